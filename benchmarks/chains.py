@@ -66,7 +66,7 @@ class Ours:
         self.tree = self.mechanism.tree
         rest = np.zeros(self.tree.rates)
         self.world = Joints([], OwnFrames(np.zeros(0, np.int32), np.zeros((0, 4, 4))), self.tree, self.mechanism,
-                                    SemiImplicit({}), StopRule(1.0e-6, 1, 0.0), rest, rest, 1)
+                            StopRule(1.0e-6, 1, 0.0), rest, rest, 1, integrator=SemiImplicit({}))
         self.restart()
 
     def restart(self) -> None:

@@ -12,7 +12,7 @@ what these cost over the last ten, the largest stretch of an edge in any frame, 
 by ipctk's exact test. A step costs some 80 ms for each factor with the assembly before it, and 20 ms for each solve
 with the evaluation after it. A stage that buckles all over took 30 to 77 iterations and 11 to 30 factors: it went on
 until the worst of 30,000 edges was at rest, by steps of a millionth of its energy. Now it ends where the root mean
-square of all edges is (`contact_newton.USUAL`): a frame of four steps takes 16 to 41 iterations and 13 to 39 factors,
+square of all edges is (`ContactIterations.usual`): a frame of four steps takes 16 to 41 iterations, 13 to 39 factors,
 where it took 159 to 251 and 60 to 97. The mean height of the sheet is a tenth of a millimetre from that of stages that
 are solved three times as far. What is left are impacts, in which some seven iterations find what meets what, and folds
 that flip. Both diagonals of quads and groups of bodies have no part in this: the sheet has no quads and is one body.

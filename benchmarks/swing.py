@@ -50,8 +50,8 @@ def chain(count: int, integrator: str) -> Joints:
     jointed = Jointed(tree, none, OnRates(tree, JointForces(tree, no_law(tree.rates))), np.array([0, 0, -GRAVITY]), 1.0)
     rest = np.zeros(tree.rates)
     return Joints([], OwnFrames(np.zeros(0, np.int32), np.zeros((0, 4, 4))), tree, jointed,
-                  catalogue.find("integrator", integrator).load()({}), StopRule(1.0e-6, 100, 0.0), rest, rest, 1,
-                  recentres=True)
+                  StopRule(1.0e-6, 100, 0.0), rest, rest, 1, recentres=True,
+                  integrator=catalogue.find("integrator", integrator).load()({}))
 
 
 def drop(count: int) -> float:

@@ -1,8 +1,10 @@
 """Writes docs/developers/constants.md from the solver's sources and scripts/constants.toml: `make manual`. Standard
 library only.
 
-A tuned constant stands in capitals in the file that reads it, with its sentence behind `#:`. scripts/constants.toml has
-its range, in which the solver still solves, and the scene of tests/tuned_scenes.py in which its ends are noticed.
+A tuned constant that one class alone reads is a field of that class; others stand in capitals in the file that reads
+them. Each has its sentence behind `#:`. scripts/constants.toml has
+its range, in which the solver still solves, and the scene of tests/tuned_scenes.py or the small system of
+tests/tuned_units*.py in which its ends are noticed.
 """
 
 from __future__ import annotations
@@ -26,25 +28,37 @@ class Constant(NamedTuple):
     """One constant of a source file."""
 
     file: str  #: from solver/
-    name: str
+    name: str  #: in capitals, or of a class and its field
     value: Value
     sentence: str
 
 
 def constants(room: str) -> Iterator[Constant]:
-    """Yield all numbers, and tuples of such, that a room's files assign to names in capitals."""
+    """Yield all numbers, and tuples of such, that a room's files assign to names in capitals, and to fields of their
+    classes that have a sentence."""
     for path in sorted((SOLVER / room).rglob("*.py")):
         source = path.read_text(encoding="utf-8")
-        for node in ast.parse(source).body:
-            if not isinstance(node, ast.Assign) or (value := _number(node.value)) is None:
-                continue
-            [target] = node.targets
-            names = target.elts if isinstance(target, ast.Tuple) else [target]
-            values = value if isinstance(target, ast.Tuple) and isinstance(value, tuple) else (value,)
-            for name, own in zip(names, values):
-                if isinstance(name, ast.Name) and name.id.isupper():
-                    yield Constant(path.relative_to(SOLVER).as_posix(), name.id, own,
-                                   _sentence(source.splitlines(), node.lineno - 1))
+        file, lines, tree = path.relative_to(SOLVER).as_posix(), source.splitlines(), ast.parse(source)
+        for name, value, line in _assigned(tree.body):
+            if name.isupper():
+                yield Constant(file, name, value, _sentence(lines, line))
+        for owner in (node for node in tree.body if isinstance(node, ast.ClassDef)):
+            for name, value, line in _assigned(owner.body):
+                if sentence := _sentence(lines, line):
+                    yield Constant(file, f"{owner.name}.{name}", value, sentence)
+
+
+def _assigned(body: list[ast.stmt]) -> Iterator[tuple[str, Value, int]]:
+    """Yield names, values and lines, from 0, of numbers and tuples of such that statements assign."""
+    for node in body:
+        if not isinstance(node, ast.Assign) or (value := _number(node.value)) is None:
+            continue
+        [target] = node.targets
+        names = target.elts if isinstance(target, ast.Tuple) else [target]
+        values = value if isinstance(target, ast.Tuple) and isinstance(value, tuple) else (value,)
+        for name, own in zip(names, values):
+            if isinstance(name, ast.Name):
+                yield name.id, own, node.lineno - 1
 
 
 def _number(node: ast.expr) -> Value | None:
@@ -65,14 +79,14 @@ def _sentence(lines: list[str], number: int) -> str:
     if "#: " in lines[number]:
         return lines[number].partition("#: ")[2]
     found: list[str] = []
-    while number and lines[number - 1].startswith("#: "):
+    while number and lines[number - 1].lstrip().startswith("#: "):
         number -= 1
-        found.insert(0, lines[number].removeprefix("#: "))
+        found.insert(0, lines[number].lstrip().removeprefix("#: "))
     return " ".join(found)
 
 
 def listed() -> dict[str, dict[str, list[Any]]]:
-    """Return [low, high, scene or reason] of each listed constant, by file and name; of one that is not tuned,
+    """Return [low, high, scene or small system] of each listed constant, by file and name; of one that is not tuned,
     [reason]."""
     return tomllib.loads(LIST.read_text(encoding="utf-8"))
 
@@ -83,9 +97,10 @@ def page() -> str:
     lines = ["# Tuned constants", "",
              "Written by `make manual` from the sources and `scripts/constants.toml`. Numbers that steer iterations "
              "and steps, each with the range in which the solver still solves. `tests/test_tuned_constants.py` bakes "
-             "the scene behind it with the constant at an end of its range, and frames or the failure must differ. "
-             "Where no small scene notices, the last column says what does. Whoever changes one runs that test and the "
-             "benchmarks of its room.", "", "<!-- written by scripts/constants_table.py -->", "",
+             "the scene behind it with the constant at an end of its range, and frames or the failure must differ; "
+             "constants of rare rescues have a function of `tests/tuned_units*.py`, whose outcome must differ at both "
+             "ends. Whoever changes one runs that test and the benchmarks of its room.", "",
+             "<!-- written by scripts/constants_table.py -->", "",
              "| file | constant | value | range | what it is | noticed in |", "| --- | --- | --- | --- | --- | --- |"]
     for one in (one for room in ROOMS for one in constants(room)):
         entry = ranges.get(one.file, {}).get(one.name, (None, None, "not listed yet"))

@@ -7,10 +7,10 @@ import numpy as np
 
 from solver import catalogue
 from solver.state import State
-from solver.world.interface import Part
+from solver.world.interface import SteppedPart
 
 
-class Pendulum(Part):
+class Pendulum(SteppedPart):
     """θ̈ = −g/l sin θ by leapfrog; a bob and its string are its output."""
 
     unknowns, backend = 1, "none"

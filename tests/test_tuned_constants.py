@@ -1,27 +1,31 @@
 """Tuned constants of the solver: each has a sentence, a range and a scene that notices it, and the manual's table has
 them."""
 
-import re
+import ast
 
 import pytest
-from tuned_scenes import SCENES, outcome, set_constant
+import tuned_units
+import tuned_units_rows
+import tuned_units_world
+from tuned_scenes import SCENES, importers, outcome, set_constant
 
 from scripts import constants_table as table
 
 LISTED = table.listed()
 FOUND = {(one.file, one.name): one for room in table.ROOMS for one in table.constants(room)}
 TUNED = [(file, name) for file, of in LISTED.items() for name, entry in of.items() if len(entry) == 3]
-UNNOTICED = 36  #: constants that no scene notices yet
-UNLISTED = 1  #: constants without a range yet
+#: small systems by the names that the list has
+UNITS = {one.__name__.replace("_", " "): one
+         for room in (tuned_units, tuned_units_rows, tuned_units_world) for one in room.UNITS}
 NOTICED = [one for one in TUNED if LISTED[one[0]][one[1]][2] in SCENES]
+AT_BOTH_ENDS = [one for one in TUNED if LISTED[one[0]][one[1]][2] in UNITS]
 UNCHANGED = {}  #: outcomes of scenes as they are
 
 
 def test_every_constant_is_listed_and_no_other():
     listed = {(file, name) for file, of in LISTED.items() for name in of}
-    assert not listed - FOUND.keys()
-    # a new constant gets its range and the scene that notices it in scripts/constants.toml: these are waiting for it
-    assert len(FOUND.keys() - listed) <= UNLISTED
+    # a new constant gets its range and the scene or small system that notices it in scripts/constants.toml
+    assert listed == FOUND.keys()
 
 
 @pytest.mark.parametrize("file, name", TUNED)
@@ -33,12 +37,24 @@ def test_it_has_a_sentence_and_stands_within_its_range(file, name):
     assert low < high
 
 
-def test_what_no_scene_notices_names_a_benchmark_that_is_there():
-    for file, name in set(TUNED) - set(NOTICED):
-        [benchmark] = re.findall(r"^no scene .*; benchmark `(\w+)`$", LISTED[file][name][2])
-        assert (table.ROOT / "benchmarks" / f"{benchmark}.py").is_file(), (file, name)
-    # they may become fewer, and no more
-    assert len(set(TUNED) - set(NOTICED)) <= UNNOTICED
+def readers(file, name):
+    """Classes and functions of its file that read a constant, and files that import it."""
+    tree = ast.parse((table.SOLVER / file).read_text(encoding="utf-8"))
+    return [node for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)
+            and any(isinstance(one, ast.Name) and one.id == name for one in ast.walk(node))], importers(file, name)[1:]
+
+
+def test_what_one_class_alone_reads_is_a_field_of_it():
+    """In capitals stands what functions read, or more than one class."""
+    found = [f"{file} {name}" for file, name in TUNED if "." not in name
+             for own, others in [readers(file, name)]
+             if len(own) == 1 and isinstance(own[0], ast.ClassDef) and not others]
+    assert not found
+
+
+def test_a_scene_or_a_small_system_notices_each():
+    assert {*TUNED} == {*NOTICED, *AT_BOTH_ENDS} and not SCENES.keys() & UNITS.keys()
+    assert {LISTED[file][name][2] for file, name in AT_BOTH_ENDS} == UNITS.keys()
 
 
 def test_the_manual_s_table_is_written_of_them():
@@ -46,19 +62,31 @@ def test_the_manual_s_table_is_written_of_them():
     assert table.page().count("\n| `") >= len(TUNED)
 
 
-def outcomes(folder, file, name):
-    """Outcomes of its scene as it is and at both ends of its range."""
-    low, high, scene = LISTED[file][name]
-    if scene not in UNCHANGED:
-        UNCHANGED[scene] = outcome(folder, scene)
-    value, found = FOUND[file, name].value, [UNCHANGED[scene]]
+def at_ends(file, name, outcome_of):
+    """Outcomes with the constant at both ends of its range."""
+    low, high, _ = LISTED[file][name]
+    value, found = FOUND[file, name].value, []
     for end in (low, high):
         at_end = (tuple(end for _ in value) if isinstance(value, tuple)
                   else int(end) if isinstance(value, int) else float(end))
         with pytest.MonkeyPatch.context() as patch:
             set_constant(patch, file, name, at_end)
-            found.append(outcome(folder, scene))
+            found.append(outcome_of())
     return found
+
+
+def outcomes(folder, file, name):
+    """Outcomes of its scene as it is and at both ends of its range."""
+    scene = LISTED[file][name][2]
+    if scene not in UNCHANGED:
+        UNCHANGED[scene] = outcome(folder, scene)
+    return [UNCHANGED[scene], *at_ends(file, name, lambda: outcome(folder, scene))]
+
+
+@pytest.mark.parametrize("file, name", AT_BOTH_ENDS)
+def test_its_small_system_notices_both_ends_of_its_range(file, name):
+    there = UNITS[LISTED[file][name][2]]
+    assert there() not in at_ends(file, name, there)
 
 
 @pytest.mark.long
@@ -70,6 +98,7 @@ def test_its_scene_notices_an_end_of_its_range(file, name, tmp_path):
 
 def test_a_scene_notices_how_many_pairs_quasi_newton_directions_use(tmp_path):
     """One of them in every run of the tests, so that the others are known to be looked at."""
-    there, *ends = outcomes(tmp_path / "job", "nonlinear/early_stopped_qn.py", "MEMORY")
+    file, name = "nonlinear/early_stopped_qn.py", "EarlyStoppedQuasiNewton.memory"
+    there, *ends = outcomes(tmp_path / "job", file, name)
     assert set(ends) != {there}
-    assert outcome(tmp_path / "job", LISTED["nonlinear/early_stopped_qn.py"]["MEMORY"][2]) == there
+    assert outcome(tmp_path / "job", LISTED[file][name][2]) == there

@@ -246,14 +246,16 @@ def on_a_lever(folder):
     return job
 
 
-def singular(folder):
-    """A level row of links whose ends are both fixed: it cannot sag."""
+def singular(folder, sag=0.0):
+    """A row of links whose ends are both fixed: a level one cannot move. sag: of the middle, nearly [m]."""
+    low = [-sag * k * (5 - k) / 6 for k in range(6)]
     thin = {"kind": "box", "params": {"size_x": 0.2, "size_y": 0.02, "size_z": 0.02}}
     names = [f"Link {k}" for k in range(5)]
-    bodies = [{"name": name, "position": [0.2 * k + 0.1, 0, 0], "mass": 1.0, "shape": thin}
+    bodies = [{"name": name, "position": [0.2 * k + 0.1, 0, (low[k] + low[k + 1]) / 2], "mass": 1.0,
+               "shape": thin}
               for k, name in enumerate(names)]
-    joints = [{"name": f"Joint {k}", "child": name, "parent": names[k - 1] if k else None, "position": [0.2 * k, 0, 0],
-               "rotation": ALONG_Y} for k, name in enumerate(names)]
+    joints = [{"name": f"Joint {k}", "child": name, "parent": names[k - 1] if k else None,
+               "position": [0.2 * k, 0, low[k]], "rotation": ALONG_Y} for k, name in enumerate(names)]
     return write_job(folder, {
         "version": 1, "name": "bridge", "time": {"start": 1, "end": 3, "fps": 24, "step": 1 / 48},
         "mechanisms": [{"name": "Bridge", "bodies": bodies, "joints": joints, "loops": [

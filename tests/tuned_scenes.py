@@ -152,7 +152,12 @@ def fields(module, name):
 
 
 def set_constant(monkeypatch, file, name, value):
-    """Give a constant of a file of the solver another value, wherever it is imported."""
+    """Give a constant of a file of the solver another value, wherever it is imported, or a field of a class."""
+    owner, _, field = name.rpartition(".")
+    if owner:
+        home = importlib.import_module("solver." + file.removesuffix(".py").replace("/", "."))
+        monkeypatch.setattr(getattr(home, owner), field, value)
+        return
     for module in importers(file, name):
         loaded = importlib.import_module(module)
         monkeypatch.setattr(loaded, name, value)

@@ -12,14 +12,14 @@ from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.prescribed import Carried, OverTime, SideBySide, Still
 from ..coupling.skeleton import rates_that_move
 from ..state import Index, Vec
-from ..world.joints import Joints
+from ..world.joints_part import JointsPart
 from .fields import Prepared
 
 
 class AttachedCoordinates:
     """Makes the coordinates of soft bodies of which some hang on a mechanism."""
 
-    def __init__(self, prepared: list[Prepared], rigid: Joints, by_body: bool,
+    def __init__(self, prepared: list[Prepared], rigid: JointsPart, by_body: bool,
                  skins: Sequence[tuple[int, slice]] = ()) -> None:
         """by_body: whether the mechanism has to know what they do to each of its bodies. skins: of rigid bodies' own
         surfaces, the body's place among all that are shown and the nodes behind those of the soft bodies."""
@@ -56,7 +56,7 @@ class AttachedNodes:
                                   *(Carried(frames, rest[mine]) for mine, frames in self.prescribed)])
 
 
-def riders(prepared: list[Prepared], first: Index, rigid: Joints, rest: Vec,
+def riders(prepared: list[Prepared], first: Index, rigid: JointsPart, rest: Vec,
            skins: Sequence[tuple[int, slice]] = ()) -> AttachedNodes:
     """The attached nodes of all bodies, and those of rigid bodies' surfaces.
 

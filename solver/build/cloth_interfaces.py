@@ -16,11 +16,11 @@ from ..embedding.bind import bind
 from ..job.folder import Job, parameters
 from ..meshing.normals import area_vectors
 from ..state import Index, Vec
-from ..world.nodes import Nodes
+from ..world.nodes_part import NodesPart
 from .fields import Prepared
 
 if TYPE_CHECKING:
-    from ..world.joints import Joints
+    from ..world.joints_part import JointsPart
 
 
 NO_FACES = np.zeros((0, 3), np.int32)
@@ -63,7 +63,8 @@ class CoupledPins(CoupledPoints):
 class ClothSurroundings:
     """All other parts of a scene."""
 
-    def __init__(self, job: Job, soft: Sequence[Nodes], prepared: Sequence[Prepared], rigid: Joints | None) -> None:
+    def __init__(self, job: Job, soft: Sequence[NodesPart], prepared: Sequence[Prepared],
+                 rigid: JointsPart | None) -> None:
         """soft: the first parts of the world, which have these prepared bodies. rigid: the part behind them."""
         self._job, self._soft, self._prepared, self._rigid = job, soft, prepared, rigid
 
@@ -116,7 +117,7 @@ class ClothSurroundings:
         on = NodePoints(k, soft, nodes, (used + nodes.start).astype(np.int32))
         return CoupledPins(places, Within(way, within), (on, way), vertices, within=within)
 
-    def _place_of(self, name: str) -> tuple[int, Nodes, slice]:
+    def _place_of(self, name: str) -> tuple[int, NodesPart, slice]:
         """The part that a soft body is in: its place in the world, itself, and the body's nodes there."""
         return next((k, soft, body.nodes) for k, soft in enumerate(self._soft) for body in soft.bodies_in_world
                     if body.name == name)

@@ -27,7 +27,7 @@ from .inputs import over_time
 from .positions import WorldPositions, frame, inverse, target_of, until_of
 
 if TYPE_CHECKING:
-    from ..world.joints import Joints
+    from ..world.joints_part import JointsPart
 
 
 def constraints_of(job: Job, placed: Sequence[WorldPositions], tree: Tree, place: Mapping[str, int], q: Vec
@@ -161,7 +161,7 @@ def _let_overlaps_be(colliders: Colliders, tree: Tree, E: Vec) -> Colliders:
     return replace(colliders, excluded=np.concatenate([colliders.excluded, np.unique(body[deep], axis=0)]))
 
 
-def notes_of(world: Joints, constraints: MechanismConstraints | None, placed: Sequence[WorldPositions],
+def notes_of(world: JointsPart, constraints: MechanismConstraints | None, placed: Sequence[WorldPositions],
              rates: Mapping[str, Index]) -> list[str]:
     """Return notes on a mechanism before it moves: joints outside their limits, redundant loops."""
     if constraints is None:

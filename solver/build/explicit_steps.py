@@ -11,7 +11,7 @@ from ..linear.tree.factor import TreeFactor
 from ..state import Vec
 
 if TYPE_CHECKING:
-    from ..world.joints import Joints
+    from ..world.joints_part import JointsPart
 
 #: (ω h)² + DAMPED c h of a swing with rate of damping c [1/s] has to stay below LARGEST with BDF2, the strictest: it is
 #: 4 and 2 with both Eulers, more with SDIRK2
@@ -20,7 +20,7 @@ ITERATIONS = 40
 SHORTEST = 2.0**-20  #: of the scene's step
 
 
-def notes_of_explicit(world: Joints, h: float) -> list[str]:
+def notes_of_explicit(world: JointsPart, h: float) -> list[str]:
     """Return notes on explicit forces that are too stiff for steps of h [s] where the mechanisms start."""
     explicit = world.condensation.explicit
     if explicit is None:
@@ -35,7 +35,7 @@ def notes_of_explicit(world: Joints, h: float) -> list[str]:
             f"{1.0e3 * longest:.2g} ms, or make them implicit"]
 
 
-def _fastest(world: Joints, h: float) -> tuple[float, str]:
+def _fastest(world: JointsPart, h: float) -> tuple[float, str]:
     """The largest eigenvalue of M_r⁻¹ (−h² K − DAMPED h D) of explicit forces where the world starts, by the power
     method, and the body that moves most in it."""
     explicit, tree, state = world.condensation.explicit, world.tree, world.initial_state()

@@ -23,6 +23,7 @@ from ..parts.joints.jointed import Constraints, Jointed
 from ..parts.joints.on_rates import OnRates
 from ..state import Index, Vec
 from ..world.joints import Joints
+from ..world.joints_part import JointsPart
 from ..world.mechanisms import JointInWorld, MechanismInWorld, OwnFrames
 from .constraints import constraints_of, notes_of
 from .explicit_steps import notes_of_explicit
@@ -32,7 +33,17 @@ from .positions import WorldPositions, frame, inverse, place_mechanism, target_o
 
 
 def build_mechanisms(job: Job) -> Joints:
-    """The world of a scene's mechanisms. Raises BadInput that names the body and its field."""
+    """Return a scene's mechanisms, stepped by themselves. Raises BadInput that names the body and its field."""
+    return alone(job, mechanisms_part(job))
+
+
+def alone(job: Job, part: JointsPart) -> Joints:
+    """Return a scene's mechanisms stepped by themselves, by the scene's integrator."""
+    return Joints.of(part, integrator_of(job.scene, keep_spin=False))  # rigid bodies keep their spin by themselves
+
+
+def mechanisms_part(job: Job) -> JointsPart:
+    """Return a scene's mechanisms as a part of a coupling. Raises BadInput that names the body and its field."""
     scene = job.scene
     placed = [place_mechanism(job, i, one) for i, one in enumerate(scene.mechanisms)]
     tree, q = _tree(placed)
@@ -70,10 +81,8 @@ def build_mechanisms(job: Job) -> Joints:
                       explicit if len(explicit) else None, constraints, has_friction)
     limits = StopRule.of(parameters("stage_solver", scene.stage_solver))
     entry = catalogue.find("integrator", scene.integrator.kind)
-    # rigid bodies keep their spin by themselves
-    integrator = integrator_of(scene, keep_spin=False)
-    world = Joints([_in_world(one, tree, place) for one in placed], _shown(job, placed, place), tree, jointed,
-                   integrator, limits, q, u, scene.time.start, not entry.able("iterates"), reflects)
+    world = JointsPart([_in_world(one, tree, place) for one in placed], _shown(job, placed, place), tree, jointed,
+                       limits, q, u, scene.time.start, not entry.able("iterates"), reflects)
     world.notes += notes_of(world, held, placed, rates)
     world.notes += notes_of_explicit(world, schema.step_size(scene.time.fps, scene.time.step)[1])
     return world

@@ -36,6 +36,7 @@ from ..state import Index, Mask, Vec
 from ..world.bodies import BodyInWorld, ObstacleInWorld
 from ..world.half_life_damping import HalfLifeDampers, HalfLifeDamping
 from ..world.nodes import Nodes
+from ..world.nodes_part import NodesPart
 from ..world.sliding_damping import SlidingDampers
 from .air import AirAround, air_of
 from .cloth import prepare_cloth
@@ -80,11 +81,11 @@ def _kind(body: schema.Body) -> Callable[[Job, schema.Body, Volume, Stage], Prep
 
 
 def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None = None,
-             obstacles: Obstacles | None = None, reshaped: bool = False, held: HeldNodes | None = None) -> Nodes:
-    """Soft bodies as one part. riding: whose nodes ride on rigid bodies, where some do.
+             obstacles: Obstacles | None = None, reshaped: bool = False, held: HeldNodes | None = None) -> NodesPart:
+    """Return soft bodies as one part, stepped by themselves unless a mechanism carries some of their nodes.
 
-    obstacles: the scene's alone where left out. reshaped: whether they were cut or nailed since the start. held: what
-    constraints hold on to, made here where left out.
+    riding: coordinates of nodes on rigid bodies, where some may be. obstacles: the scene's alone where left out.
+    reshaped: whether they were cut or nailed since the start. held: what constraints hold on to, made where left out.
     """
     scene = job.scene
     if obstacles is None:
@@ -128,16 +129,25 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     notes += [*sunk(bodies, ground.plane, rest, coordinates.free), *_notes_of_bodies(prepared, damping)]
     constraints = point_constraints(job, prepared, ties, ends.ties, rest, mass, first, is_free)
     acting = _acting(job, prepared, matter, rest, mass, first, obstacles, air, constraints)
-    return Nodes(bodies, [one.elements for one in matter], coordinates, rest, mass, np.array(scene.gravity), ground,
-                 scene.time.start, condensation=condensation, integrator=integrator, stage_solver=stage_solver,
-                 linear=linear, notes=notes, damping_laws=[one.law for one in damping], contacts=contacts,
-                 balanced=[body for body, params in zip(bodies, methods) if params["quasistatic_start"]],
-                 between=acting.between, pulls=acting.pulls, links=acting.links, constraints=acting.constraints,
-                 following=followers(job, prepared, first),
-                 couples_methods=joins, losses=HalfLifeDampers(losses, len(rest)) if losses else None,
-                 sliding=SlidingDampers(slides, len(rest)) if slides else None,
-                 obstacles=[ObstacleInWorld(name, slice(int(first[-1]) + of.start, int(first[-1]) + of.stop))
-                            for name, of in zip(obstacles.names, obstacles.spans)])
+    make = _stepped(integrator, coordinates, condensation)
+    return make(bodies, [one.elements for one in matter], coordinates, rest, mass, np.array(scene.gravity), ground,
+                scene.time.start, condensation=condensation, stage_solver=stage_solver, linear=linear, notes=notes,
+                damping_laws=[one.law for one in damping], contacts=contacts,
+                balanced=[body for body, params in zip(bodies, methods) if params["quasistatic_start"]],
+                between=acting.between, pulls=acting.pulls, links=acting.links, constraints=acting.constraints,
+                following=followers(job, prepared, first), couples_methods=joins,
+                losses=HalfLifeDampers(losses, len(rest)) if losses else None,
+                sliding=SlidingDampers(slides, len(rest)) if slides else None,
+                obstacles=[ObstacleInWorld(name, slice(int(first[-1]) + of.start, int(first[-1]) + of.stop))
+                           for name, of in zip(obstacles.names, obstacles.spans)])
+
+
+def _stepped(integrator: Integrator, coordinates: FreeNodes, condensation: Condensation) -> Callable[..., NodesPart]:
+    """Return what makes a part: one that is stepped by itself, or one without an integrator where a mechanism carries
+    nodes of it."""
+    if not len(coordinates.attached.nodes):
+        return partial(Nodes, integrator=integrator)
+    return partial(NodesPart, turns_freely=integrator.turns_freely and condensation.whole is not None)
 
 
 def _mesh(prepared: list[Prepared], matter: list[MaterialData], rest: Vec, mass: Vec, first: Index,

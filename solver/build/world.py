@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,7 +11,7 @@ from ..job.folder import Job, parameters
 from ..job.schema import Body, Scene
 from ..meshing.volume import Volume
 from ..world.interface import Coupling, Part
-from ..world.nodes import Nodes
+from ..world.nodes_part import NodesPart
 from ..world.world import World
 from .fields import Prepared
 from .integrators import integrator_of
@@ -21,19 +21,31 @@ from .volumes import Stage as Report
 if TYPE_CHECKING:
     from ..coupling.staggered import CoupledInterface
     from ..world.joints import Joints
+    from ..world.joints_part import JointsPart
 
 #: parts from soft bodies and the mechanisms, where there are any
-Grouping = Callable[[list[Prepared], "Joints | None"], "list[SoftPart]"]
+Grouping = Callable[[list[Prepared], "Mechanisms | None"], "list[SoftPart]"]
 
 SIDE_BY_SIDE = "Soft bodies and mechanisms are simulated side by side and do not touch each other"
+
+
+class Mechanisms(NamedTuple):
+    """All mechanisms of a scene, as they are in a coupling, which has the integrator, and in none."""
+
+    coupled: JointsPart
+    alone: Joints
+
+    def beside(self, rides: Sequence[Coupling]) -> JointsPart:
+        """Return the part for a world in which soft bodies are coupled with them in these ways."""
+        return self.coupled if rides else self.alone
 
 
 @dataclass(frozen=True)
 class SoftPart:
     """Soft bodies that are solved at once, made again where some are cut or nailed."""
 
-    part: Nodes
-    rigid: Joints | None = None  #: the mechanisms that they may hang on or touch
+    part: NodesPart
+    rigid: Mechanisms | None = None  #: the mechanisms that they may hang on or touch
     rides: list[Coupling] = field(default_factory=list)  #: on those, where joints move any of what they hang on
 
 
@@ -67,9 +79,10 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None, groupin
     else:
         soft = _soft_parts(job, together, rigid)
     rides = [ride for one in soft for ride in one.rides]
-    parts: list[Part] = [*(one.part for one in soft), *([] if rigid is None else [rigid])]
+    joints = None if rigid is None else rigid.beside(rides)
+    parts: list[Part] = [*(one.part for one in soft), *([] if joints is None else [joints])]
     beside = rigid is not None and len(parts) - len(rides) > 1 and job.scene.contact is None
-    couplings = _add_sharp(job, parts, sharp, [one.part for one in soft], together, rigid, rides)
+    couplings = _add_sharp(job, parts, sharp, [one.part for one in soft], together, joints, rides)
     if drafted:
         # kernels are compiled where something is drafted
         parts += _drafts(job, drafted, report)
@@ -77,7 +90,7 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None, groupin
     return Built(World(parts, [one.body.name for one in prepared], notes, couplings), prepared, soft)
 
 
-def _soft_parts(job: Job, together: list[Prepared], rigid: Joints | None) -> list[SoftPart]:
+def _soft_parts(job: Job, together: list[Prepared], rigid: Mechanisms | None) -> list[SoftPart]:
     """Parts of soft bodies: those that mechanisms carry or touch share one with these, the others by themselves."""
     to_rigid = {end.body for one in job.scene.constraints if any(end.mechanism for end in one.ends)
                 for end in one.ends if not end.mechanism}
@@ -133,8 +146,8 @@ def slides(body: Body) -> bool:
     return body.cloth is not None and body.cloth.eulerian is not None
 
 
-def _add_sharp(job: Job, parts: list[Part], sharp: list[Prepared], soft: list[Nodes], together: list[Prepared],
-               rigid: Joints | None, rides: list[Coupling]) -> list[Coupling]:
+def _add_sharp(job: Job, parts: list[Part], sharp: list[Prepared], soft: list[NodesPart],
+               together: list[Prepared], rigid: JointsPart | None, rides: list[Coupling]) -> list[Coupling]:
     """Add such cloths as parts behind the others, which they touch: first parts of soft bodies, which are these, then
     the mechanisms. Return the couplings of all of them, those of the others included. Raises a ConJacError that names
     one and the field."""
@@ -154,15 +167,16 @@ def _add_sharp(job: Job, parts: list[Part], sharp: list[Prepared], soft: list[No
     return [StaggeredCloths(parts, rides, meetings)] if meetings else rides
 
 
-def _mechanisms(job: Job) -> Joints | None:
+def _mechanisms(job: Job) -> Mechanisms | None:
     if not job.scene.mechanisms:
         return None
-    from .mechanisms import build_mechanisms  # its kernels are compiled where something is jointed
+    from .mechanisms import alone, mechanisms_part  # its kernels are compiled where something is jointed
 
-    return build_mechanisms(job)
+    part = mechanisms_part(job)
+    return Mechanisms(part, alone(job, part))
 
 
-def soft_part(job: Job, prepared: list[Prepared], rigid: Joints | None = None, reshaped: bool = False) -> SoftPart:
+def soft_part(job: Job, prepared: list[Prepared], rigid: Mechanisms | None = None, reshaped: bool = False) -> SoftPart:
     """These bodies as one part. rigid: the mechanisms, where they may hang on those or touch them.
 
     reshaped: whether they were cut or nailed since the start.
@@ -186,8 +200,8 @@ def soft_part(job: Job, prepared: list[Prepared], rigid: Joints | None = None, r
     held = held_nodes(job, prepared)
     behind = len(obstacles.places)
     rides = [*obstacles.rides, *((shown, slice(behind + of.start, behind + of.stop)) for shown, of in held.rides)]
-    riding = AttachedCoordinates(unpinned, rigid, by_body, rides)
+    riding = AttachedCoordinates(unpinned, rigid.coupled, by_body, rides)
     part = assemble(job, prepared, riding.coordinates, obstacles, reshaped, held)
     if not len(riding.riders):
         return SoftPart(part, rigid)
-    return SoftPart(part, rigid, [FleshOnBones(part, rigid, integrator_of(job.scene), by_body)])
+    return SoftPart(part, rigid, [FleshOnBones(part, rigid.coupled, integrator_of(job.scene), by_body)])

@@ -29,22 +29,22 @@ from ..state import CarrierMotion, Index, State, Vec
 from ..world.ground_friction import finish_linear_stage, remember, with_ground_friction
 from ..world.in_contact import solve_without_contact, touches
 from ..world.interface import Coupling, StepInputs
-from ..world.joints import Joints
+from ..world.joints_part import JointsPart
 from ..world.layout import of_another_version
 from ..world.multipliers import Iterates, recall, remembering
-from ..world.nodes import Nodes
+from ..world.nodes_part import NodesPart
+from ..world.stepped_soft import SteppedSoft
 from .coupled_quasistatic import BodyPositions, CoupledQuasistatic
 from .coupled_stage import CoupledStage, RelinearisedStage
 from .free_bones import FreeBones
 from .skeleton import Skeleton
 
 WHO = "flesh and bones"
-MAX_TRIES = 4  #: tries of a step whose projected end is blocked by contact
 JOINTS = "joints/"  #: prefix of the joints' memory within a step
 HISTORIES = [key for pair in PAIRS for key in pair]  #: keys of the memory with as many values as q
 
 
-class FleshOnBones(Coupling, System[CoupledStage]):
+class FleshOnBones(Coupling, SteppedSoft, System[CoupledStage]):
     """Soft bodies attached to bones, and all mechanisms: two parts that are stepped as one system.
 
     To an integrator it is one system with the coordinates of both, q̇ = u. Its state joins theirs: within a step the
@@ -52,7 +52,9 @@ class FleshOnBones(Coupling, System[CoupledStage]):
     prefix.
     """
 
-    def __init__(self, soft: Nodes, jointed: Joints, integrator: Integrator, by_body: bool = False) -> None:
+    max_tries = 4  #: tries of a step whose projected end is blocked by contact
+
+    def __init__(self, soft: NodesPart, jointed: JointsPart, integrator: Integrator, by_body: bool = False) -> None:
         """integrator: of both. by_body: whether the mechanisms need the forces of soft bodies on each rigid body."""
         self.soft, self.jointed, self.integrator, self.by_body = soft, jointed, integrator, by_body
         self._flesh, attached = soft.coordinates, soft.coordinates.attached
@@ -66,7 +68,7 @@ class FleshOnBones(Coupling, System[CoupledStage]):
                       "both are solved at once"]
 
     @property
-    def parts(self) -> tuple[Nodes, Joints]:
+    def parts(self) -> tuple[NodesPart, JointsPart]:
         """Return the soft bodies and the mechanisms."""
         return self.soft, self.jointed
 
@@ -145,7 +147,7 @@ class FleshOnBones(Coupling, System[CoupledStage]):
         finished = self._flesh.positions(soft.q, soft.time, soft.carrier_motion)
         if self.soft.largest_step(solved, finished) < 1.0:
             earlier = np.zeros((0, self.jointed.unknowns)) if inputs.drive_leads is None else inputs.drive_leads
-            if drive_errors.any() and len(earlier) + 1 < MAX_TRIES:
+            if drive_errors.any() and len(earlier) + 1 < self.max_tries:
                 leads = np.concatenate([earlier, earlier[-1:].sum(axis=0, keepdims=True) + drive_errors / h])
                 return before, replace(inputs, drive_leads=leads)
             by = float(np.abs(finished - solved).max())

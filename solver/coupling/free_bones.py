@@ -20,8 +20,8 @@ from ..integrators.spin import Turn, spin, turned
 from ..nonlinear.limits import INSIGNIFICANT
 from ..parts.joints.jointed import Jointed, PosedTree
 from ..state import Index, Mask, State, Vec
-from ..world.joints import Joints
-from ..world.nodes import Nodes
+from ..world.joints_part import JointsPart
+from ..world.nodes_part import NodesPart
 
 FREE = 6  #: rates of a free joint
 
@@ -49,7 +49,7 @@ class FreeBones:
     A bone is represented by six points with its mass, centre and inertia, so that a free tree is a set of points.
     """
 
-    def __init__(self, soft: Nodes, jointed: Joints) -> None:
+    def __init__(self, soft: NodesPart, jointed: JointsPart) -> None:
         """soft: bodies with nodes attached to the bones."""
         self._soft, self._jointed, self._tree = soft, jointed.condensation, jointed.tree
         inertia = self._tree.inertia
@@ -235,7 +235,7 @@ def _adds_up(E: Vec, impulses: Vec) -> bool:
     return any(np.abs(part.sum(axis=0)).max() > INSIGNIFICANT * np.abs(part).sum() for part in (torque, force))
 
 
-def _flying(jointed: Jointed, soft: Nodes, attached: Attached) -> list[tuple[Index, Index]]:
+def _flying(jointed: Jointed, soft: NodesPart, attached: Attached) -> list[tuple[Index, Index]]:
     """Return the bodies of each free tree with soft nodes, its root first, and these nodes."""
     tree = jointed.tree
     root = np.arange(tree.count)

@@ -14,14 +14,10 @@ from ..assembly.pattern import Pattern
 from ..coordinates.attached import Attached
 from ..parts.eol.interface_inertia import InterfaceInertia
 from ..state import Index, State, Vec
-from ..world.nodes import Nodes
+from ..world.nodes_part import NodesPart
 
 if TYPE_CHECKING:
-    from ..world.joints import Joints
-
-
-LARGEST_BODY = 2000  #: largest number of nodes of a body whose stiffness is part of the effective inertia
-CONSTRAINED_COMPLIANCE = 1.0e-4  #: compliance where joints constrain a body, relative to that of the isolated body
+    from ..world.joints_part import JointsPart
 
 
 class InterfacePoints(Protocol):
@@ -49,8 +45,9 @@ class InterfacePoints(Protocol):
 class NodePoints:
     """Nodes of soft bodies."""
 
+    largest_body = 2000  #: largest number of nodes of a body whose stiffness is part of the effective inertia
     part: int
-    soft: Nodes
+    soft: NodesPart
     body: slice  #: all nodes of the body
     nodes: Index  #: (k,)
 
@@ -67,7 +64,7 @@ class NodePoints:
         little inertia is corrected try by try, too much throws the cloth."""
         soft, own = self.soft, np.zeros(len(self.soft.rest), dtype=bool)
         own[self.body] = soft.coordinates.is_free[self.body]
-        if np.count_nonzero(own) > LARGEST_BODY:
+        if np.count_nonzero(own) > self.largest_body:
             return InterfaceInertia.nodes(np.where(own, soft.mass, np.inf)[self.nodes])
         lin, pattern = soft.linearise(state), self._pattern
         pattern.gather(lin.blocks, lin.node_blocks, -h * h, soft.mass, lin.others)
@@ -88,8 +85,9 @@ class NodePoints:
 class BonePoints:
     """Points of one rigid body of a mechanism."""
 
+    constrained_compliance = 1.0e-4  #: compliance where joints constrain a body, relative to that of the isolated body
     part: int
-    jointed: Joints
+    jointed: JointsPart
     points: Attached  #: whose `nodes` are not used
 
     def positions(self, state: State) -> Vec:
@@ -109,7 +107,7 @@ class BonePoints:
         J = tree.jacobian(lin.posture)[6 * body : 6 * body + 6]
         isolated = np.linalg.inv(tree.inertia[body])
         respond = jointed.condensation.by_inertia(lin, state.time)
-        compliance = J @ respond(np.ascontiguousarray(J.T)) + CONSTRAINED_COMPLIANCE * isolated
+        compliance = J @ respond(np.ascontiguousarray(J.T)) + self.constrained_compliance * isolated
         E = lin.posture.E[body]
         rotation = np.kron(np.eye(2), E[:3, :3])
         inertia = rotation @ np.linalg.inv(compliance) @ rotation.T

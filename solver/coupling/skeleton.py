@@ -13,7 +13,7 @@ from ..parts.joints.interface import AttachedLoads
 from ..parts.joints.jointed import PosedTree
 from ..parts.stage import Stage
 from ..state import Index, State, Vec
-from ..world.joints import Joints
+from ..world.joints_part import JointsPart
 
 
 def rates_that_move(tree: Tree, bodies: Index) -> Index:
@@ -35,7 +35,7 @@ class Skeleton:
     later.
     """
 
-    def __init__(self, world: Joints, bodies: Index, by_body: bool) -> None:
+    def __init__(self, world: JointsPart, bodies: Index, by_body: bool) -> None:
         """bodies: those with attached nodes."""
         self._world, tree = world, world.tree
         own = np.unique(bodies).astype(np.int32)

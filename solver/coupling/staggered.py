@@ -20,9 +20,10 @@ from scipy.sparse import csr_matrix
 
 from ..coordinates.prescribed import OnItsWay
 from ..errors import StepFailed
+from ..integrators.control import Controller
 from ..parts.eol.interface_inertia import InterfaceInertia, block_diagonal
 from ..state import State, Vec
-from ..world.interface import NO_INPUTS, Coupling, Part, StepInputs
+from ..world.interface import NO_INPUTS, Coupling, Part, StepInputs, SteppedPart
 from ..world.layout import Layout
 from ..world.subsystems import Advance, Subsystems, naming_part, rescuing, stepping
 from .interface_points import InterfacePoints
@@ -37,7 +38,7 @@ SLOWEST, FASTEST = 0.02, 1.0  #: bounds of the relaxation factor
 class SubsteppedCloth(Protocol):
     """A cloth that takes substeps; its step returns its reaction with the state."""
 
-    def with_interface(self, inertia: InterfaceInertia | None) -> Part:
+    def with_interface(self, inertia: InterfaceInertia | None) -> SteppedPart:
         """Return a copy whose interface points respond with this inertia; None: their motion is prescribed."""
 
     def may_finish(self, state: State) -> bool:
@@ -125,7 +126,7 @@ class _Points:
             out[linked.carrier.part] = linked.carrier.external_forces(acting[mine], out.get(linked.carrier.part))
         return out
 
-    def with_interface(self, acting: Vec | None) -> list[Part]:
+    def with_interface(self, acting: Vec | None) -> list[SteppedPart]:
         """Return the cloths with interface points that respond to forces beyond these predicted ones, (p, 3) [N]; None:
         their motion is prescribed."""
         cloths = []
@@ -192,6 +193,14 @@ class StaggeredCloths(Coupling):
         """Return the state after h seconds, the part that failed stepped by a more robust method. Raises StepFailed."""
         return self._advanced(state, h, rescuing(h, failure))
 
+    def controller(self, tolerance: float, largest: int) -> Controller:
+        """Return the controller of the first part's steps, with errors below `tolerance`; see `Subsystem`."""
+        return self._subsystems.controller(tolerance, largest)
+
+    def error(self, before: State, after: State, h: float) -> float:
+        """Return the largest error of a part or of a coupling of them."""
+        return self._subsystems.error(self._layout.parted(before), self._layout.parted(after), h)
+
     def forget_past(self) -> None:
         """Discard what depends on earlier steps and is not in the State; the parts discard their own."""
         for one in self._couplings:
@@ -203,15 +212,15 @@ class StaggeredCloths(Coupling):
         def others(external_forces: Mapping[int, Vec]) -> list[State]:
             return self._subsystems.advanced(before, advance, self._cloths, external_forces)
 
-        def of_cloth(k: int, cloth: Part, own: State) -> State:
+        def of_cloth(k: int, cloth: SteppedPart, own: State) -> State:
             return naming_part(k, advance, cloth, own)
 
         return self.merged(step_coupled(self._interfaces, self.parted(state), h, others, of_cloth))
 
 
 def step_coupled(interfaces: Sequence[CoupledInterface], before: Sequence[State], h: float,
-                 others: Callable[[dict[int, Vec]], list[State]], of_cloth: Callable[[int, Part, State], State]
-                 ) -> list[State]:
+                 others: Callable[[dict[int, Vec]], list[State]],
+                 of_cloth: Callable[[int, SteppedPart, State], State]) -> list[State]:
     """Return the states of all parts after h seconds. others: returns the states of all parts but coupled cloths after
     a step from `before` under external forces. of_cloth: returns that of the k-th part, a cloth. Raises StepFailed."""
     points = _Points(interfaces, before, h)

@@ -16,7 +16,7 @@ from ..job.folder import Job, blame
 from ..state import State, Vec
 from ..world.bodies import BodyInWorld
 from ..world.drafts import check_memory, reduced_of, state_of
-from ..world.interface import Part, StepInputs
+from ..world.interface import StepInputs, SteppedPart
 from .drafted import DraftedBody
 from .engines.apart import who_meet
 from .engines.interface import Inputs
@@ -25,7 +25,7 @@ from .parting import part
 from .reduced import INTEGRATOR
 
 
-class LiveDraft(Part):
+class LiveDraft(SteppedPart):
     """All bodies of a scene whose method is Play Live. The memory of each has keys `key.k`, k its place among them."""
 
     def __init__(self, job: Job, prepared: Sequence[Prepared], report: Stage) -> None:

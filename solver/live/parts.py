@@ -9,12 +9,12 @@ import numpy as np
 
 from ..coordinates.prescribed import OnItsWay, carried
 from ..forces.springs import Springs
-from ..integrators.interface import Integrator
 from ..integrators.sdirk import SSDIRK2
 from ..integrators.semi_implicit import SemiImplicit
 from ..state import State, Vec
-from ..world.joints import Joints
+from ..world.joints_part import JointsPart
 from ..world.nodes import Nodes
+from ..world.nodes_part import NodesPart
 from .engines.interface import Hold, Inputs
 from .grabbing import REACH, Grabbed, around, strength_of
 from .leading import Leading
@@ -25,7 +25,7 @@ ANGULAR_FREQUENCY = 2.0 * np.pi * 2.0  #: of a whole mechanism that hangs on a h
 class LiveNodes:
     """Soft bodies, cloth and ropes that are solved at once."""
 
-    def __init__(self, part: Nodes, numbers: dict[str, int], obstacles: Sequence[str],
+    def __init__(self, part: NodesPart, numbers: dict[str, int], obstacles: Sequence[str],
                  leading: Mapping[int, Leading]) -> None:
         """numbers: of the scene's bodies by name. obstacles: names of the scene's. leading: what leads bodies, by these
         numbers."""
@@ -44,6 +44,7 @@ class LiveNodes:
         self._way = OnItsWay(still)
         coordinates.motion = self._way
         self._still, self._pulls = still, list(part.pulls)
+        part.pulls = self._all_pulls = [*part.pulls]  # one list, of all variants of the part
         #: what is pinned softly: the body of the scene, where it is carried, and where that was at the start [m]
         self._soft_pins: list[tuple[int, OnItsWay, Vec]] = []
         for pins in part.pulls:
@@ -53,7 +54,12 @@ class LiveNodes:
                 start = pins.places.at(0.0)
                 pins.places = OnItsWay(start)
                 self._soft_pins.append((number, pins.places, start))
-        self._ways: list[Integrator] = [part.integrator, SSDIRK2({}), SemiImplicit({})]
+        #: the part as it is stepped in each way; in a coupling it is stepped by that
+        self._ways: list[NodesPart] = [part] * 3
+        if isinstance(part, Nodes):
+            # what hits the ground is solved where stages are, and else as linear as all the rest
+            self._ways[1:] = [part.stepped_by(other, None) for other in (SSDIRK2({}), SemiImplicit({}))]
+        self._chosen = 0
         self.holds: dict[int, tuple[int, Grabbed]] = {}  #: which body a hand has hold of, by its number
 
     def begun(self, state: State, inputs: Inputs) -> State:
@@ -91,14 +97,10 @@ class LiveNodes:
             self.part.weigh(inputs.gravity)
 
     def choose(self, way: int) -> bool:
-        """Step in this way from now on. Returns whether that is another one."""
-        part, integrator = self.part, self._ways[way]
-        if integrator is part.integrator:
-            return False
-        part.integrator = integrator
-        # what hits the ground is solved where stages are, and else as linear as all the rest
-        part.impact_solver = part.stage_method.impact_solver if way == 0 else None
-        return True
+        """Let the part be the one that is stepped in this way from now on. Returns whether that is another way."""
+        changed, self._chosen = way != self._chosen, way
+        self.part = self._ways[way]
+        return changed
 
     def positions(self, state: State) -> Vec:
         """Return positions of all nodes, (n, 3) [m]."""
@@ -126,7 +128,7 @@ class LiveNodes:
             body = self.part.bodies_in_world[number]
             stiffness = one.strength * strength_of(float(self.part.mass[body.nodes].sum()), body.size)
             grabbed.follow(one.target, stiffness, time, h)
-        self.part.pulls = [*self._pulls, *(grabbed for _, grabbed in self.holds.values())]
+        self._all_pulls[:] = [*self._pulls, *(grabbed for _, grabbed in self.holds.values())]
 
     def _taken(self, hold: Hold, x: Vec) -> tuple[int, Grabbed]:
         free, bodies = self.part.coordinates.free, self.part.bodies_in_world
@@ -141,13 +143,13 @@ class LiveNodes:
     def let_go(self) -> None:
         """Pull at nothing."""
         self.holds.clear()
-        self.part.pulls = self._pulls
+        self._all_pulls[:] = self._pulls
 
 
 class LiveJoints:
     """Jointed rigid bodies: a hand pulls at a point of one by a damped spring."""
 
-    def __init__(self, part: Joints) -> None:
+    def __init__(self, part: JointsPart) -> None:
         self._part, self._springs = part, part.condensation.springs
         self.holds: list[int] = []  #: numbers of the hands
         self._mass: Vec = part.tree.inertia[:, 5, 5]

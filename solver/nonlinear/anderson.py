@@ -8,12 +8,13 @@ from scipy.linalg.lapack import dgelss
 from ..state import Vec
 
 DEPTH = 8  #: number of differences that pays off on a reused factor
-SINGULAR = 1.0e-12  #: relative to the largest singular value: smaller ones come from linearly dependent differences
 
 
 class Anderson:
     """Accelerates z ← z + f(z), f the update of an inexact Newton iteration, with up to `most` differences; the oldest
     one is replaced first. [Walker 2011]"""
+
+    singular = 1.0e-12  #: relative to the largest singular value: smaller ones come from linearly dependent differences
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -51,7 +52,7 @@ class Anderson:
         if not count:
             return z + change
         message = self._changes[:count, :measured] @ change[:measured]
-        weights = dgelss(self._products[:count, :count], message, cond=SINGULAR)[1][:count]
+        weights = dgelss(self._products[:count, :count], message, cond=self.singular)[1][:count]
         out: Vec = weights @ self._steps[:count]
         np.subtract(change, out, out=out)
         out += z

@@ -17,21 +17,15 @@ from .intersection_free import BLOCKED_REMEDY
 from .iterations import EXTENT_FRACTION, Iterations, PosedStage
 from .limits import QUASISTATIC_FRACTION, StopRule, remaining
 
-LAGGED = 12  #: iterations after which the normal forces of friction are constant
-ARC_MARGIN = 0.9  #: safety factor of a bound on straight paths: attached nodes move on arcs
-#: relative to the extent: a smaller remaining change is accepted where iterations are slow, as in creep
-NEGLIGIBLE = 1.0e-5
-SHORTEST = 1.0e-6  #: smallest fraction of a step that is worth an iteration
 BLOCKED = 1.0e-3  #: fraction of a step below which it is blocked by contact, and has not just made contact
-UPHILL = 0.3  #: largest directional derivative at the end of a step, relative to that at its start
-TRIALS = 12  #: step lengths that are tried
-SHORTEST_BACKTRACK = 0.2  #: smallest ratio of two successive step lengths
 
 
 @dataclass(frozen=True)
 class Surroundings:
     """Queries of the contact model, as functions of generalised coordinates."""
 
+    arc_margin = 0.9  #: safety factor of a bound on straight paths: attached nodes move on arcs
+    shortest = 1.0e-6  #: smallest fraction of a step that is worth an iteration
     positions: Callable[[Vec], Vec]  #: positions of all nodes (n, 3) [m] at coordinates of the stage's end
     largest_step: Callable[[Vec, Vec], float]  #: fraction of a straight path between positions that is free of contact
     loads: Callable[[Vec], None]  #: evaluates the normal forces and normals of friction at these positions from now on
@@ -49,12 +43,12 @@ class Surroundings:
         are blocked.
         """
         fraction = 1.0
-        while fraction > SHORTEST:
+        while fraction > self.shortest:
             there = self.positions(q + fraction * change)
             free = self.largest_step(x, there)
             if free == 1.0:
                 return q + fraction * change, there, fraction
-            fraction *= ARC_MARGIN * free
+            fraction *= self.arc_margin * free
         there = self.positions(q)
         if self.largest_step(x, there) < 1.0:
             raise StepFailed("what is moved by hand has something before it")
@@ -85,9 +79,16 @@ class Bounded(Iterations[S]):
     the directional derivative of the soft bodies' potential along the step bounds its length.
     """
 
-    tries = 40  # the first iterations of an impact find its pairs
+    lagged = 12  #: iterations after which the normal forces of friction are constant
+    #: relative to the extent: a smaller remaining change is accepted where iterations are slow, as in creep
+    negligible = 1.0e-5
+    uphill = 0.3  #: largest directional derivative at the end of a step, relative to that at its start
+    trials = 12  #: step lengths that are tried
+    shortest_backtrack = 0.2  #: smallest ratio of two successive step lengths
+    tries = 40  #: at least so many iterations: the first of an impact find its pairs
     patience = sys.maxsize  # a creeping contact may still come to rest
-    tolerated, retry = 0, 0.03
+    tolerated = 0
+    retry = 0.03  #: relative to the last time: how much nearer to the root true stiffness is tried after it diverged
     visible = 1.0  #: fraction of the tolerance of early stopping
     relaxes = True  #: whether changes are relaxed by those before them
 
@@ -113,13 +114,13 @@ class Bounded(Iterations[S]):
             raise NotPositiveDefinite
         whole = relaxation if self.relaxes else 1.0
         q, before, self.free_fraction = self.q, self._x, 1.0
-        for _ in range(TRIALS):
+        for _ in range(self.trials):
             self.free_fraction *= self._move(q, before, whole * self.free_fraction * self.seconds * change)
             # the joints' part decreases at least as fast as the linear response of the soft bodies allows
             over = self._slope_at(posed, self.q, self.u) - posed.start_slope - posed.curvature
-            if over <= UPHILL * posed.curvature:
+            if over <= self.uphill * posed.curvature:
                 break
-            self.free_fraction *= max(SHORTEST_BACKTRACK, posed.curvature / (posed.curvature + over))
+            self.free_fraction *= max(self.shortest_backtrack, posed.curvature / (posed.curvature + over))
         # the full change, of which relaxation took a fraction
         self.moved = self.rate_change = self._farthest(before) / whole
 
@@ -138,11 +139,11 @@ class Bounded(Iterations[S]):
         return self.count > 1 and self._remaining <= self._goal
 
     def next_iteration(self) -> None:
-        if self.free_fraction == 1.0 and self.count <= LAGGED:
+        if self.free_fraction == 1.0 and self.count <= self.lagged:
             self._around.loads(self._x)
 
     def not_converged(self) -> State:
-        if self._remaining <= NEGLIGIBLE * self._around.extent:
+        if self._remaining <= self.negligible * self._around.extent:
             return self.end
         if self.free_fraction < BLOCKED:
             at = nearest(self._around.contact_forces(self._x))
@@ -169,7 +170,7 @@ def in_words(point: Vec) -> str:
 class BoundedQuasistatic(Bounded[S]):
     """Iterations of mostly quasistatic nodes. Rates are those of positions."""
 
-    tries = 100  # a step ends where the first of its pairs would make contact
+    tries = 100  #: at least so many iterations: each ends where the first of its pairs would make contact
     true_within, retry = np.inf, 1.0
     least_fraction = BLOCKED
     visible = QUASISTATIC_FRACTION

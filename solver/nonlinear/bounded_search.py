@@ -12,8 +12,6 @@ from .evaluation import Evaluation
 from .stage_equations import StageEquations
 
 ROUNDING = 1.0e-11  #: relative to the merit: smaller changes of it are rounding
-SHORTEST = 1.0e-10  #: smallest step length of a line search
-SHORTEST_CLIPPED = 0.25  #: where nodes that make contact stop there; shorter than that, all are stopped alike
 LARGEST_STEP = 1.0  #: largest relative change of an edge in one iteration
 
 
@@ -21,6 +19,8 @@ LARGEST_STEP = 1.0  #: largest relative change of an edge in one iteration
 class BoundedSearch:
     """Step lengths along directions in one stage, bounded by contact and by elements that would invert."""
 
+    shortest = 1.0e-10  #: smallest step length of a line search
+    shortest_clipped = 0.25  #: where nodes that make contact stop there; shorter than that, all are stopped alike
     problem: StageEquations
 
     def search(self, at: Evaluation, direction: Vec, strain: float | None = None) -> tuple[Evaluation, float]:
@@ -38,11 +38,11 @@ class BoundedSearch:
             # nodes that make contact stop there, if that crushes nothing and the merit decreases
             clipped = direction * np.repeat(fractions[problem.order], 3)
             if step * problem.strain(clipped) <= LARGEST_STEP:
-                found = self._searched(at, clipped, step, SHORTEST_CLIPPED * step)
+                found = self._searched(at, clipped, step, self.shortest_clipped * step)
                 if found is not None:
                     return found[0], found[1] * float(fractions.min())
             longest = self.longest(at.unknowns, moved, strain)
-        found = self._searched(at, direction, longest, SHORTEST)
+        found = self._searched(at, direction, longest, self.shortest)
         if found is None:
             raise problem.failed("no step lowers the energy" if at.merit is not None else
                               "no step lowers the net force", at)

@@ -20,8 +20,6 @@ from .problem import Evaluation, StageProblem
 MAX_FACTORIZATIONS = 30
 ITERATIONS_PER_FACTOR = 4  #: times that: limit of iterations
 CLEARANCE_REMEDY = "Give what touches there more room, move it more slowly, or use shorter steps"
-#: ratio by which the remaining energy must be smaller where the factor is a reused one
-REUSED_FACTOR_MARGIN = 1.0e3
 LAGGED = 12  #: iterations after which the normal forces of friction are constant
 LOAD_UPDATES = 3  #: iterations on the last factor in which a converged stage updates friction's normal forces
 MOST_UPDATES = 32  #: and at most, until what is left is small beside what friction does
@@ -29,15 +27,19 @@ UPDATES_PER_FACTOR = 8  #: of these on one factor
 #: energy left by these, relative to what friction at Coulomb's limit would give each body from rest
 FRICTION_ENERGY_LEFT = 0.001
 CHANGE_ENERGY_LEFT = 0.002  #: and to that of the stage's change of velocities, which is far larger in an impact
-SLOW = 0.5  #: ratio of successive steps beyond which another factor of projected stiffness would converge as slowly
-REUSE_LIMIT = 8  #: most iterations on one factor where convergence is slow
 ASTRAY = 2.0  #: relative to the last step: a reused factor with a longer direction is replaced
-#: root mean square relative change of a body's edges, which nobody sees: a few nodes come to rest long after the others
-USUAL = 0.003
 
 
 class ContactIterations(DescentDirections, Stop):
     """Directions and stop rule of a stage in contact: the rule depends on how far the factor can be trusted."""
+
+    #: ratio by which the remaining energy must be smaller where the factor is a reused one
+    reused_factor_margin = 1.0e3
+    slow = 0.5  #: ratio of successive steps beyond which another factor of projected stiffness would converge as slowly
+    reuse_limit = 8  #: most iterations on one factor where convergence is slow
+    #: root mean square relative change of a body's edges, which nobody sees: a few nodes come to rest long after the
+    #: others
+    usual = 0.003
 
     def __init__(self, strain_left: float, accepts: bool, by_strain: bool) -> None:
         """For the arguments see `solve_in_contact`."""
@@ -51,7 +53,7 @@ class ContactIterations(DescentDirections, Stop):
         """Return the next direction. Raises Exhausted after too many factors, StageNotConverged."""
         self._count += 1
         reused = None
-        if not self._by_strain and self.last > 0.0 and self._is_slow and self._served < REUSE_LIMIT:
+        if not self._by_strain and self.last > 0.0 and self._is_slow and self._served < self.reuse_limit:
             reused = _reused_direction(problem, at, self.last)
         self._is_fresh = reused is None
         if reused is None:
@@ -80,7 +82,7 @@ class ContactIterations(DescentDirections, Stop):
     def is_done(self, step: Step) -> bool:
         """Whether neither the remaining strain nor the remaining energy is visible."""
         problem, at, moved = step.problem, step.after, step.moved
-        self._is_slow = moved > SLOW * self.last > 0.0
+        self._is_slow = moved > self.slow * self.last > 0.0
         rest = self._remaining_strain(step)
         self.last = moved if step.is_full else 0.0
         if not step.is_full:
@@ -88,21 +90,21 @@ class ContactIterations(DescentDirections, Stop):
         if rest <= self._strain_left:
             if self._is_slow and not self._is_fresh:
                 # a small step may be due to the factor: the next iteration factors again, or has a far smaller residual
-                self._served = REUSE_LIMIT
+                self._served = self.reuse_limit
                 return False
             return self._accepts or problem.has_converged_energy(at, self.vector)
         return ((self._is_fresh or self._is_slow) and not self._by_strain
                 and problem.has_converged_energy(at, self.vector)
                 and problem.system.edges.usual_change_of_pieces(problem.displacement(step.change))
-                <= min(USUAL, self._strain_left))
+                <= min(self.usual, self._strain_left))
 
     def _remaining_strain(self, step: Step) -> float:
         # quasistatic nodes may still slide a little in each iteration without any energy left
         moved, left = step.moved, remaining(step.moved, self.last)
         if not self._is_fresh and step.is_full and not self._is_slow:
             # the remaining energy does not converge quadratically on a reused factor: it has to be far smaller
-            self.vector = REUSED_FACTOR_MARGIN * step.problem.direction(step.after.residual)
-            left = step.problem.strain(self.vector) / REUSED_FACTOR_MARGIN
+            self.vector = self.reused_factor_margin * step.problem.direction(step.after.residual)
+            left = step.problem.strain(self.vector) / self.reused_factor_margin
         if self._by_strain:
             return left
         # slow convergence on a reused factor says little about the remaining distance

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from ..linear.cholesky.supernodal import Supernodes
     from ..parts.stage import NodeStage
 
-SINGLE_PRECISION_SIZE = 3000  #: number of unknowns from which single precision saves more than its bookkeeping costs
-
 
 class Directions:
     """The last factor of the projected matrix.
@@ -28,6 +26,9 @@ class Directions:
     for a body on the ground, whose friction solves with that factor; and from the first matrix on whose pivots single
     precision loses.
     """
+
+    #: number of unknowns from which single precision saves more than its bookkeeping costs
+    single_precision_size = 3000
 
     def __init__(self) -> None:
         self._storage: Room | None = None  #: storage that patterns share one after the other
@@ -108,7 +109,7 @@ class Directions:
 
     def _can_be_single(self, lower: sp.csc_matrix, lin: Linearised) -> bool:
         grounded = len(lin.contacts) > 0
-        return not grounded and not self._too_stiff and lower.shape[0] >= SINGLE_PRECISION_SIZE
+        return not grounded and not self._too_stiff and lower.shape[0] >= self.single_precision_size
 
     @staticmethod
     def _inside(linear: Factoring, lower: sp.csc_matrix) -> Supernodes | None:

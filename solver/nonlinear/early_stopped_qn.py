@@ -15,15 +15,6 @@ from .limits import WORK_LEFT, StopRule, remaining
 from .problem import StageProblem
 from .reused_factor import ReusedFactor
 
-REFACTOR_COST = 30.0  #: iterations that a new factor costs
-PATIENCE = 6  #: iterations of a stage on one factor; most stages take two or three
-COROTATED_PATIENCE = 8  #: iterations of a stage on the corotated factor of the rest shape
-CUT = 0.2  #: step length on that factor below which the body is too far from its rest shape
-MEMORY = 8  #: pairs of steps and changes of the residual that quasi-Newton directions use
-#: relative change of an edge: a longer iteration after a cut one has left the region of its factor
-LARGE_MOVE = 0.15
-USUAL = 0.3  #: root mean square strain of a violent body relative to the tolerance of the largest
-
 
 class EarlyDirections(DescentDirections):
     """Directions of a reused factor, or of the corotated one of the rest shape in a violent stage, with secant pairs.
@@ -31,6 +22,12 @@ class EarlyDirections(DescentDirections):
     Projected stiffness is factored again where a step was cut, where an iteration moved further than the one before,
     after too many iterations, and where the body has left the region of a factor of an earlier stage.
     """
+
+    patience = 6  #: iterations of a stage on one factor; most stages take two or three
+    corotated_patience = 8  #: iterations of a stage on the corotated factor of the rest shape
+    cut = 0.2  #: step length on that factor below which the body is too far from its rest shape
+    #: relative change of an edge: a longer iteration after a cut one has left the region of its factor
+    large_move = 0.15
 
     def __init__(self, factor: ReusedFactor, corotated: CorotatedFactor | None, pairs: SecantPairs,
                  aged: bool) -> None:
@@ -46,8 +43,8 @@ class EarlyDirections(DescentDirections):
     def find(self, problem: StageProblem, at: Evaluation) -> Direction | None:
         """Return the next direction. Raises StepFailed."""
         self.count += 1
-        is_renewed = self._leads_astray or self._since == (PATIENCE if self._factor is self._reused
-                                                           else COROTATED_PATIENCE)
+        is_renewed = self._leads_astray or self._since == (self.patience if self._factor is self._reused
+                                                           else self.corotated_patience)
         if is_renewed:
             self._renew(problem, at)
         vector = self._pairs.direction(at.residual, self._factor.solve)
@@ -75,11 +72,11 @@ class EarlyDirections(DescentDirections):
         self._pairs.add(step.change, step.after.residual - step.before.residual)
         self._is_new, self._since = False, self._since + 1
         if self._factor is not self._reused:
-            self._leads_astray = step.fraction < CUT
+            self._leads_astray = step.fraction < self.cut
         elif not self._is_violent:
             self._leads_astray = not step.is_full or moved > self._last > 0.0
             self._was_cut |= self._leads_astray
-            self._leads_astray |= self._was_cut and moved > LARGE_MOVE
+            self._leads_astray |= self._was_cut and moved > self.large_move
         self._last = moved
 
     def _renew(self, problem: StageProblem, at: Evaluation) -> None:
@@ -96,6 +93,8 @@ class EarlyStop(Stop):
     """Ends after a full step where all further changes, extrapolated from the last two, are not visible: those of the
     most strained edge, or of a violent body's edges on average, and on the ground those of energy."""
 
+    usual = 0.3  #: root mean square strain of a violent body relative to the tolerance of the largest
+
     def __init__(self, problem: StageProblem, strain_left: float, is_violent: bool) -> None:
         """strain_left: admissible relative change of an edge."""
         self._strain_left, self._is_violent = strain_left, is_violent
@@ -111,7 +110,7 @@ class EarlyStop(Stop):
         work = abs(problem.stage.work(problem.mass, problem.order, step.change)) if problem.touches_ground else 0.0
         done = step.is_full and remaining(work, self._work) <= self._work_left and (
             remaining(moved, self._last) <= self._strain_left
-            or remaining(usual, self._usual) <= USUAL * self._strain_left)
+            or remaining(usual, self._usual) <= self.usual * self._strain_left)
         self._last, self._usual, self._work = moved, usual if step.is_full else 0.0, work if step.is_full else 0.0
         return done
 
@@ -125,12 +124,15 @@ class EarlyStoppedQuasiNewton(StageSolver):
     strain decides.
     """
 
+    refactor_cost = 30.0  #: iterations that a new factor costs
+    memory = 8  #: pairs of steps and changes of the residual that quasi-Newton directions use
+
     def __init__(self, params: dict[str, float]) -> None:
         """params: strain_left, that fraction; tries, iterations after which a linearised step replaces the stage."""
-        self.limits = StopRule(CONDENSED, int(params["tries"]), 0.0, params["strain_left"], patience=REFACTOR_COST)
-        self._factor = ReusedFactor(REFACTOR_COST)
+        self.limits = StopRule(CONDENSED, int(params["tries"]), 0.0, params["strain_left"], patience=self.refactor_cost)
+        self._factor = ReusedFactor(self.refactor_cost)
         self._corotated = CorotatedFactor()
-        self._pairs = SecantPairs(MEMORY)
+        self._pairs = SecantPairs(self.memory)
 
     def solve(self, problem: StageProblem, guess: Vec) -> Vec:
         """Return unknowns near the root. Raises StageNotConverged; StepFailed for a stage without inertia."""

@@ -11,8 +11,6 @@ from ..state import Mask, Vec
 from .problem import StageProblem
 from .reused_factor import ReusedFactor
 
-MOMENT = 1.0e-4  #: fraction of the step to the guess over which L̇ is a finite difference
-
 
 def extrapolation_notes(linear: Factoring) -> list[str]:
     """Return a sentence for the user where this linear solver gives no access to its factor."""
@@ -28,6 +26,8 @@ class ExtrapolatedFactor(ReusedFactor):
     Otherwise L is used without a second factorization, also where the linear solver gives no access to its factor.
     [Thesis 5.8]
     """
+
+    moment = 1.0e-4  #: fraction of the step to the guess over which L̇ is a finite difference
 
     def forget(self) -> None:
         super().forget()
@@ -62,9 +62,9 @@ class ExtrapolatedFactor(ReusedFactor):
     def _differentiate(self, problem: StageProblem, unknowns: Vec, inside: Supernodes, clamped: Mask) -> None:
         way = problem.stage.b * problem.stage.h
         self._frozen = inside.values.copy()
-        _factor(problem, unknowns, MOMENT)
+        _factor(problem, unknowns, self.moment)
         self._rate = inside.values - self._frozen
-        self._rate /= MOMENT * way
+        self._rate /= self.moment * way
         self._inside, self._clamped, self._made_at = inside, clamped, problem.stage.time - way
         self._write(way)
 

@@ -15,7 +15,6 @@ from .limits import StopRule
 from .problem import Evaluation, StageProblem
 
 CONDENSED = 0.5  #: tolerance relative to the first residual where velocities are condensed
-FALLBACK_ITERATIONS = 4  #: most iterations of a fallback step
 
 
 class StageNotConverged(StepFailed):
@@ -57,10 +56,13 @@ class FallbackEuler(StageSolver):
     """A dissipative step: iterations with projected stiffness from the initial positions until a full step is taken,
     each of which lowers the incremental potential, which is there the body's energy."""
 
+    fallback_iterations = 4  #: most iterations of a fallback step
+
     def __init__(self) -> None:
-        self.limits = StopRule(CONDENSED, FALLBACK_ITERATIONS, 0.0, strain_left=1.0, accepts=True)
+        self.limits = StopRule(CONDENSED, self.fallback_iterations, 0.0, strain_left=1.0, accepts=True)
 
     def solve(self, problem: StageProblem, guess: Vec) -> Vec:
         """Return rates (3 p,) with a lower potential than zero rates have. Raises StepFailed."""
         at_rest = problem.evaluate(np.zeros_like(guess))
-        return descend(problem, at_rest, ProjectedDirections(at_rest), FullStepStop(), FALLBACK_ITERATIONS).at.unknowns
+        directions = ProjectedDirections(at_rest)
+        return descend(problem, at_rest, directions, FullStepStop(), self.fallback_iterations).at.unknowns

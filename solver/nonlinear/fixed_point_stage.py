@@ -16,20 +16,6 @@ from .anderson import DEPTH, Anderson
 from .limits import StopRule, remaining
 from .problem import NEGLIGIBLE_STEP
 
-#: sweeps on one factor in one stage: one that needs a few more is nearly converged, and another factor costs six
-MAX_SWEEPS = 20
-FACTORS = 5  #: factors in one stage
-#: limits of both with early stopping: more of them seldom converge
-EARLY_SWEEPS, EARLY_FACTORS = 14, 2
-DIVERGED = 20.0  #: relative to the smallest change so far: a larger one diverges
-#: largest relative change of an edge in a sweep; a longer one is cut to it
-LONGEST = 0.5
-#: relative change of an edge: sweeps that end above it are far from the root, as the true K, definite or nearly so,
-#: overshoots; then the projected one is factored
-ASTRAY = 0.02
-CUT = 4  #: cut sweeps on one factor: after these a factor made nearer to the root converges sooner
-
-
 #: sweeps on a stage factored at positions and velocities, (n, 3), with K projected to negative semi-definite where the
 #: last argument is true. Raises NotPositiveDefinite
 SweepsAt = Callable[[Vec, Vec, bool], FixedPointSweeps]
@@ -40,6 +26,19 @@ ProductsAt = Callable[[Vec, Vec, Vec], Products]
 
 class FixedPointStage:
     """The reused factor, its Anderson acceleration, and the nodes' accelerations in the last stage."""
+
+    #: sweeps on one factor in one stage: one that needs a few more is nearly converged, and another factor costs six
+    max_sweeps = 20
+    factors = 5  #: factors in one stage
+    #: limits of both with early stopping: more of them seldom converge
+    early_sweeps, early_factors = 14, 2
+    diverged = 20.0  #: relative to the smallest change so far: a larger one diverges
+    #: largest relative change of an edge in a sweep; a longer one is cut to it
+    longest = 0.5
+    #: relative change of an edge: sweeps that end above it are far from the root, as the true K, definite or nearly so,
+    #: overshoots; then the projected one is factored
+    astray = 0.02
+    cut = 4  #: cut sweeps on one factor: after these a factor made nearer to the root converges sooner
 
     def __init__(self) -> None:
         self._anderson, self._columns = Anderson(DEPTH), np.zeros((2, 0, 3))
@@ -75,11 +74,12 @@ class FixedPointStage:
         """
         v = coordinates.spread(self._predicted_rates(stage, start, coordinates), stage.w)
         at = Iterate.at(stage, coordinates.positions(base, stage.time), coordinates.prescribed, v, self._p)
-        for _ in range(EARLY_FACTORS if limits.strain_left else FACTORS):
+        for _ in range(self.early_factors if limits.strain_left else self.factors):
             if self._sweeps is None or not self._sweeps.serves(at.x, stage, start, not limits.strain_left):
                 self._drop()
                 try:
-                    self._sweeps = self._first(sweeps_at, at) if at.strain <= ASTRAY else sweeps_at(at.x, at.v, True)
+                    is_near = at.strain <= self.astray
+                    self._sweeps = self._first(sweeps_at, at) if is_near else sweeps_at(at.x, at.v, True)
                 except (NotPositiveDefinite, np.linalg.LinAlgError):
                     break
             if self._iterate(at, products_at, stage, limits, extent):
@@ -100,7 +100,7 @@ class FixedPointStage:
         self._anderson.start()
         sizes: list[float] = []
         last, before, cut = 0.0, 0.0, 0
-        most = EARLY_SWEEPS if limits.strain_left else MAX_SWEEPS
+        most = self.early_sweeps if limits.strain_left else self.max_sweeps
         for _ in range(min(most, limits.iterations - at.sweeps)):
             at.sweeps += 1
             v, columns = at.v, self._columns_of(at)
@@ -114,14 +114,14 @@ class FixedPointStage:
             if not at.goal:
                 at.goal = max(limits.tolerance * (size + 1.0e-3 * extent), NEGLIGIBLE_STEP * extent)
             sizes.append(size)
-            if not np.isfinite(size) or size > DIVERGED * min(sizes):
+            if not np.isfinite(size) or size > self.diverged * min(sizes):
                 return False
             at.strain = strain = self._sweeps.strain(change)
-            if strain > LONGEST:
+            if strain > self.longest:
                 last, before, cut, at.may_converge = 0.0, 0.0, cut + 1, True
                 self._anderson.start()
-                at.move(at.z + LONGEST / strain * change)
-                if cut == CUT:
+                at.move(at.z + self.longest / strain * change)
+                if cut == self.cut:
                     return False
                 continue
             at.move(self._anderson.next(at.z.ravel(), change.ravel(), 2 * at.z[0].size))

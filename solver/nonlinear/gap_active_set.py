@@ -24,14 +24,6 @@ from .limits import remaining as remaining
 from .problem import StageProblem
 from .residual_report import ResidualReport
 
-MAX_ITERATIONS = 60  #: iterations before the stage has not converged
-#: rounds of contact detection along a direction in an iteration: new pairs are added to the program
-DETECTION_ROUNDS = 4
-PENALTY_RATIO = 2.0  #: penalty of a violated gap relative to the largest multiplier
-CLOSED = 0.05  #: admissible violation relative to the smallest gap that a stage enforces
-FREE = 1.0e-6  #: relative to that: violation without a penalty
-CLOSER = 0.5  #: relative to the net force: a smaller one after a full step is accepted without a merit test
-SHORTEST = 1.0e-8  #: smallest step length of the line search
 CLEARANCE_REMEDY = "Give what touches there more room, move it more slowly, or use shorter steps"
 
 
@@ -49,10 +41,19 @@ class PenalisedEvaluation:
 class GapActiveSet:
     """One stage: min ½ |v − v̂|²_M + (a/b) W subject to open gaps. [Ascher 28]"""
 
+    max_iterations = 60  #: iterations before the stage has not converged
+    #: rounds of contact detection along a direction in an iteration: new pairs are added to the program
+    detection_rounds = 4
+    penalty_ratio = 2.0  #: penalty of a violated gap relative to the largest multiplier
+    closed = 0.05  #: admissible violation relative to the smallest gap that a stage enforces
+    free = 1.0e-6  #: relative to that: violation without a penalty
+    closer = 0.5  #: relative to the net force: a smaller one after a full step is accepted without a merit test
+    shortest = 1.0e-8  #: smallest step length of the line search
+
     def __init__(self, problem: StageProblem, bounds: Sequence[Bounds], solver: StageSolver, open_by: float) -> None:
         """open_by: the smallest gap that a stage enforces [m]."""
         self._problem, self._bounds, self._limits = problem, bounds, solver.limits
-        self._closed = CLOSED * open_by
+        self._closed = self.closed * open_by
         self._seconds = problem.stage.b * problem.stage.h
         self._columns = (3 * problem.order[:, None] + np.arange(3)).ravel()
         self._zero_motion = np.zeros((len(problem.physics.mass), 3))
@@ -66,7 +67,7 @@ class GapActiveSet:
         """
         unknowns, prescribed_left = self._start(step_start, guess)
         goal, last, impulse = -1.0, 0.0, np.zeros(0)
-        for count in range(MAX_ITERATIONS):
+        for count in range(self.max_iterations):
             problem = self._problem.displaced_by(-prescribed_left) if prescribed_left.any() else self._problem
             try:
                 problem.factor(unknowns, False)
@@ -88,8 +89,9 @@ class GapActiveSet:
             last = moved if fraction == 1.0 else 0.0
         if self._limits.accepts and not prescribed_left.any():
             return self._finished(unknowns)
-        raise self._not_converged(f"gaps did not settle in {MAX_ITERATIONS} iterations", self._problem.physics.body_of(
-            ResidualReport(self._problem).worst_node(at)))
+        worst = ResidualReport(self._problem).worst_node(at)
+        raise self._not_converged(f"gaps did not settle in {self.max_iterations} iterations",
+                                  self._problem.physics.body_of(worst))
 
     def _start(self, step_start: Vec, guess: Vec) -> tuple[Vec, Vec]:
         """Return unknowns as near to a guess as contact allows, and the remaining prescribed displacement [m]."""
@@ -122,7 +124,7 @@ class GapActiveSet:
                                                                                         prescribed_left)[
                 problem.order].ravel()
         free = problem.system.linear.solve(-residual)
-        for _ in range(DETECTION_ROUNDS):
+        for _ in range(self.detection_rounds):
             gaps = self._gaps(start)
             direction, impulse = self._gap_program(problem, gaps, free, prescribed_left)
             moved = problem.displacement(direction) + prescribed_left
@@ -162,7 +164,7 @@ class GapActiveSet:
         """Return unknowns and the remaining prescribed displacement after a step that is as long as contact allows.
         Raises StepFailed."""
         fraction = BoundedSearch(problem).longest(unknowns, problem.displacement(direction) + prescribed_left)
-        if fraction < SHORTEST:
+        if fraction < self.shortest:
             furthest = int(np.abs(prescribed_left).max(axis=1).argmax())
             x = problem.positions_at(unknowns)[furthest]
             raise StepFailed(f"what is moved by hand has {np.abs(prescribed_left).max():.3g} m of its way left near "
@@ -173,7 +175,7 @@ class GapActiveSet:
     def _searched(self, problem: StageProblem, at: Evaluation, direction: Vec, impulse: Vec,
                   gaps: Gaps) -> tuple[Evaluation, float]:
         """Return the first of the steps that lowers the penalised merit, and its length. Raises StepFailed."""
-        self._penalty = max(self._penalty, PENALTY_RATIO * float(impulse.max(initial=0.0)))
+        self._penalty = max(self._penalty, self.penalty_ratio * float(impulse.max(initial=0.0)))
         bounded = BoundedSearch(problem)
         longest = bounded.longest(at.unknowns, problem.displacement(direction))
         contact_impulse = gaps.normals[:, self._columns].T @ impulse
@@ -186,15 +188,15 @@ class GapActiveSet:
                                    contact_impulse)
 
         whole = trial(longest) if longest == 1.0 else None
-        if whole is not None and whole.violation <= self._closed and whole.size <= CLOSER * start.size:
+        if whole is not None and whole.violation <= self._closed and whole.size <= self.closer * start.size:
             return whole.at, 1.0
-        found = search(start, trial, longest, SHORTEST * longest, min(slope, 0.0), bounded.noise(at))
+        found = search(start, trial, longest, self.shortest * longest, min(slope, 0.0), bounded.noise(at))
         if found is None:
             raise problem.failed("no step lowers the energy and keeps gaps open", at)
         return found[0].at, found[1]
 
     def _penalised(self, at: Evaluation, gaps: Gaps, contact_impulse: Vec) -> PenalisedEvaluation:
-        short = float(np.maximum(-gaps.gap - FREE * self._closed, 0.0).sum())
+        short = float(np.maximum(-gaps.gap - self.free * self._closed, 0.0).sum())
         prescribed_left = np.abs(at.residual - contact_impulse)
         return PenalisedEvaluation(at, _merit(at) + self._penalty * short / self._seconds,
                                    float(-gaps.gap.min(initial=0.0)),

@@ -17,24 +17,26 @@ from .problem import Evaluation, StageProblem
 
 MAX_ITERATIONS = 40  #: after these a stage is accepted, or not converged
 PATIENCE = 15  #: iterations on one factor
-ASTRAY = 4.0  #: relative to the last step: a reused factor with a longer direction is replaced
-MEMORY = 8  #: pairs of steps and changes of the residual that quasi-Newton directions use
-STRAIN_LEFT = 0.03  #: relative to an edge's length: a smaller change is not visible
 
 
 class GroundImpactEuler(FallbackEuler):
     """A linearised step after an impact on the ground: accepted at its end where the energy has not increased."""
 
+    strain_left = 0.03  #: relative to an edge's length: a smaller change is not visible
+
     def __init__(self) -> None:
-        self.limits = StopRule(CONDENSED, MAX_ITERATIONS, 0.0, STRAIN_LEFT, accepts=True, patience=PATIENCE)
+        self.limits = StopRule(CONDENSED, MAX_ITERATIONS, 0.0, self.strain_left, accepts=True, patience=PATIENCE)
 
 
 class GroundDirections(DescentDirections):
     """Directions of projected stiffness with secant pairs, on a factor that is reused until a direction is far too long
     or no full step is accepted."""
 
+    astray = 4.0  #: relative to the last step: a reused factor with a longer direction is replaced
+    memory = 8  #: pairs of steps and changes of the residual that quasi-Newton directions use
+
     def __init__(self) -> None:
-        self._pairs = SecantPairs(MEMORY)
+        self._pairs = SecantPairs(self.memory)
         self._served, self._renews, self._last = 0, True, 0.0
 
     def find(self, problem: StageProblem, at: Evaluation) -> Direction:
@@ -42,7 +44,7 @@ class GroundDirections(DescentDirections):
         vector = at.residual
         if not self._renews and self._served < PATIENCE:
             vector = self._pairs.direction(at.residual, problem.approximate_solve)
-            self._renews = problem.strain(vector) > ASTRAY * self._last
+            self._renews = problem.strain(vector) > self.astray * self._last
         if self._renews or self._served == PATIENCE:
             problem.factor(at.unknowns, False)
             self._pairs.clear(len(at.unknowns))

@@ -23,7 +23,8 @@ COMPLIANT_PINS_REMEDY = ("Give what is between more room, move it more slowly, l
                          "Yield")
 CRUSHED_REMEDY = "Keep them further apart there, or make what is between them thinner"
 INCREMENTS = 60  #: largest number of increments of the prescribed displacement
-STALLED, LEFT = 8, 0.99  #: so many increments that leave more than this share of what was left before them are in vain
+STALLED = 8  #: so many increments that leave nearly all of what was left before them are in vain
+LEFT = 0.99  #: share of it that is nearly all
 
 
 def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) -> tuple[Vec, Vec]:
@@ -72,7 +73,7 @@ def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) 
         if fraction == 1.0:
             return unknowns, step_start
         shares.append((1.0 - fraction) * shares[-1])
-        if len(shares) > STALLED and shares[-1] > LEFT * shares[-1 - STALLED]:
+        if are_in_vain(shares):
             break
         x = displaced.positions_at(unknowns) + prescribed_left
     furthest = int(np.abs(prescribed_left).max(axis=1).argmax())
@@ -82,6 +83,12 @@ def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) 
     raise StepFailed(f"{moved_thing or 'what is moved by hand'} has {left:.3g} m of its way left near ({where}) m and "
                      f"{blocking or 'something'} is before it",
                      problem.physics.body_of(furthest), COMPLIANT_PINS_REMEDY)
+
+
+def are_in_vain(shares: list[float]) -> bool:
+    """Return whether the last increments left nearly all of the prescribed displacement. shares: of it that were left
+    before the first and after each increment."""
+    return len(shares) > STALLED and shares[-1] > LEFT * shares[-1 - STALLED]
 
 
 def _farthest(problem: StageProblem, start: Vec, end: Vec) -> Vec:

@@ -25,14 +25,9 @@ from .anderson import Anderson
 from .limits import Progress, StopRule, remaining
 
 TRUE_STIFFNESS_FROM = 0.3  #: relative to the largest change: below it the true stiffness is tried
-PATIENCE = 20  #: iterations with one stiffness within which changes are at least halved where a root exists
-CONVERGING = 0.5  #: relative to the last change: iterations that shrink by this much need no relaxation
 SHORTEST = 1.0 / 64.0  #: smallest relaxation factor
 FASTEST = 1.0e7  #: [rad/s or m/s]; a rate beyond it has diverged
 BALANCE_STEPS = 2  #: quasi-Newton steps towards equilibrium after each solve
-FIXED_POINT_FRACTION = 0.1  #: tolerance of fixed-point iterations relative to that of Newton's
-#: their largest tolerance relative to the first change; Newton's next iteration would square it away
-FIXED_POINT_TOLERANCE = 0.01
 EXTENT_FRACTION = 1.0e-3  #: relative to the extent: the scale of the tolerance where a stage changes less
 
 
@@ -70,6 +65,8 @@ T = TypeVar("T", bound=PosedStage)
 class Relaxation:
     """Aitken's relaxation of changes of rates, from the last two."""
 
+    converging = 0.5  #: relative to the last change: iterations that shrink by this much need no relaxation
+
     def __init__(self) -> None:
         self.relaxation, self.last = 1.0, np.inf
         self._change: Vec = np.zeros(0)
@@ -87,7 +84,7 @@ class Relaxation:
     def follow(self, size: float, change: Vec) -> None:
         """Update the factor for the next change after this one of rates (m,), of which the fraction was taken, and its
         size."""
-        best = 1.0 if size < CONVERGING * self.last else _aitken_fraction(self.relaxation, self._change, change)
+        best = 1.0 if size < self.converging * self.last else _aitken_fraction(self.relaxation, self._change, change)
         self.relaxation, self.last, self._change = min(1.5 * self.relaxation, best), size, change
 
 
@@ -139,7 +136,7 @@ class Iterations(Generic[T]):
     """Solves M (u − û) = a h f(q, u), q = base + b h u, from the rates of `start`."""
 
     tries = 0  #: at least so many iterations, whatever the stop rule
-    patience = PATIENCE
+    patience = 20  #: iterations with one stiffness within which changes are at least halved where a root exists
     most = sys.float_info.max  #: larger changes have diverged
     true_within, tolerated, retry = TRUE_STIFFNESS_FROM, 1, 0.0  #: arguments of `Stiffness`
     least_fraction = 1.0  #: fraction of a change: one that is cut shorter is followed by projected stiffness
@@ -301,6 +298,9 @@ class CoupledOnReusedFactor(Coupled):
     5.4.1]
     """
 
+    fixed_point_fraction = 0.1  #: tolerance of fixed-point iterations relative to that of Newton's
+    #: their largest tolerance relative to the first change; Newton's next iteration would square it away
+    fixed_point_tolerance = 0.01
     true_within = np.inf
 
     def __init__(self, pose_at: Callable[[Vec, Vec, bool], PosedCondensed],
@@ -309,7 +309,7 @@ class CoupledOnReusedFactor(Coupled):
                  extent: float, who: str) -> None:
         """on_last_factor: linearises at coordinates and rates on the last factor; None where that is not valid.
         changes: of earlier stages on it."""
-        limits = replace(limits, tolerance=min(limits.tolerance, FIXED_POINT_TOLERANCE))
+        limits = replace(limits, tolerance=min(limits.tolerance, self.fixed_point_tolerance))
         super().__init__(pose_at, evaluate, stage, start, limits, extent, who)
         self._moved_on: Callable[[Vec, Vec], PosedCondensed | None] = on_last_factor
         self._changes, self._progress = changes, Progress(limits.tolerance, limits.patience)
@@ -334,7 +334,7 @@ class CoupledOnReusedFactor(Coupled):
         done = super().is_done(posed)
         # Newton's iteration squares the change, a fixed-point iteration leaves a fraction of it
         return done and (remaining(self.moved, self.last) if self.count > 1
-                         else self.moved) <= FIXED_POINT_FRACTION * self._goal
+                         else self.moved) <= self.fixed_point_fraction * self._goal
 
     def next_iteration(self) -> None:
         grew = not self._progress.fresh and self.moved > self.largest

@@ -11,7 +11,6 @@ from .problem import Evaluation, StageProblem
 
 QUASISTATIC_FRACTION = 0.1  #: tolerance of quasistatic positions relative to that of dynamic ones
 INSIGNIFICANT = 1.0e-9  #: relative to the values that it is of: a smaller difference is rounding
-WINDOW = 5  #: iterations over which the convergence rate is measured
 
 #: relative to the energy at stake in a stage on the ground: admissible remaining energy; a larger one would show in
 #: friction and bounces, as the error in velocities may be as large as friction's change of them
@@ -51,9 +50,11 @@ class StopRule:
 class Progress:
     """Convergence of iterations with an inexact matrix."""
 
+    window = 5  #: iterations over which the convergence rate is measured
+
     def __init__(self, goal: float, patience: float) -> None:
         """goal: residual to reach. patience: iterations that a new factor costs."""
-        self._goal, self._patience = goal, max(patience, WINDOW)
+        self._goal, self._patience = goal, max(patience, self.window)
         self.restart()
 
     def restart(self) -> None:
@@ -73,9 +74,9 @@ class Progress:
     def is_slow(self, size: float) -> bool:
         """Record a residual's size; return whether convergence would take more iterations than a new factor costs."""
         self._sizes.append(size)
-        if len(self._sizes) <= WINDOW:
+        if len(self._sizes) <= self.window:
             return False
-        fall = math.log(self._sizes[-1 - WINDOW] / size) / WINDOW
+        fall = math.log(self._sizes[-1 - self.window] / size) / self.window
         remaining = math.log(size / self._goal)
         return fall <= 0.0 or remaining / fall > self._patience
 

@@ -18,9 +18,6 @@ from .limits import StopRule, remaining
 from .newton_visible import NewtonVisible
 from .problem import Evaluation, StageProblem
 
-HALVINGS = 8  #: of an iteration's step; what falls no sooner is taken as it is, and judged by its energy in the end
-EDGE_LEFT = 3.0e-3  #: of an edge's length: what Newton's method leaves where stretches lead astray
-
 
 class MixedFEM(StageSolver):
     """Sequential quadratic programming in positions and stretches, the latter condensed in each element, with a line
@@ -32,6 +29,9 @@ class MixedFEM(StageSolver):
     guarded]
     """
 
+    halvings = 8  #: of an iteration's step; what falls no sooner is taken as it is, and judged by its energy in the end
+    edge_left = 3.0e-3  #: of an edge's length: what Newton's method leaves where stretches lead astray
+
     def __init__(self, params: dict[str, float]) -> None:
         """params: mixed_iterations, of a stage with inertia; decrement_left and strain_left, relative to the first
         Newton decrement and to an edge's length, for early stopping; iterations, of a static stage and of Newton's
@@ -39,7 +39,7 @@ class MixedFEM(StageSolver):
         self.limits = StopRule(TOLERANCE.default, int(params["iterations"]), 0.0, ends_early=True)
         self._most = int(params["mixed_iterations"])
         self._decrement_left, self._strain_left = params["decrement_left"], params["strain_left"]
-        self._newton = NewtonVisible({"edge_left": min(EDGE_LEFT, self._strain_left),
+        self._newton = NewtonVisible({"edge_left": min(self.edge_left, self._strain_left),
                                       "iterations": params["iterations"]})
         self.redone = 0  #: stages that Newton's method solved instead
         self.decrements: list[float] = []  #: of the last stage's iterations, √(−rᵀ δ) [√J]
@@ -119,7 +119,7 @@ class MixedFEM(StageSolver):
 
         if at.merit is None:
             return trial(longest).unknowns, fraction
-        search(at, trial, longest, longest * 0.5**HALVINGS, slope, bounded.noise(at))
+        search(at, trial, longest, longest * 0.5**self.halvings, slope, bounded.noise(at))
         if not isfinite(_merit(last)):
             raise mixed.failed("no step lowers the Lagrangian", at)
         return last.unknowns, fraction

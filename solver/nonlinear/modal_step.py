@@ -16,17 +16,6 @@ from ..parts.stage import NodeStage
 from ..state import State, Vec
 from .fallback_euler import StageNotConverged
 
-#: sweeps on that factor that relax the quasistatic nodes at the step's end: two would leave a quarter of a slow
-#: oscillation
-MAX_SWEEPS = 3
-MIDPOINT = 0.5  #: fraction of the step at which it is factored
-#: largest relative change of an edge in a sweep: where the last sweep would exceed it, energy is checked
-LONGEST = 0.5
-CONVERGED = 0.01  #: relative change of an edge: a sweep with a smaller one is the last
-#: relative to the kinetic and elastic energy of a step: a larger gain is no error of rounding the corner
-ENERGY_GAIN = 0.1
-MAX_WAIT = 15  #: most steps in which an indefinite true stiffness is not tried again, as that costs a factor
-
 #: sweeps on a factor made at positions, velocities, (n, 3), and a time, with K projected to negative semi-definite
 #: where the last argument is true. Raises NotPositiveDefinite
 SweepsAt = Callable[[Vec, Vec, float, bool], FixedPointSweeps]
@@ -40,6 +29,17 @@ class ModalStep:
 
     V of the true stiffness gives the motion of quasistatic nodes; that of the projected one has another inertia.
     """
+
+    #: sweeps on that factor that relax the quasistatic nodes at the step's end: two would leave a quarter of a slow
+    #: oscillation
+    max_sweeps = 3
+    midpoint = 0.5  #: fraction of the step at which it is factored
+    #: largest relative change of an edge in a sweep: where the last sweep would exceed it, energy is checked
+    longest = 0.5
+    converged = 0.01  #: relative change of an edge: a sweep with a smaller one is the last
+    #: relative to the kinetic and elastic energy of a step: a larger gain is no error of rounding the corner
+    energy_gain = 0.1
+    max_wait = 15  #: most steps in which an indefinite true stiffness is not tried again, as that costs a factor
 
     def __init__(self, evaluate: Evaluate, mass: Vec, coordinates: FreeNodes, edges: Edges) -> None:
         """evaluate: forces and energy. mass: lumped [kg], (n,). coordinates: of the free nodes. edges: for strains."""
@@ -57,19 +57,19 @@ class ModalStep:
         """Return the state at a step's end, by the fallback where the modal motion gains energy, then possibly after
         half the step. Raises NotPositiveDefinite, and StageNotConverged where the fallback gains energy as well."""
         coordinates = self._coordinates
-        time = start.time + MIDPOINT * stage.h
-        midway = coordinates.positions(coordinates.advance(start.q, start.u, MIDPOINT * stage.h), time)
+        time = start.time + self.midpoint * stage.h
+        midway = coordinates.positions(coordinates.advance(start.q, start.u, self.midpoint * stage.h), time)
         sweeps = self._factored(sweeps_at, midway, stage.v_hat, time)
-        x, v = self._modal_motion(sweeps, start, stage.h, MIDPOINT * stage.h, True)
+        x, v = self._modal_motion(sweeps, start, stage.h, self.midpoint * stage.h, True)
         change = self._follow(sweeps, products_at, stage.h, x, v)
-        if not change < LONGEST and self._gains_energy(stage, start, sweeps.force, x, v, stage.time):
+        if not change < self.longest and self._gains_energy(stage, start, sweeps.force, x, v, stage.time):
             return self._fallback_step(sweeps, sweeps_at, stage, start)
         return self._state(x, v, stage.time, start)
 
     def _fallback_step(self, sweeps: FixedPointSweeps, sweeps_at: SweepsAt, stage: NodeStage, start: State) -> State:
         """Return the state after a dissipative step of Euler: with the present factor of the midpoint, or where that
         gains energy with one of the step's start, or that for half the step. Raises StageNotConverged."""
-        elapsed = MIDPOINT * stage.h
+        elapsed = self.midpoint * stage.h
         for fraction in (1.0, 1.0, 0.5):
             time = start.time + fraction * stage.h
             x, v = self._modal_motion(sweeps, start, fraction * stage.h, elapsed, False)
@@ -92,7 +92,7 @@ class ModalStep:
         try:
             sweeps, self._wait_next = sweeps_at(x, v, time, False), 0
         except NotPositiveDefinite:
-            self._left = self._wait_next = min(4 * self._wait_next + 3, MAX_WAIT)
+            self._left = self._wait_next = min(4 * self._wait_next + 3, self.max_wait)
             return sweeps_at(x, v, time, True)
         return sweeps
 
@@ -107,14 +107,14 @@ class ModalStep:
     def _follow(self, sweeps: FixedPointSweeps, products_at: ProductsAt, h: float, x: Vec, v: Vec) -> float:
         """Relax the quasistatic nodes in positions and velocities, (n, 3) each, in place; return the relative change of
         an edge by the full change of the last sweep."""
-        change = LONGEST
-        for _ in range(MAX_SWEEPS):
+        change = self.longest
+        for _ in range(self.max_sweeps):
             corrections = sweeps.quasistatic_correction(products_at(x, v, v[None]))
             sizes = self._edges.largest_change(corrections[0]), h * self._edges.largest_change(corrections[1])
-            x += min(1.0, LONGEST / max(sizes[0], LONGEST)) * corrections[0]
-            v += min(1.0, LONGEST / max(sizes[1], LONGEST)) * corrections[1]
+            x += min(1.0, self.longest / max(sizes[0], self.longest)) * corrections[0]
+            v += min(1.0, self.longest / max(sizes[1], self.longest)) * corrections[1]
             change = max(sizes)
-            if change < CONVERGED:
+            if change < self.converged:
                 break
         return change
 
@@ -126,7 +126,7 @@ class ModalStep:
         stored = self._stored(x, time) - self._stored(step_start, start.time)
         prescribed = self._coordinates.prescribed
         gain = after - before + stored + float(np.vdot(force[prescribed], (x - step_start)[prescribed]))
-        return not gain <= ENERGY_GAIN * (before + after + abs(stored))
+        return not gain <= self.energy_gain * (before + after + abs(stored))
 
     def _stored(self, x: Vec, time: float) -> float:
         """Return the energy of positions [J]; a step mostly begins where the last one ended, so the last values are

@@ -8,13 +8,13 @@ from .interface import StageSolver
 from .limits import StopRule
 from .problem import Evaluation, StageProblem
 
-SLOW = 0.5  #: relative to the last residual: above it projected stiffness has stalled
-BLENDS = (0.0625, 0.25)  #: fractions of it, added to the true one, that are tried then
-
 
 class FactoredDirections(DescentDirections):
     """Directions of a new factor each: the projected matrix far from the root, the true one after a full step, from
     where it converges in a few iterations."""
+
+    slow = 0.5  #: relative to the last residual: above it projected stiffness has stalled
+    blends = (0.0625, 0.25)  #: fractions of it, added to the true one, that are tried then
 
     def __init__(self, ends_early: bool) -> None:
         """ends_early: whether the stop rule is one of strain: directions below rounding then end the stage with any
@@ -35,8 +35,8 @@ class FactoredDirections(DescentDirections):
         """Select the next matrix."""
         self._tries_true = step.is_full
         # projected stiffness is far too stiff on the descent from a saddle, as where a contact slips off an edge
-        has_stalled = not step.direction.is_true and step.after.size > SLOW * step.before.size
-        self._blends = BLENDS if has_stalled and not self._ends_early else ()
+        has_stalled = not step.direction.is_true and step.after.size > self.slow * step.before.size
+        self._blends = self.blends if has_stalled and not self._ends_early else ()
 
 
 class NewtonDirect(StageSolver):

@@ -26,8 +26,6 @@ from .stage_factors import StageFactors
 from .stage_matrix import StageMatrix
 
 NEGLIGIBLE_STEP = 1.0e-12  #: relative to the body's extent: a shorter step is below the resolution of doubles
-#: admissible remaining energy, relative to that of the weight and to that of the stage's velocities
-WEIGHT_ENERGY_LEFT, KINETIC_ENERGY_LEFT = 0.01, 0.05
 ALL: Mask = np.zeros(0, dtype=bool)  #: unknown nodes move
 
 
@@ -38,6 +36,8 @@ class StageProblem:
     semi-definite when projected.
     """
 
+    #: admissible remaining energy, relative to that of the weight and to that of the stage's velocities
+    weight_energy_left, kinetic_energy_left = 0.01, 0.05
     is_violent = False  #: whether the ballistic guess would wreck elements of a body without contact
     touches_ground = False  #: whether nodes touch the ground at the stage's start, or would at the ballistic guess
 
@@ -216,7 +216,8 @@ class StageProblem:
         change = at.unknowns.reshape(-1, 3) - self._predicted_velocities
         stirred = 0.5 * float(np.vdot(change, self._inertia * change))
         fall = 0.5 * float(self._inertia.sum()) * (self.stage.a * self.stage.h * STANDARD_GRAVITY) ** 2
-        return abs(float(np.vdot(at.residual, direction))) <= WEIGHT_ENERGY_LEFT * fall + KINETIC_ENERGY_LEFT * stirred
+        left = abs(float(np.vdot(at.residual, direction)))
+        return left <= self.weight_energy_left * fall + self.kinetic_energy_left * stirred
 
     def search(self, at: Evaluation, direction: Vec, strain: float | None = None) -> tuple[Evaluation, float]:
         """Return the end of a line search that strain and contact bound, and the step length. strain: of the direction,

@@ -10,13 +10,12 @@ from ..errors import TOO_TIGHT, StepFailed
 from .evaluation import Evaluation
 from .stage_equations import StageEquations
 
-LEFT_BY_ROUNDING = 8.0  #: times the change by the last digit of a position: a smaller residual is rounding
-
 
 @dataclass(frozen=True)
 class ResidualReport:
     """The residual of one stage in words."""
 
+    left_by_rounding = 8.0  #: times the change by the last digit of a position: a smaller residual is rounding
     problem: StageEquations
 
     def failure(self, what: str, at: Evaluation) -> StepFailed:
@@ -26,7 +25,7 @@ class ResidualReport:
         where = ", ".join(f"{c:.4g}" for c in self.problem.positions_at(at.unknowns)[worst])
         message = f"{what}; a net force of {net:.3g} N is left near ({where}) m, {self.problem.stage.time:.6g} s"
         body = self.problem.physics.body_of(worst)
-        if at.size > LEFT_BY_ROUNDING * self._rounding(at):
+        if at.size > self.left_by_rounding * self._rounding(at):
             return StepFailed(message, body)
         return StepFailed(f"{message}, which is what rounding leaves of forces as stiff as these", body, TOO_TIGHT)
 

@@ -21,13 +21,13 @@ from ..state import Index, Mask, Vec
 from ..threads import parallel_for
 from .strain_kernels import element_edges, strained_elements
 
-STRAINED = 0.3  #: relative to an edge's length, rotation included: beyond it an element's stiffness is evaluated again
-MOST = 0.25  #: fraction of the elements beyond which reusing the others saves little
-
 
 @dataclass(frozen=True)
 class ReferenceShapes:
     """Edges of elements at the time their K was evaluated; in single precision, as only large changes matter."""
+
+    #: relative to an edge's length, rotation included: beyond it an element's stiffness is evaluated again
+    largest_strain = 0.3
 
     which: Index  #: elements that have a row, rising, (k,)
     nodes: Index  #: (k, 4)
@@ -57,12 +57,15 @@ class ReferenceShapes:
     def strained(self, x: Vec) -> Index:
         """Return rows of the elements that are strained at x, (n, 3) [m], rising."""
         out = np.empty(len(self.which), dtype=bool)
-        parallel_for(strained_elements, len(out), x, self.nodes, self.edges, self.inverse_square, STRAINED**2, out)
+        parallel_for(strained_elements, len(out), x, self.nodes, self.edges, self.inverse_square,
+                     self.largest_strain**2, out)
         return np.flatnonzero(out)
 
 
 class ReusedBlocks:
     """The element blocks in the last factor, and which of them are still valid."""
+
+    most = 0.25  #: fraction of the elements beyond which reusing the others saves little
 
     def __init__(self) -> None:
         self._shapes: ReferenceShapes | None = None
@@ -84,7 +87,7 @@ class ReusedBlocks:
         if of_damped is not damped or not of_stage.shares(stage) or not np.array_equal(count, filled):
             return None
         rows = self._shapes.strained(x)
-        return self._shapes.which[rows] if len(rows) <= MOST * len(self._shapes.which) else None
+        return self._shapes.which[rows] if len(rows) <= self.most * len(self._shapes.which) else None
 
     def take(self, stage: NodeStage, damped: Damped | None, filled: npt.NDArray[np.int64], lin: Linearised,
              pattern: Pattern, rest: Vec) -> None:

@@ -11,8 +11,6 @@ from ..linear.interface import Factoring, NotPositiveDefinite, inside_of
 from ..state import Vec
 from .problem import StageProblem
 
-LARGEST_RATIO = 4.0  #: largest ratio of the a b h² of two stages that share a factor
-
 
 class PatternChanged(Exception):
     """Raised where elements came or went while the matrix was filled."""
@@ -26,6 +24,8 @@ class ReusedFactor:
     Directions need not be exact, so it is in single precision where the linear solver exposes its pattern. [Thesis
     5.4.1]
     """
+
+    largest_ratio = 4.0  #: largest ratio of the a b h² of two stages that share a factor
 
     def __init__(self, patience: float) -> None:
         """patience: iterations that a factorization costs; 0 factors for every stage."""
@@ -171,4 +171,4 @@ class ReusedFactor:
         if self._single is None and linear.factored != self._stamp:
             return False
         ratio = stage.stiffness_factor / self._stiffness_factor
-        return stage.inertia == 0.0 or 1.0 / LARGEST_RATIO <= ratio <= LARGEST_RATIO
+        return stage.inertia == 0.0 or 1.0 / self.largest_ratio <= ratio <= self.largest_ratio

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -19,7 +18,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ..build.fields import Prepared
 from ..build.rigid_skins import skins_of
-from ..build.world import SoftPart, slides, soft_part
+from ..build.world import Mechanisms, SoftPart, slides, soft_part
 from ..contact.laws.static_friction import ANCHORS, STUCK_NODES
 from ..job.folder import Job
 from ..job.schema import Body, Scene
@@ -29,13 +28,10 @@ from ..world.ground_friction import FORCE
 from ..world.half_life_damping import CONTACT_TIME
 from ..world.interface import Part
 from ..world.layout import of_another_version
-from ..world.nodes import Nodes
+from ..world.nodes_part import NodesPart
 from ..world.sliding_damping import PAST, Past
 from ..world.world import World
 from .reach import ROOM, Boxes, Reach, grouped, that_touch, ties, touches_nothing
-
-if TYPE_CHECKING:  # its kernels are compiled where something is jointed
-    from ..world.joints import Joints
 
 GROUPS = "groups"  #: memory of a world: the number of each token's group, which is that of its first one
 
@@ -58,7 +54,7 @@ class Regroup:
     def __init__(self, job: Job) -> None:
         self._job = job
         self._bodies: list[Prepared] = []
-        self._rigid: Joints | None = None
+        self._rigid: Mechanisms | None = None
         self._parts: dict[tuple[int, ...], SoftPart] = {}  #: that were built, by their tokens
         self._labels: tuple[int, ...] = ()
 
@@ -73,7 +69,7 @@ class Regroup:
         return (len(grouped(scene)) == 1 and not scene.time.tolerance
                 and (scene.contact is not None or not says_its_steps(scene.bodies[0])))
 
-    def begin(self, bodies: list[Prepared], rigid: Joints | None) -> list[SoftPart]:
+    def begin(self, bodies: list[Prepared], rigid: Mechanisms | None) -> list[SoftPart]:
         """Return the parts of soft bodies at the start. Raises what building them raises."""
         self._bodies, self._rigid = bodies, rigid
         self._must = [*ties(self._job.scene)]
@@ -84,7 +80,7 @@ class Regroup:
             that_touch(self._job.scene))
         self._skins = [] if rigid is None else skins_of(self._job)
         if rigid is not None:
-            poses = rigid.poses(rigid.initial_state())["pose"]
+            poses = rigid.alone.poses(rigid.alone.initial_state())["pose"]
             self._in_body = [(skin.vertices - poses[skin.shown][:3, 3]) @ poses[skin.shown][:3, :3]
                              for skin in self._skins]
         self._overhang = np.array([self._beyond_nodes(one) for one in bodies])
@@ -140,8 +136,8 @@ class Regroup:
                 found += [self._box(token, x[body.nodes])
                           for token, body in zip(self._tokens_of(part), nodes.bodies_in_world)]
         for part, own in zip(group.world.parts, group.world.parted(state)):
-            if part is self._rigid:
-                poses = self._rigid.poses(own)["pose"]
+            if self._rigid is not None and self._is_rigid(part):
+                poses = self._rigid.alone.poses(own)["pose"]
                 for skin, own_frame in zip(self._skins, self._in_body):
                     points = own_frame @ poses[skin.shown][:3, :3].T + poses[skin.shown][:3, 3]
                     found.append((points.min(axis=0), points.max(axis=0)))
@@ -170,15 +166,16 @@ class Regroup:
                  if (nodes := self._nodes_of(part)) is not None
                  for token, body in zip(self._tokens_of(part), nodes.bodies_in_world)}
         kept = {id(part): own for part, own in zip(world.parts, before)}
+        of_mechanisms = [own for part, own in zip(world.parts, before) if self._is_rigid(part)]
         other = self._world(world)
         states = []
         for part in other.parts:
-            own = kept.get(id(part))
+            own = of_mechanisms[0] if self._is_rigid(part) else kept.get(id(part))
             if own is None:
                 nodes = self._nodes_of(part)
                 assert nodes is not None
                 own = _carried(nodes, [stood[token] for token in self._tokens_of(part)], state.time)
-            elif part is self._rigid and other.couplings:
+            elif self._is_rigid(part) and other.couplings:
                 from ..coupling.flesh_on_bones import HISTORIES  # its kernels are compiled where bodies are attached
 
                 own = replace(own, memory={key: value for key, value in own.memory.items() if key not in HISTORIES})
@@ -231,16 +228,22 @@ class Regroup:
     def _world(self, world: World) -> World:
         """The world of the present groups; parts that are no soft bodies' stay."""
         soft = [self._part(tokens) for tokens in self._soft_groups()]
-        others = [part for part in world.parts if self._nodes_of(part) is None]
-        return world.with_parts([*(one.part for one in soft), *others], [ride for one in soft for ride in one.rides])
+        rides = [ride for one in soft for ride in one.rides]
+        others = [part if self._rigid is None or not self._is_rigid(part) else self._rigid.beside(rides)
+                  for part in world.parts if self._nodes_of(part) is None]
+        return world.with_parts([*(one.part for one in soft), *others], rides)
 
-    def _nodes_of(self, part: Part) -> Nodes | None:
+    def _is_rigid(self, part: Part) -> bool:
+        """Whether a part is the mechanisms, in a coupling or in none."""
+        return self._rigid is not None and any(part is one for one in self._rigid)
+
+    def _nodes_of(self, part: Part) -> NodesPart | None:
         """A part of soft bodies that was built here, else nothing."""
         return next((one.part for one in self._parts.values() if one.part is part), None)
 
     def _tokens_of(self, part: Part) -> list[int]:
         """Tokens of a part's bodies, in their order."""
-        if part is self._rigid:
+        if self._is_rigid(part):
             return [len(self._bodies)]
         if self._nodes_of(part) is None:
             return []
@@ -292,7 +295,7 @@ def _components(count: int, links: Iterable[tuple[int, int]]) -> tuple[int, ...]
     return tuple(int(np.flatnonzero(labels == label)[0]) for label in labels)
 
 
-def _carried(part: Nodes, stood: Sequence[tuple[Nodes, State, slice]], time: float) -> State:
+def _carried(part: NodesPart, stood: Sequence[tuple[NodesPart, State, slice]], time: float) -> State:
     """The state of a part whose bodies were in others: each was these nodes of one, in a state of it.
 
     What the ground's friction holds, and how long nodes have touched, goes on; histories of rates do not.

@@ -20,7 +20,7 @@ from ..state import Index, State, Vec
 from .bodies import BLOW_UP, BodyInWorld
 from .draft_obstacles import NEAR as NEAR
 from .draft_obstacles import DraftObstacles
-from .interface import Part, StepInputs
+from .interface import StepInputs, SteppedPart
 
 FIRM = 4.0  #: times what a step resists a node's move with: how hard the ground pushes
 PAST = ("past_x", "past_v", "past_h")
@@ -42,7 +42,7 @@ class SteppedBody(Protocol):
 
 
 @dataclass
-class ConstraintDraft(Part):
+class ConstraintDraft(SteppedPart):
     """All nodes' positions and velocities are the state's; the step before stands in its memory, for BDF2."""
 
     body: SteppedBody

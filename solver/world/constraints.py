@@ -23,10 +23,7 @@ from ..rows.dense_dual import DenseDual, Solution
 from ..rows.tables import BilateralRows, ConeRows, UnilateralRows
 from ..state import Index, Mask, State, Vec
 from .friction_record import CONTACTS
-from .joints import EFFORT, REFLECTING
-
-#: perturbation that tests whether a loop can move [rad, m], and its fraction that a singular one moves back
-NUDGE, SINGULAR_RETURN = 0.01, 0.2
+from .joints_part import EFFORT, REFLECTING
 
 NO_ROWS = no_rows()
 NOTHING = np.zeros((0, 3), dtype=np.int32)
@@ -110,6 +107,8 @@ class MechanismConstraints:
     contacts that changed during the iterations of a stage would prevent convergence.
     """
 
+    #: perturbation that tests whether a loop can move [rad, m], and its fraction that a singular one moves back
+    nudge, singular_return = 0.01, 0.2
     tree: Tree
     loops: Loops | None = None
     drives: Drives | None = None
@@ -301,12 +300,15 @@ class MechanismConstraints:
         farthest = float(np.abs(motion).max(initial=0.0))
         if not farthest > 0.0:
             return ""
-        motion *= NUDGE / farthest
+        motion *= self.nudge / farthest
         at = self.tree.posture(state.q + motion, state.u, state.memory, self._posture)
         rows, off = self.loops.rows(at.E)
         there = Bilateral(self._jacobian(at, rows), posed.respond, np.zeros(len(rows)))
         back = float(np.abs(there.Y @ there.multipliers(off)).max(initial=0.0))
-        return self.loops.names[self.loops.loop[int(np.argmax(np.abs(off)))]] if back > SINGULAR_RETURN * NUDGE else ""
+        if back <= self.singular_return * self.nudge:
+            return ""
+        name: str = self.loops.names[self.loops.loop[int(np.argmax(np.abs(off)))]]
+        return name
 
     def _exact_rows(self, q: Vec, state: State, active_time: float) -> tuple[Vec, Vec, Vec]:
         """Return the errors at q of the constraints that are projected exactly, their rows, and their target rates.

@@ -11,17 +11,17 @@ from ..parts.joints.interface import LinearizationPoint
 from ..parts.joints.leapfrog_steps import LeapfrogSteps
 from ..parts.stage import Momentum
 
-FIRST_SAMPLE = 15  #: linearised steps before the first whose dissipation is measured
-SAMPLE_INTERVAL = 60  #: steps between two measurements: one costs two steps of ten joints
-REPORTED_LOSS = 0.01  #: relative loss of kinetic energy a second that is reported
-
 
 class Dissipation:
     """Sums of what measured steps lost and had."""
 
+    first_sample = 15  #: linearised steps before the first whose dissipation is measured
+    sample_interval = 60  #: steps between two measurements: one costs two steps of ten joints
+    reported_loss = 0.01  #: relative loss of kinetic energy a second that is reported
+
     def __init__(self) -> None:
         self._lost, self._seen = 0.0, 0.0  #: kinetic energy [J], and times seconds
-        self._until = FIRST_SAMPLE  #: linearised steps until the next measurement
+        self._until = self.first_sample  #: linearised steps until the next measurement
 
     @property
     def due(self) -> bool:
@@ -29,7 +29,7 @@ class Dissipation:
         self._until -= 1
         if self._until >= 0:
             return False
-        self._until = SAMPLE_INTERVAL
+        self._until = self.sample_interval
         return True
 
     def measure(self, leapfrog: LeapfrogSteps, lin: LinearizationPoint, h: float, momentum: Momentum) -> None:
@@ -46,7 +46,7 @@ class Dissipation:
     def sentence(self) -> str:
         """Return the share of their energy that bodies lose in a second, for people; "" if it is small."""
         fraction = 1.0 - math.exp(-self._lost / self._seen) if self._seen > 0.0 else 0.0
-        if fraction <= REPORTED_LOSS:
+        if fraction <= self.reported_loss:
             return ""
         percent = float(f"{100.0 * fraction:.2g}")
         return f"Linearised steps took {percent:g} % a second of the energy with which jointed bodies moved"

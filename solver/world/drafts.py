@@ -17,13 +17,13 @@ from ..parts.modes.loads import Planes, PointSprings, SkinPoints
 from ..state import State, Vec
 from .bodies import BLOW_UP, BodyInWorld
 from .draft_obstacles import DraftObstacles
-from .interface import Part, StepInputs
+from .interface import StepInputs, SteppedPart
 
 PAST = ("past_y", "past_u", "past_led", "past_led_rate", "past_h")
 
 
 @dataclass
-class Draft(Part):
+class Draft(SteppedPart):
     """Coordinates of the subspace are the state's, those of its pins stand in its memory. [MFEM Alg. 1]"""
 
     body: ReducedBody

@@ -10,11 +10,12 @@ from ..assembly.edges import Edges
 from ..state import Index, Vec
 
 NONE = np.zeros(0, dtype=np.int32)
-MOST = 0.99  #: fraction of the edges of a body in contact, those that a step changes least, that is looked at
 
 
 class EdgeChanges:
     """Edges of elements with a volume, and of cloth."""
+
+    most = 0.99  #: fraction of the edges of a body in contact, those that a step changes least, that is looked at
 
     def __init__(self, tets: Index, rest: Vec, body: Index) -> None:
         """tets: (e, 4). rest: (n, 3) [m]. body: the number of each node's body, (n,)."""
@@ -35,6 +36,6 @@ class EdgeChanges:
         in_contact = np.unique(self._of_nodes[np.concatenate(pairs)]) if pairs else NONE
         few = [np.flatnonzero(self._body == body) for body in in_contact]
         others = np.flatnonzero(~np.isin(self._body, in_contact))
-        along = min(self._volumes.change_of_most(way, few, others, MOST) if len(in_contact) else
+        along = min(self._volumes.change_of_most(way, few, others, self.most) if len(in_contact) else
                     self._volumes.largest_change(way) for way in (moved, end - start))
         return max(along, self._cloth.largest_stretch(start, end))

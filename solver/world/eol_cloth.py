@@ -17,14 +17,14 @@ from ..parts.eol.sliding_cloth import SlidingCloth
 from ..sheet.sheet_mesh import SheetMesh
 from ..state import State, Vec
 from .bodies import BLOW_UP
-from .interface import Part, StepInputs
+from .interface import StepInputs, SteppedPart
 
 OF_MESH = ("x", "material", "faces", "v", "slide", "on", "kept")
 OF_CLOTH = ("pin", "flat", "free", "pressing")
 
 
 @dataclass
-class EolCloth(Part):
+class EolCloth(SteppedPart):
     """Its vertices come and go, so its whole state is in the memory, under these names; it has no coordinates of fixed
     number."""
 

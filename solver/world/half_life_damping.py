@@ -30,10 +30,6 @@ from ..nonlinear.limits import INSIGNIFICANT
 from ..state import Index, State, Vec
 
 CONTACT_TIME = "wobble.touched"  #: memory: time for which each node has been in contact without a break [s], (n,)
-#: time of contact after which a node starts to support its body, and that of full support [s]: a rolling body is never
-#: supported
-CARRIES_FROM, CARRIES_FULLY = 0.1, 0.2
-CARRYING = 100.0  #: additional mass of all supporting contacts relative to the body's own
 
 
 class MovingNodes(Protocol):
@@ -140,6 +136,11 @@ class PinMotion:
 class HalfLifeDampers:
     """Damping of all bodies with a half-life."""
 
+    #: time of contact after which a node starts to support its body, and that of full support [s]: a rolling body is
+    #: never supported
+    carries_from, carries_fully = 0.1, 0.2
+    carrying = 100.0  #: additional mass of all supporting contacts relative to the body's own
+
     def __init__(self, parts: Sequence[HalfLifeDamping], count: int) -> None:
         """parts: connected components. count: number of all nodes."""
         self.parts, self._count = parts, count
@@ -195,13 +196,14 @@ class HalfLifeDampers:
         weight = np.zeros(self._count)
         if CONTACT_TIME not in memory or len(memory[CONTACT_TIME]) != self._count:
             return weight
-        firm = np.clip((memory[CONTACT_TIME] - CARRIES_FROM) / (CARRIES_FULLY - CARRIES_FROM), 0.0, 1.0) * mass
+        rise = self.carries_fully - self.carries_from
+        firm = np.clip((memory[CONTACT_TIME] - self.carries_from) / rise, 0.0, 1.0) * mass
         for part in self.parts:
             total = firm[part.nodes].sum()
             if part.pin_motion is None and total > 0.0:
                 # the support of a few new contacts grows with their own mass
                 most = max(total, mass[part.nodes][firm[part.nodes] > 0.0].sum())
-                weight[part.nodes] = CARRYING * firm[part.nodes] / most
+                weight[part.nodes] = self.carrying * firm[part.nodes] / most
         return weight
 
     def with_touched(self, system: MovingNodes, after: State, before: Mapping[str, Vec], h: float) -> State:
@@ -213,7 +215,7 @@ class HalfLifeDampers:
             return after
         earlier = before.get(CONTACT_TIME, touched)
         touched[nodes] = (earlier[nodes] if len(earlier) == self._count else 0.0) + h
-        return replace(after, memory={**after.memory, CONTACT_TIME: np.minimum(touched, CARRIES_FULLY)})
+        return replace(after, memory={**after.memory, CONTACT_TIME: np.minimum(touched, self.carries_fully)})
 
     def _carrying(self, system: MovingNodes, state: State) -> Index:
         """Return nodes that are supported by bodies which they do not move: the ground, a pull, an obstacle."""

@@ -52,7 +52,10 @@ NO_INPUTS = StepInputs()
 
 
 class Subsystem(ABC):
-    """A part, or a coupling of parts, which a world steps. Steps are pure: they take a State and return a new one."""
+    """A part, or a coupling of parts, which a world steps. Steps are pure: they take a State and return a new one.
+
+    An integrator is given to a subsystem when it is made, and to nothing else: a part in a coupling has none.
+    """
 
     notes: list[str]  #: sentences for the user; a step may add to them
 
@@ -105,9 +108,30 @@ class Subsystem(ABC):
         """Discard what depends on earlier steps and is not in the State."""
         return  # nothing by default
 
+    # step size control
 
-class Part(Subsystem):
-    """Nodes or joints, with defaults for what a part does not have."""
+    def controller(self, tolerance: float, largest: int) -> Controller:
+        """Return a controller of steps with errors below `tolerance`; largest: number of largest steps in a frame.
+        Without an error estimate all steps are the largest."""
+        return Controller(tolerance, 1, False, largest)
+
+    def error(self, before: State, after: State, h: float) -> float:
+        """Return the error of a step of h seconds, relative to a body's size."""
+        return 0.0
+
+
+class Part(ABC):
+    """Nodes or joints, with their output and defaults for what a part does not have."""
+
+    notes: list[str]  #: sentences for the user; a step may add to them
+
+    @abstractmethod
+    def initial_state(self) -> State:
+        """Return the state at the start frame. Raises Diverged."""
+
+    def forget_past(self) -> None:
+        """Discard what depends on earlier steps and is not in the State."""
+        return  # nothing by default
 
     @property
     @abstractmethod
@@ -136,6 +160,7 @@ class Part(Subsystem):
     def check(self, state: State) -> None:
         """Check the memory of a state that was read from a file, as far as kernels would read past an array's end.
         Raises ValueError, LookupError or BadInput."""
+        return  # nothing by default
 
     def blocked_by(self, state: State) -> str:
         """Return a remedy if no motion is possible at a state; "" otherwise."""
@@ -194,16 +219,7 @@ class Part(Subsystem):
         sleep."""
         return None
 
-    # step size control
-
-    def controller(self, tolerance: float, largest: int) -> Controller:
-        """Return a controller of steps with errors below `tolerance`; largest: number of largest steps in a frame.
-        Without an error estimate all steps are the largest."""
-        return Controller(tolerance, 1, False, largest)
-
-    def error(self, before: State, after: State, h: float) -> float:
-        """Return the error of a step of h seconds, relative to a body's size."""
-        return 0.0
+    # what limits a step's size
 
     def deformation(self, before: State, after: State) -> float:
         """Return the largest relative change of an edge by a step's velocities."""
@@ -225,6 +241,15 @@ class Part(Subsystem):
     def check_step_size(self, after: State, h: float) -> None:
         """Raise StepFailed where a shorter step than h seconds is needed although this one was solved."""
         return  # by default error and deformation limit a step
+
+
+class SteppedPart(Part, Subsystem):
+    """A part that is stepped by itself, where it is in no coupling."""
+
+    @property
+    def parts(self) -> Sequence[Part]:
+        """Return the part itself."""
+        return [self]
 
 
 class Coupling(Subsystem):

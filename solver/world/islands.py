@@ -28,18 +28,19 @@ from ..state import Index, Mask, Vec
 from .in_contact import FrictionProblemAt, StageForces
 from .soft_bodies import ALL, Selection, SoftBodies
 
-CACHED_MATRICES = 8  #: number of groups whose matrices are cached
 NO_PAIRS = np.zeros((0, 2), dtype=np.int64)
-#: most groups that are solved one after the other: each detects pairs among all surfaces, so more are solved as one
-MAX_GROUPS = 3
 LEAST_NODES = 4000  #: number of nodes below which a factor costs less than another detection of pairs
-#: fraction of the nodes in contact beyond which separate solves do not pay off
-LARGEST_FRACTION = 0.35
-NEAR_FACTOR = 2.0  #: distance at which a body joins a group, relative to the activation distance
 
 
 class Islands:
     """The islands of some soft bodies."""
+
+    near_factor = 2.0  #: distance at which a body joins a group, relative to the activation distance
+    cached_matrices = 8  #: number of groups whose matrices are cached
+    #: most groups that are solved one after the other: each detects pairs among all surfaces, so more are solved as one
+    max_groups = 3
+    #: fraction of the nodes in contact beyond which separate solves do not pay off
+    largest_fraction = 0.35
 
     def __init__(self, soft: SoftBodies, whole: Whole) -> None:
         self._soft, self._whole = soft, whole
@@ -63,11 +64,11 @@ class Islands:
         seeds = np.union1d(np.union1d(cut_short[cut_short >= 0], touched), self._body[on_ground])
         groups, free = self._split(links, seeds)
         if groups and self._is_split(plain, free):
-            links = np.concatenate([links, self._links(plain, (x,), NEAR_FACTOR)[0]])
+            links = np.concatenate([links, self._links(plain, (x,), self.near_factor)[0]])
             groups, free = self._split(links, seeds)
         if not self._is_split(plain, free):  # groups of a heap mostly merge in the end
             return solve_in_contact(lambda at: with_friction(at, ALL), step_start, unknowns, solver.limits.strain_left)
-        if len(groups) > MAX_GROUPS:
+        if len(groups) > self.max_groups:
             groups = [sorted(sum(groups, []))]
         v = plain.velocities(unknowns)
         if free:
@@ -148,7 +149,7 @@ class Islands:
 
     def _is_split(self, problem: StageProblem, free: list[int]) -> bool:
         """Return whether so many nodes are of free bodies that groups in contact are solved by themselves."""
-        return float(np.mean(np.isin(self._body[problem.order], free))) > 1.0 - LARGEST_FRACTION
+        return float(np.mean(np.isin(self._body[problem.order], free))) > 1.0 - self.largest_fraction
 
     def _grouped(self, links: Index, seeds: Index) -> list[list[int]]:
         """Return the connected components of bodies by pairs of them, (k, 2), that contain a seed; all rising."""
@@ -166,7 +167,7 @@ class Islands:
     def _system(self, bodies: tuple[int, ...]) -> StageMatrix:
         """Return matrix and factor of a group, its nodes in the order of the whole."""
         if bodies not in self._systems:
-            if len(self._systems) == CACHED_MATRICES:
+            if len(self._systems) == self.cached_matrices:
                 self._systems.pop(next(iter(self._systems)))
             whole = self._whole.pattern
             pattern = Pattern(whole.tets, whole.order[np.isin(self._body[whole.order], bodies)], len(self._body))

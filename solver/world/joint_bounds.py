@@ -10,12 +10,12 @@ from ..nonlinear.iterations import FASTEST
 from ..parts.joints.leapfrog import half_step_rates
 from ..state import State
 
-CHART_ENDS = 6.0  #: [rad] from the centre of a chart of rotations, which is singular at 2π
-LARGEST_TURN = 0.45  #: largest rotation of a body and of its path in a semi-implicit step [rad]
-
 
 class JointBounds:
     """Refuses states that are not finite, too fast or too far rotated."""
+
+    chart_ends = 6.0  #: [rad] from the centre of a chart of rotations, which is singular at 2π
+    largest_turn = 0.45  #: largest rotation of a body and of its path in a semi-implicit step [rad]
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
@@ -29,7 +29,7 @@ class JointBounds:
         """Raise StepFailed, with the body, where a state is not finite, too fast or at the end of a chart."""
         # sums of squares bound every entry and take a microsecond; only if they fail is each checked
         rotation = after.q[self._charted]
-        if after.u @ after.u < FASTEST and after.q @ after.q < np.inf and rotation @ rotation < CHART_ENDS:
+        if after.u @ after.u < FASTEST and after.q @ after.q < np.inf and rotation @ rotation < self.chart_ends:
             return
         if not (np.isfinite(after.q).all() and np.isfinite(after.u).all()):
             bad = np.flatnonzero(~(np.isfinite(after.q) & np.isfinite(after.u)))[0]
@@ -41,7 +41,7 @@ class JointBounds:
             raise StepFailed(f"its joint moves at {abs(after.u[fastest]):.1g} a second", self.body_of(fastest))
         if len(self._charted):
             rotation = np.linalg.norm(after.q[self._charted].reshape(-1, 3), axis=1)
-            if rotation.max() > CHART_ENDS:
+            if rotation.max() > self.chart_ends:
                 raise StepFailed("it turned nearly all around in one step",
                                  self.body_of(self._charted[3 * int(np.argmax(rotation))]))
 
@@ -52,7 +52,7 @@ class JointBounds:
         rate, as its centre moves straight.
         """
         u = half_step_rates(after.u, after.memory, h)
-        if h * np.abs(u) @ self._tree.angular < LARGEST_TURN:
+        if h * np.abs(u) @ self._tree.angular < self.largest_turn:
             return
         end = self._tree.posture(after.q, u, after.memory, self._postures[0])
         start = self._tree.posture(after.q - h * u, u, after.memory, self._postures[1])
@@ -61,7 +61,7 @@ class JointBounds:
         # the end of an arc of angle t deviates by t/2 of its length from the straight path
         rotated = 2.0 * deviation / np.maximum(np.linalg.norm(straight, axis=1), np.finfo(float).tiny)
         rotation = np.minimum(rotated, h * np.linalg.norm(start.twist[:, :3], axis=1))
-        if len(rotation) and rotation.max() > LARGEST_TURN:
+        if len(rotation) and rotation.max() > self.largest_turn:
             body = int(np.argmax(rotation))
             raise StepFailed(f"its path turned by {rotation[body]:.1f} radians", self._tree.bodies[body])
 

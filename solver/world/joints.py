@@ -1,121 +1,57 @@
-"""Jointed rigid bodies as a part of the world, in the coordinates of their joints."""
+"""Mechanisms that are stepped by themselves: steps of an integrator, in one kernel where they have no constraints."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, fields, replace
 
-import numpy as np
-
-from ..coordinates.tree import CENTRES, Tree
-from ..errors import Diverged, StepFailed
 from ..forces.springs import Springs
 from ..integrators.interface import Integrator, System
 from ..nonlinear.iterations import Rates
-from ..nonlinear.limits import StopRule
 from ..nonlinear.prescribed_directions import PrescribedDirections
-from ..parts.joints.interface import LinearizationPoint
-from ..parts.joints.jointed import Constraints, Jointed, PosedTree
-from ..parts.joints.last_twist import LAST_TWIST, stepped
-from ..parts.joints.leapfrog_steps import LeapfrogSteps
+from ..parts.joints.jointed import PosedTree
+from ..parts.joints.last_twist import stepped
 from ..parts.joints.tumbling import Tumbling
 from ..parts.stage import Momentum, Stage
-from ..state import Index, State, Vec
+from ..state import State, Vec
 from .dissipation import Dissipation
-from .friction_record import FrictionRecord
-from .impact_steps import ACTIVE_CONTACTS, ImpactSteps
-from .interface import Part, StepInputs
-from .joint_bounds import JointBounds
-from .mechanisms import MechanismInWorld, OwnFrames
+from .interface import StepInputs, SteppedPart
+from .joints_part import JointsPart
 from .tree_kernel_steps import TreeKernelSteps
 
-EFFORT = "mechanism.effort"  #: memory of the drives' efforts in the last step [N m, N], (m,)
-REFLECTING = "mechanism.reflecting"  #: memory of half of their efforts that reflect momentum at a step's end, (m,)
 
+@dataclass(kw_only=True)
+class Joints(JointsPart, SteppedPart, System[PosedTree]):
+    """All mechanisms of a scene, in no coupling, with their integrator. Steps are pure: they take a State and return a
+    new one."""
 
-@dataclass
-class Joints(Part, System[PosedTree]):
-    """All mechanisms of a scene as one tree. Steps are pure: they take a State and return a new one."""
-
-    mechanisms_in_world: Sequence[MechanismInWorld]
-    shown: OwnFrames
-    tree: Tree
-    condensation: Jointed
     integrator: Integrator
-    limits: StopRule  #: of stages that are solved iteratively
-    q: Vec  #: initial coordinates, (m,)
-    u: Vec  #: initial rates, (m,)
-    start_frame: int
-    #: whether charts are recentred after every step: an integrator that evaluates forces at the step's start then sees
-    #: no curved chart, which would add energy to tumbling bodies, and the step was straight on its final chart, too
-    recentres: bool = False
-    #: whether momentum may be reflected: not with a friction law that separates all bodies
-    reflects: bool = True
-    notes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._postures = (self.tree.blank(), self.tree.blank())
-        self._external_force: Vec | None = None  #: of the present step
-        self._drive_lead: Vec | None = None  #: of the present try of the step
-        self._bounds = JointBounds(self.tree)
+        super().__post_init__()
         self.iterations = 0  #: of all stages that were solved iteratively
-        self.impacts = ImpactSteps(self.condensation)
-        self.exchange_springs(self.condensation.springs)
-        self._friction, self._dissipation = FrictionRecord(self.tree.bodies), Dissipation()
-        self._tumbling = Tumbling(self.tree)
+        self._dissipation, self._tumbling = Dissipation(), Tumbling(self.tree)
+
+    @classmethod
+    def of(cls, part: JointsPart, integrator: Integrator) -> Joints:
+        """Return these mechanisms stepped by an integrator; both share the mechanisms, their notes and records."""
+        joints = cls(**{one.name: getattr(part, one.name) for one in fields(part)}, integrator=integrator)
+        joints.impacts, joints._friction = part.impacts, part._friction
+        return joints
 
     def exchange_springs(self, springs: Springs) -> None:
         """Let these springs act between bodies from now on."""
-        self.condensation.exchange_springs(springs)
+        super().exchange_springs(springs)
         self._kernel_steps = TreeKernelSteps(self.condensation, self.integrator, self._bounds, self.recentres,
                                              self.reflects)
-        self._leapfrog = LeapfrogSteps(self.condensation)
-
-    @property
-    def constraints(self) -> Constraints | None:
-        return self.condensation.constraints
-
-    @property
-    def unknowns(self) -> int:
-        """Return the number of coordinates of all joints."""
-        return self.tree.rates
-
-    def owns(self, name: str) -> bool:
-        """Whether a body of this name is in the tree."""
-        return name in self.tree.bodies
 
     @property
     def summary(self) -> list[str]:
         """Return sentences about the steps so far: friction that did not converge, and dissipation."""
-        sentences = self._friction.sentences
+        sentences = super().summary
         if self._dissipation.sentence:
             others = "" if self.integrator.momentum is Momentum.REFLECTED else "Semi-Implicit Leapfrog, "
             sentences.append(f"{self._dissipation.sentence}: shorter steps, {others}BDF2 or SDIRK2 take less")
         return sentences
-
-    @property
-    def mechanisms(self) -> list[dict[str, object]]:
-        """Return the entries of the manifest."""
-        entries, first = [], 0
-        for one in self.mechanisms_in_world:
-            entries.append(one.plain(first))
-            first += len(one.bodies)
-        return entries
-
-    @property
-    def backend(self) -> str:
-        return type(self.condensation.factor).__name__
-
-    def initial_state(self) -> State:
-        """Return the state at the start frame, with rates that satisfy loops and drives."""
-        state = self.tree.recentre(State(0.0, self.q.copy(), self.u.copy(), {}))
-        if self.constraints is None:
-            return state
-        try:
-            return self.constraints.started(state, self.condensation.by_inertia(self.linearise(state), 0.0))
-        except StepFailed:
-            return state  # the first step reports the cause
 
     # the integrators' protocol
 
@@ -127,14 +63,6 @@ class Joints(Part, System[PosedTree]):
     def acceleration(self, state: State) -> Vec:
         """Return u̇ without constraints, (m,) [rad/s², m/s²]."""
         return self.condensation.acceleration(self.linearise(state), state.time)
-
-    def touching(self, state: State) -> Index:
-        """Return motors and drives that are active from here on: their forces jump as they end, so no history is valid
-        across."""
-        jointed = self.condensation
-        working = [one for joints in jointed.joint_forces for one in joints.at_work(state.time)]
-        working += [] if self.constraints is None else self.constraints.at_work(state.time)
-        return np.flatnonzero(working).astype(np.int32)
 
     def pose(self, at: State, stage: Stage, time: float | None = None) -> PosedTree:
         """Linearise and factor the stage at a state. Raises StepFailed."""
@@ -150,21 +78,6 @@ class Joints(Part, System[PosedTree]):
         flies_on = stage.base is None and self._kernel_steps.momentum is Momentum.PROJECTED
         memory = stepped(start.memory, stage.h) if flies_on else start.memory
         return State(stage.time, base + stage.b * stage.h * (u + posed.correction(u)), u, memory, tree_stage=posed)
-
-    def linearise(self, state: State) -> LinearizationPoint:
-        """Return the posture at a state; overwritten by the next call."""
-        posture = self.tree.posture(state.q, state.u, state.memory, self._postures[0])
-        return LinearizationPoint(posture, state.q, state.u, state.memory, self._external_force, self._drive_lead)
-
-    @contextmanager
-    def acted_on(self, external_force: Vec | None, drive_lead: Vec | None = None) -> Iterator[None]:
-        """Linearise all stages within a context under an external force, (k, 7), and with rates of drives in excess of
-        their targets, (m,); see `StepInputs`."""
-        self._external_force, self._drive_lead = external_force, drive_lead
-        try:
-            yield
-        finally:
-            self._external_force = self._drive_lead = None
 
     def solve_stage(self, stage: Stage, start: State,
                     prescribed_directions: PrescribedDirections | None = None) -> State:
@@ -206,83 +119,3 @@ class Joints(Part, System[PosedTree]):
             return after
         # bodies that nothing acts on keep their energy and spin
         return self._tumbling.kept(state, after, None if posed is None else posed.constraint_solution)
-
-    def finish(self, after: State, isolated: bool = True) -> State:
-        """Return the end of a step with exact constraints projected and charts recentred, from the stage that solved
-        it. Raises StepFailed.
-
-        isolated: without attached soft bodies, whose momentum is that of the bodies' new positions.
-        """
-        self._bounds.check_motion(after)
-        posed: PosedTree | None = after.tree_stage
-        constraints, solved = self.constraints, after.u
-        solution = None if posed is None else posed.constraint_solution
-        if posed is not None and solution is not None and constraints is not None:
-            self._friction.note(solution, after.time)
-            memory = {**after.memory, **solution.memory}
-            if not self.recentres:
-                memory[ACTIVE_CONTACTS] = constraints.active.astype(float)
-            after = replace(after, memory=memory)
-            closed = constraints.close(after, posed)
-            memory.pop(LAST_TWIST, None)
-            if posed.stage.base is None and isolated and (closed is not after
-                                                          or solution.position_correction is not None):
-                # projection and separation of overlaps move bodies without changing their momentum
-                memory[LAST_TWIST] = posed.flown()
-            after = replace(closed, memory=memory)
-        after = self.tree.home(after) if self.recentres else self.tree.recentre(after)
-        if posed is not None and posed.stage.momentum in (Momentum.REFLECTED, Momentum.CENTRED):
-            after = self._leapfrog.finish(posed, solved, after)
-        return replace(after, tree_stage=None)
-
-    def check_step_size(self, after: State, h: float) -> None:
-        """Raise StepFailed where a semi-implicit step of h seconds to `after` rotated a body and its path too far."""
-        if self.recentres:
-            self._bounds.check_rotation(after, h)
-
-    def blocked_by(self, state: State) -> str:
-        """Return a remedy if a loop in a singular posture blocks all motion at a state; "" otherwise."""
-        if self.constraints is None:
-            return ""
-        stage = Stage(1.0e-3, 1.0, 1.0, state.time, None, state.u)
-        try:
-            name = self.constraints.singular_loop(state, self.condensation.pose(self.linearise(state), stage))
-        except (StepFailed, ValueError):
-            return ""  # the failure itself is more specific
-        return name and (f'The ring of joints that "{name}" closes is stretched straight or folded flat and cannot '
-                         "move from there: leave it some slack at the first frame, as a bridge that sags a little")
-
-    def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
-        """Return the error for the artist: which body, at which frame, and what helps."""
-        name = failure.object
-        if name is None and len(state.u):
-            name = self._bounds.body_of(int(np.argmax(np.abs(state.u))))
-        remedy = failure.remedy or (
-            "Lower the step, raise the damping of its joint or give thin bodies more mass"
-            if self.condensation.explicit is None else
-            "Lower the step, or make explicit springs, joints and motors implicit")
-        return Diverged(f"the motion could not be solved: {failure}", f"{remedy}; earlier frames are kept", name, frame)
-
-    def poses(self, state: State) -> dict[str, Vec]:
-        """Return the output of a frame: poses (b, 4, 4) of the bodies' own frames in world, rates (m,), effort (m,) of
-        motors [N m, N], gaps of loops (l,) [m]."""
-        at = self.tree.posture(state.q, state.u, state.memory, self._postures[1])
-        jointed, constraints = self.condensation, self.constraints
-        effort = state.memory.get(EFFORT, np.zeros(len(state.u)))
-        for joints in jointed.joint_forces:
-            effort = effort + joints.efforts(at, state.q, state.u, state.memory.get(CENTRES, self.tree.fresh),
-                                             state.time)
-        loops = np.zeros(0) if constraints is None else constraints.loop_gaps(at)
-        return {"pose": self.shown.poses(at.E, state.time), "rates": state.u, "effort": effort, "loops": loops}
-
-    def energy(self, state: State) -> float:
-        """Return kinetic energy and that of height, springs and joint springs [J]; heights are relative to the world's
-        origin."""
-        at = self.tree.posture(state.q, state.u, state.memory, self._postures[1])
-        jointed, mass = self.condensation, self.tree.inertia[:, 5, 5]
-        centres = state.memory.get(CENTRES, self.tree.fresh)
-        moving = 0.5 * float(np.einsum("na,nab,nb->", at.twist, self.tree.inertia, at.twist))
-        height = -float(np.einsum("n,na,a->", mass, at.E[:, :3, 3], jointed.gravity))
-        explicit = 0.0 if jointed.explicit is None else jointed.explicit.energy(at.E, state.q, centres)
-        return (moving + height + jointed.springs.energy(at.E)
-                + jointed.on_rates.energy(state.q, state.u, centres, state.time) + explicit)

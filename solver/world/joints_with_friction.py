@@ -21,8 +21,6 @@ from ..state import Vec
 from .constraints import ConstraintRows, MechanismConstraints
 from .friction_record import BEARINGS
 
-#: relative to the rates: error that iterations of contact and friction may leave, which differs between stages
-RATES_TOLERANCE = 1.0e-6
 FRICTION = "joints.friction"  #: memory of friction along the lines of all bearings in the last step [N], (r,)
 
 
@@ -139,6 +137,8 @@ class JointsWithFriction(MechanismConstraints):
     """Constraints of a mechanism with friction inside its joints. Counts are of all stages since the world was built.
     """
 
+    #: relative to the rates: error that iterations of contact and friction may leave, which differs between stages
+    rates_tolerance = 1.0e-6
     law: JointFriction
     bearings: Bearings
     stages: int = field(default=0, init=False)
@@ -158,7 +158,7 @@ class JointsWithFriction(MechanismConstraints):
         memory: Mapping[str, Vec] = {FRICTION: result.impulse / fraction}
         unsettled = () if result.converged else (BEARINGS,)
         if rows.outside is None or rows.solution is None:
-            return ConstraintSolution(result.u, memory=memory, unsettled=unsettled, tolerance=RATES_TOLERANCE)
+            return ConstraintSolution(result.u, memory=memory, unsettled=unsettled, tolerance=self.rates_tolerance)
         held = self.recorded(posed, rows.outside, rows.solution, rows.position_correction())
         return replace(held, rates=result.u, memory={**held.memory, **memory},
-                       unsettled=(*held.unsettled, *unsettled), tolerance=RATES_TOLERANCE)
+                       unsettled=(*held.unsettled, *unsettled), tolerance=self.rates_tolerance)

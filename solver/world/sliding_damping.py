@@ -38,28 +38,16 @@ from ..state import Index, Mask, State, Vec
 from .half_life_damping import MovingNodes
 
 PAST = "sliding.past"  #: memory of each body, at its nodes: `Past`, (n, 12)
-OF_LATE = 0.3  #: time in which these slips and speeds fall to 1/e [s]
-SLIDES = 2.0e-3  #: mean slip of a body's contacts from which the viscosity acts fully [m/s]
-#: slip over its sum with the speed of the centre of mass over the contacts, of late, from which the viscosity acts, and
-#: acts fully: what lands moves on while its contacts stand
-TOGETHER, WHOLLY = 0.25, 0.45
-#: how long contacts have slid to one side where the viscosity begins, and acts fully, relative to the time that a wave
-#: takes through a body
-BRIEFLY, LASTINGLY = 4.5, 6.5
-#: peak slip of late from which that time counts, and counts fully, relative to g times the time of a
-#: wave: a body sways by its own weight about as fast, and slower slip is damped at once
-SWAYING, FASTER = 1.0, 1.5
-SLOWLY = 0.1  #: rate at which that time runs back while they do not slide
-ACROSS = 0.5  #: α, relative to the time that a wave takes through a body
-GAP = 0.5  #: time of the dashpots, relative to 1 / ω of a rigid body on its contacts
 NARROW = 1.0e-9  #: least width of a ramp
-LEFT, MOST = 1.0e-8, 200  #: residual of a solve relative to its start, and iterations at most
 
 
 @dataclass(frozen=True)
 class SlidingBody:
     """A body without prescribed nodes."""
 
+    across = 0.5  #: α, relative to the time that a wave takes through a body
+    gap = 0.5  #: time of the dashpots, relative to 1 / ω of a rigid body on its contacts
+    left, most = 1.0e-8, 200  #: residual of a solve relative to its start, and iterations at most
     nodes: slice  #: among all
     tets: Index  #: (p, 4)
     viscous: Green  #: with α of 1 s
@@ -85,14 +73,14 @@ class SlidingBody:
 
     @cached_property
     def _solver(self) -> ConjugateGradients:
-        return ConjugateGradients(LEFT, MOST)
+        return ConjugateGradients(self.left, self.most)
 
     def viscosity(self, x: Vec, seconds: float) -> tuple[Index, Vec]:
         """Return the elements (p, 4) and their blocks h D of so many seconds of full viscosity at x (n, 3) [m]; the
         next call overwrites them."""
         forces, blocks = self._elements
         self.viscous.fill(x, 0.0, forces, blocks)
-        blocks *= seconds * ACROSS * self.wave
+        blocks *= seconds * self.across * self.wave
         return self.tets, blocks
 
     def dashpots(self, nodes: Index, blocks: Vec, others: Mask, mass: Vec, seconds: float, scratch: Vec
@@ -114,7 +102,7 @@ class SlidingBody:
             multiply_one(blocks, nodes, column, forces)
             stiffness -= float(forces[own, axis].sum())
         if stiffness > 0.0:
-            blocks *= seconds * GAP * float(np.sqrt(mass[self.nodes].sum() / stiffness))
+            blocks *= seconds * self.gap * float(np.sqrt(mass[self.nodes].sum() / stiffness))
         return nodes, blocks
 
     def damped(self, rates: Sequence[Vec], mass: Vec, tables: Sequence[tuple[Index, Vec]], scratch: Vec) -> list[Vec]:
@@ -189,6 +177,19 @@ class Past:
 class SlidingDampers:
     """Damping of all bodies that may slide."""
 
+    of_late = 0.3  #: time in which slips and speeds of contacts fall to 1/e [s]
+    slides = 2.0e-3  #: mean slip of a body's contacts from which the viscosity acts fully [m/s]
+    #: slip over its sum with the speed of the centre of mass over the contacts, of late, from which the viscosity acts,
+    #: and acts fully: what lands moves on while its contacts stand
+    together, wholly = 0.25, 0.45
+    #: how long contacts have slid to one side where the viscosity begins, and acts fully, relative to the time that a
+    #: wave takes through a body
+    briefly, lastingly = 4.5, 6.5
+    #: peak slip of late from which that time counts, and counts fully, relative to g times the time of a
+    #: wave: a body sways by its own weight about as fast, and slower slip is damped at once
+    swaying, faster = 1.0, 1.5
+    slowly = 0.1  #: rate at which that time runs back while they do not slide
+
     def __init__(self, bodies: Sequence[SlidingBody], count: int) -> None:
         """count: number of all nodes."""
         self._bodies = bodies
@@ -227,8 +228,8 @@ class SlidingDampers:
         pairs = None
         if system.contacts and others.any():
             pairs = block_diagonal([law.fill(x, state.time, True) for law in system.contacts])
-        shares = slides * _rise(late, SLIDES, 2.0 * SLIDES)
-        for body, share, strength in zip(self._bodies, shares, slides * np.minimum(speed / SLIDES, 1.0)):
+        shares = slides * _rise(late, self.slides, 2.0 * self.slides)
+        for body, share, strength in zip(self._bodies, shares, slides * np.minimum(speed / self.slides, 1.0)):
             tables = [body.viscosity(x, h * float(strength))] if strength > 0.0 else []
             if share > 0.0 and pairs is not None:
                 tables.append(body.dashpots(*pairs, others, system.mass, h * float(share), self._scratch))
@@ -239,7 +240,7 @@ class SlidingDampers:
 
     def _after(self, past: Past, contacts: ContactMotion, h: float) -> Past:
         """Return the past at the end of h more seconds with these contacts."""
-        fade, speed = float(np.exp(-h / OF_LATE)), np.linalg.norm(contacts.slip, axis=1)
+        fade, speed = float(np.exp(-h / self.of_late)), np.linalg.norm(contacts.slip, axis=1)
         change = np.where(contacts.is_touching[:, None], contacts.carrier - past.carrier, 0.0)
         return Past(np.maximum(contacts.impact, fade * past.impact), np.maximum(speed, fade * past.peak),
                     np.maximum(np.linalg.norm(change, axis=1), fade * past.shake),
@@ -250,21 +251,22 @@ class SlidingDampers:
         """Return how far each body slides, from 0 to 1, (b,). late: its slip of late [m/s], (b,). gravity: [m/s²]."""
         together = late / np.maximum(late + past.impact, np.finfo(float).tiny)
         sway = np.maximum(gravity * self._waves, np.finfo(float).tiny)
-        is_fast = _rise(past.peak / sway, SWAYING, FASTER)
-        is_shaken = _rise(past.shake / sway, SWAYING / FASTER, SWAYING)
-        lasting = _rise(np.linalg.norm(past.slid, axis=1) / self._waves, BRIEFLY * is_fast, LASTINGLY * is_fast)
-        slides: Vec = _rise(together, TOGETHER, WHOLLY) * lasting * (1.0 - is_shaken)
+        is_fast = _rise(past.peak / sway, self.swaying, self.faster)
+        is_shaken = _rise(past.shake / sway, self.swaying / self.faster, self.swaying)
+        slid = np.linalg.norm(past.slid, axis=1) / self._waves
+        lasting = _rise(slid, self.briefly * is_fast, self.lastingly * is_fast)
+        slides: Vec = _rise(together, self.together, self.wholly) * lasting * (1.0 - is_shaken)
         return slides
 
     def _slid(self, past: Vec, mean: Vec, speed: Vec, h: float) -> Vec:
         """Return how long contacts have slid to one side after h more seconds, (b, 3) [s], from how long they had, and
         their mean slip (b, 3) and its size (b,) [m/s]."""
         size = np.linalg.norm(past, axis=1)
-        is_slow = speed < SLIDES
-        back = np.where(is_slow, np.minimum(SLOWLY * h, size), 0.0) / np.maximum(size, np.finfo(float).tiny)
-        forth = np.where(is_slow, 0.0, h) / np.maximum(speed, SLIDES)
+        is_slow = speed < self.slides
+        back = np.where(is_slow, np.minimum(self.slowly * h, size), 0.0) / np.maximum(size, np.finfo(float).tiny)
+        forth = np.where(is_slow, 0.0, h) / np.maximum(speed, self.slides)
         slid = past * (1.0 - back)[:, None] + mean * forth[:, None]
-        most = LASTINGLY * self._waves / np.maximum(np.linalg.norm(slid, axis=1), np.finfo(float).tiny)
+        most = self.lastingly * self._waves / np.maximum(np.linalg.norm(slid, axis=1), np.finfo(float).tiny)
         out: Vec = slid * np.minimum(most, 1.0)[:, None]
         return out
 

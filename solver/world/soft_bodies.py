@@ -78,7 +78,7 @@ class SoftBodies(ContactBounds, StepLimits):
 
     def weigh(self, gravity: Vec) -> None:
         """Let gravity be another one from now on [m/s²], (3,)."""
-        self.gravity = gravity
+        self.gravity[:] = gravity
         self._weight[:] += self.mass[:, None] * gravity - self._own_weight
         self._own_weight[:] = self.mass[:, None] * gravity
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..assembly.damping import Damped
@@ -28,19 +28,17 @@ from .stage_methods import stage_method_of
 if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
 
-PARTS = 4  #: parts of a step whose modal motion gains energy
-
 
 @dataclass(kw_only=True)
 class SoftSystem(SoftBodies):
     """Stages of soft bodies, linearised or solved."""
 
+    modal_parts = 4  #: parts of a step whose modal motion gains energy
     condensation: Condensation
     stage_solver: StageSolver
     linear: LinearSolver
     project: bool = True  #: clamp element stiffness to negative semi-definite
-    #: whether linearised stages have no stiffness against rotation
-    turns_freely: bool = field(default=False, init=False)
+    turns_freely: bool = False  #: whether linearised stages have no stiffness against rotation
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -151,7 +149,7 @@ class SoftSystem(SoftBodies):
         """Return the end of a step by the condensed bodies' modes, in parts where it gains energy; None where nothing
         is condensed. Raises StepFailed, and StageNotConverged where the parts gain energy as well."""
         end, after = state.time + h, state
-        for _ in range(PARTS):
+        for _ in range(self.modal_parts):
             rest = end - after.time
             try:
                 part = self._modal_step(after, rest)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from ..errors import BadScene, StepFailed
+from ..integrators.control import Controller
 from ..state import State, Vec
 from .interface import NO_INPUTS, Coupling, Part, StepInputs, Subsystem
 
@@ -22,9 +23,11 @@ class Subsystems:
         if len({*taken}) < len(taken):
             raise BadScene("a part rides on what rides itself, or is in two rides",
                            "Let each hang on one mechanism, and no mechanism on what hangs")
+        alone = [(part, (k,)) for k, part in enumerate(parts) if k not in taken and isinstance(part, Subsystem)]
+        if len(alone) + len(taken) < len(parts):
+            raise BadScene("a part has no integrator and is in no coupling", "Couple it with another part")
         #: subsystems, and the indices of their parts
-        self.solved: list[tuple[Subsystem, tuple[int, ...]]] = [
-            *((part, (k,)) for k, part in enumerate(parts) if k not in taken), *coupled]
+        self.solved: list[tuple[Subsystem, tuple[int, ...]]] = [*alone, *coupled]
         self._count = len(parts)
 
     def parted(self, states: list[State]) -> list[State]:
@@ -41,6 +44,17 @@ class Subsystems:
         for subsystem, numbers in self.solved:
             found |= zip(numbers, subsystem.parted(subsystem.initial_state()))
         return [found[k] for k in range(self._count)]
+
+    def controller(self, tolerance: float, largest: int) -> Controller:
+        """Return the controller of the first part's steps, with errors below `tolerance`; see `Subsystem`."""
+        first = next(subsystem for subsystem, numbers in self.solved if 0 in numbers)
+        return first.controller(tolerance, largest)
+
+    def error(self, before: Sequence[State], after: Sequence[State], h: float) -> float:
+        """Return the largest error of a subsystem in a step of h seconds, from the states of the parts."""
+        return max(subsystem.error(subsystem.merged([before[k] for k in numbers]),
+                                   subsystem.merged([after[k] for k in numbers]), h)
+                   for subsystem, numbers in self.solved)
 
     def advanced(self, states: Sequence[State], advance: Advance, without: Collection[int] = (),
                  external_forces: Mapping[int, Vec] | None = None) -> list[State]:

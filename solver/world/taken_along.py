@@ -11,7 +11,6 @@ from ..state import Mask, Vec
 
 ROUNDS = 8  #: in which bodies push others along
 NEAR = 2.0  #: times as far as surfaces push: who is so near to what moves goes along with it
-EXACT = 1.0e-6  #: of its size, by which what moves as one may be off
 
 
 def taken_along(bodies: Sequence[slice], obstacles: Sequence[slice], is_free: Mask, contacts: Sequence[ContactLaw],
@@ -71,6 +70,8 @@ def taken_along(bodies: Sequence[slice], obstacles: Sequence[slice], is_free: Ma
 class MovedAsOne:
     """x ↦ A (x − c) + d of what moves as one."""
 
+    exact = 1.0e-6  #: of its size, by which what moves as one may be off
+
     def __init__(self, turned: Vec, middle: Vec, there: Vec) -> None:
         """turned: A, (3, 3). middle, there: c and d, (3,) [m]."""
         self._turned, self._middle, self._there = turned, middle, there
@@ -83,9 +84,9 @@ class MovedAsOne:
         size = float(np.abs(before).max(initial=0.0)) + float(np.abs(there - middle).max())
         u, _, vt = np.linalg.svd(after.T @ before)
         turned = u @ np.diag([1.0, 1.0, np.sign(np.linalg.det(u @ vt)) or 1.0]) @ vt
-        if np.abs(before @ turned.T - after).max() > EXACT * size:
+        if np.abs(before @ turned.T - after).max() > cls.exact * size:
             turned = np.linalg.lstsq(before, after, rcond=None)[0].T
-            if np.abs(before @ turned.T - after).max() > EXACT * size:
+            if np.abs(before @ turned.T - after).max() > cls.exact * size:
                 return None
         return cls(turned, middle, there)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..errors import Diverged, StepFailed
 from ..integrators.control import Controller
 from ..state import State
-from .interface import Coupling, Part
+from .interface import Coupling, Part, Subsystem
 from .layout import Layout
 from .shown_bodies import ShownBodies
 from .subsystems import Subsystems, number_of, rescuing, stepping
@@ -28,9 +28,14 @@ class World(ShownBodies):
         self._subsystems = Subsystems(self.parts, self.couplings)
 
     @property
+    def _all(self) -> list[Part | Subsystem]:
+        """Return the parts and their couplings."""
+        return [*self.parts, *self.couplings]
+
+    @property
     def notes(self) -> list[str]:
         """Return the sentences for the user so far, each once; a step may add to them."""
-        of_parts = [note for one in (*self.parts, *self.couplings) for note in one.notes]
+        of_parts = [note for one in self._all for note in one.notes]
         return list(dict.fromkeys([*self._earlier_notes, *of_parts, *self._own_notes]))
 
     def with_part(self, k: int, part: Part, couplings: Sequence[Coupling] = ()) -> World:
@@ -106,17 +111,16 @@ class World(ShownBodies):
 
     def forget_past(self) -> None:
         """Discard what depends on earlier steps and is not in the State."""
-        for subsystem in [*self.parts, *self.couplings]:
-            subsystem.forget_past()
+        for one in self._all:
+            one.forget_past()
 
     def controller(self, tolerance: float, largest: int) -> Controller:
         """Return a controller of steps with errors below `tolerance` in all parts, which have one integrator."""
-        return self.parts[0].controller(tolerance, largest)
+        return self._subsystems.controller(tolerance, largest)
 
     def error(self, before: State, after: State, h: float) -> float:
-        """Return the largest error of a part."""
-        return max(part.error(subsystem, other, h)
-                   for part, subsystem, other in zip(self.parts, self.parted(before), self.parted(after)))
+        """Return the largest error of a subsystem."""
+        return self._subsystems.error(self._layout.parted(before), self._layout.parted(after), h)
 
     def deformation(self, before: State, after: State) -> float:
         """Return the largest deformation of a part."""

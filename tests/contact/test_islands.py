@@ -66,7 +66,7 @@ def landed_in(part, steps):
 
 def test_what_flies_into_another_joins_it(tmp_path, monkeypatch):
     """The meeting was not predicted."""
-    monkeypatch.setattr("solver.world.islands.NEAR_FACTOR", 1.0)
+    monkeypatch.setattr("solver.world.islands.Islands.near_factor", 1.0)
     part = scene(tmp_path / "job", THROWN, 1e-3)
     groups, state = landed_in(part, 6)
     x = part.coordinates.positions(state.q, state.time)

@@ -78,7 +78,7 @@ def test_a_factor_turns_with_the_body():
 
 
 def test_where_passes_lead_nowhere_every_iteration_factors(monkeypatch):
-    monkeypatch.setattr(fixed_point_stage, "MAX_SWEEPS", 1)
+    monkeypatch.setattr(fixed_point_stage.FixedPointStage, "max_sweeps", 1)
     (world, ours), (other, theirs) = (swing(kept, "backward_euler", 4) for kept in (True, False))
     assert np.array_equal(ours.q, theirs.q) and np.array_equal(ours.u, theirs.u)
     assert world.linear.factored > other.linear.factored

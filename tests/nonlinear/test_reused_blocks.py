@@ -26,7 +26,7 @@ def mat(folder, monkeypatch):
 def hit(folder, monkeypatch, most):
     """Positions after steps in which the halves of a folded mat hit each other, the largest move of the last one, and
     how many factors were made in part, of how many."""
-    monkeypatch.setattr(reused_blocks, "MOST", most)
+    monkeypatch.setattr(reused_blocks.ReusedBlocks, "most", most)
     part, state = mat(folder, monkeypatch)
     again, tried = 0, StageFactors._refactored_reusing
 
@@ -46,7 +46,8 @@ def hit(folder, monkeypatch, most):
 @pytest.fixture(scope="module")
 def ends(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
-        return [hit(tmp_path_factory.mktemp("mat") / "m", patch, most) for most in (reused_blocks.MOST, -1.0)]
+        return [hit(tmp_path_factory.mktemp("mat") / "m", patch, most)
+                for most in (reused_blocks.ReusedBlocks.most, -1.0)]
 
 
 def test_many_factors_are_made_in_part(ends):
@@ -87,7 +88,7 @@ def test_what_strains_alone_is_taken_anew(tmp_path, monkeypatch):
     node = int(part.coordinates.free[7])
     edges = x[part.tets] - x[node]
     nearest = np.linalg.norm(edges[(part.tets == node).any(axis=1)], axis=2)
-    pulled[node, 2] += 1.5 * reused_blocks.STRAINED * nearest[nearest > 0.0].min()
+    pulled[node, 2] += 1.5 * reused_blocks.ReferenceShapes.largest_strain * nearest[nearest > 0.0].min()
     rows = shapes.strained(pulled)
     assert len(rows) and (part.tets[shapes.which[rows]] == node).any(axis=1).all()
     alone, whole = (part.linearise_at(one, None, 0.0).blocks[: len(part.tets)].copy() for one in (x, pulled))

@@ -15,12 +15,12 @@ from solver.job.folder import parameters
 from solver.job.load import load
 from solver.simulate import bake
 from solver.state import State
-from solver.world.interface import Part
+from solver.world.interface import SteppedPart
 
 GRAVITY = 9.81
 
 
-class Puck(Part):
+class Puck(SteppedPart):
     """A body that neither bends nor turns: m u̇ = m g + λ, with an impulse λ ≥ 0 where its lowest node meets the ground
     and friction that takes what is left of its motion along it."""
 

@@ -38,8 +38,10 @@ LOOPS = {
 
 #: classes that inherit from each protocol, at any depth
 CLASSES = {
-    "Subsystem": {"Part", "Coupling", "Nodes", "Joints", "EolCloth", "Draft", "ConstraintDraft", "LiveDraft",
-                  "FleshOnBones", "StaggeredCloths"},
+    "Part": {"SteppedPart", "NodesPart", "JointsPart", "Nodes", "Joints", "EolCloth", "Draft", "ConstraintDraft",
+             "LiveDraft"},
+    "Subsystem": {"SteppedPart", "SteppedSoft", "Coupling", "Nodes", "Joints", "EolCloth", "Draft", "ConstraintDraft",
+                  "LiveDraft", "FleshOnBones", "StaggeredCloths"},
     "Coupling": {"FleshOnBones", "StaggeredCloths"},
     "System": {"Joints", "FleshOnBones"},
     "StageMethod": {"FullStage", "CondensedStage", "MonolithicCondensedStage"},
@@ -80,7 +82,7 @@ STAGES_WITH_JOINTS = {
 #: integrators of other objects that a file reads or replaces
 OTHERS_INTEGRATORS = {
     "parts/modes/body.py how.integrator": "name of its own, or of the step that it is given",
-    "world/nodes.py linearised.integrator": "that of a copy of itself, which is linearised for one step",
+    "world/nodes.py other.integrator": "that of a copy of itself, which it returns",
 }
 #: classes whose points a staggered coupling may act on
 INTERFACES = {"NodePoints", "BonePoints"}
@@ -262,15 +264,27 @@ def test_no_coupling_names_a_key_of_a_part_s_memory():
     """A part gets what acts on it as an argument of its step, and returns what it makes with the state."""
     assert [f"{file} {name}" for file, tree in trees().items() if file.startswith("coupling/")
             for name in memory_keys(tree)] == []
-    assert [*memory_keys(ast.parse("from ..world.joints import EFFORT\nfound = state.memory[EFFORT]"))] == ["EFFORT"]
+    tree = ast.parse("from ..world.joints_part import EFFORT\nfound = state.memory[EFFORT]")
+    assert [*memory_keys(tree)] == ["EFFORT"]
 
 
 def test_each_subsystem_of_a_world_owns_its_integrator():
     """Nothing steps by the integrator of another object, so what is solved by itself keeps its own."""
-    found = {f"{file} {ast.unparse(node)}" for file, tree in trees().items() if file.split("/")[0] in ROOMS
+    found = {f"{file} {ast.unparse(node)}" for file, tree in trees().items() if file.split("/")[0] in {*ROOMS, "live"}
              for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr == "integrator"
-             and ast.unparse(node.value) != "self"}
+             and ast.unparse(node.value) not in ("self", "scene", "job.scene")}
     assert found == set(OTHERS_INTEGRATORS)
+
+
+def test_parts_in_a_coupling_have_no_integrator():
+    """It is given to what is stepped, when that is made."""
+    bare = CLASSES["Part"] - CLASSES["Subsystem"]
+    assert bare == {"NodesPart", "JointsPart"}
+    named = {node.name for tree in trees().values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)
+             if any(ast.unparse(one) in ("integrator", "self.integrator") for item in node.body
+                    for one in ([item.target] if isinstance(item, ast.AnnAssign) else ast.walk(item))
+                    if isinstance(one, ast.Attribute) or one is getattr(item, "target", None))}
+    assert not named & {*bare, "SoftSystem", "SoftBodies", "Part"} and {"Nodes", "Joints"} <= named
 
 
 def test_every_write_on_another_object_is_known():

@@ -11,8 +11,10 @@ from tuned_scenes import SCENES
 from worlds import world_of
 
 from solver.errors import BadScene, StepFailed
+from solver.integrators.sdirk import SSDIRK2
 from solver.job.load import load
 from solver.state import State
+from solver.world.interface import Subsystem
 from solver.world.world import World
 
 H = 1 / 96
@@ -122,9 +124,27 @@ def test_each_part_of_a_world_keeps_its_own_integrator(tmp_path):
 
 def test_what_hangs_on_bones_is_stepped_by_the_integrator_of_their_coupling(tmp_path):
     world = world_of(load(SCENES["hung root"](tmp_path / "job")))
-    [coupling], (soft, bones) = world.couplings, world.parts
-    assert {type(one.integrator).__name__ for one in (coupling, soft, bones)} == {"SDIRK2"}
+    [coupling] = world.couplings
+    assert type(coupling.integrator).__name__ == "SDIRK2"
+    assert not any(hasattr(part, "integrator") or isinstance(part, Subsystem) for part in world.parts)
     used, step = [], type(coupling.integrator).step
     coupling.integrator.step = lambda system, *rest: used.append(system) or step(coupling.integrator, system, *rest)
     run(world, 1)
     assert used == [coupling]
+
+
+def test_a_part_that_nothing_steps_is_refused(tmp_path):
+    soft, bones = world_of(load(SCENES["hung root"](tmp_path / "job"))).parts
+    with pytest.raises(BadScene, match="A part has no integrator and is in no coupling"):
+        World([soft, bones])
+
+
+def test_a_part_is_stepped_by_another_integrator_as_another_subsystem(tmp_path):
+    """The first one keeps its own."""
+    [part] = world_of(load(SCENES["bdf2"](tmp_path / "job"))).parts
+    other = part.stepped_by(SSDIRK2({}), None)
+    before = part.initial_state()
+    by_first, by_other = (one.step(before, H) for one in (part, other))
+    part.forget_past()
+    assert type(part.integrator).__name__ == "BDF2" and type(other.integrator).__name__ == "SSDIRK2"
+    assert part.step(before, H).q.tobytes() == by_first.q.tobytes() != by_other.q.tobytes()

@@ -8,7 +8,7 @@ from small_jobs import box_job, change
 from worlds import nodes_of
 
 from solver.job.load import load
-from solver.world.sliding_damping import LASTINGLY, PAST, Past
+from solver.world.sliding_damping import PAST, Past, SlidingDampers
 
 H = 1 / 48
 SLIDE = np.array([0.4, 0.1, 0.0])
@@ -71,7 +71,7 @@ def test_time_of_sliding_goes_on_over_a_hop_and_is_bounded(tmp_path):
     slid = none
     for _ in range(100):
         slid = sliding._slid(slid, mean, np.array([0.4]), wave)
-    assert slid[0] == pytest.approx([LASTINGLY * wave, 0.0, 0.0])
+    assert slid[0] == pytest.approx([SlidingDampers.lastingly * wave, 0.0, 0.0])
     hopped = sliding._slid(slid, none, np.zeros(1), wave)
     assert 0.9 * slid[0, 0] < hopped[0, 0] < slid[0, 0]
 

@@ -15,8 +15,8 @@ from ...job.folder import Job
 from ...job.schema import Scene, step_size
 from ...simulate import advance
 from ...state import State, Vec
-from ...world.joints import Joints
-from ...world.nodes import Nodes
+from ...world.joints_part import JointsPart
+from ...world.nodes_part import NodesPart
 from ..leading import leading_of
 from ..pace import Effort
 from ..parts import LiveJoints, LiveNodes
@@ -52,8 +52,9 @@ class WorldEngine:
         numbers = {one.name: k for k, one in enumerate(job.scene.bodies)}
         obstacles, leading = [one.name for one in job.scene.obstacles], leading_of(job)
         self._soft = [(k, LiveNodes(part, numbers, obstacles, leading))
-                      for k, part in enumerate(built.world.parts) if isinstance(part, Nodes)]
-        self._rigid = [(k, LiveJoints(part)) for k, part in enumerate(built.world.parts) if isinstance(part, Joints)]
+                      for k, part in enumerate(built.world.parts) if isinstance(part, NodesPart)]
+        self._rigid = [(k, LiveJoints(part)) for k, part in enumerate(built.world.parts)
+                       if isinstance(part, JointsPart)]
         #: of each body of the scene: its part, and which of that part's bodies it is
         self._shown = [next((k, soft, n) for k, soft in self._soft for n, one in enumerate(soft.part.bodies_in_world)
                             if one.name == name) for name in numbers]
@@ -140,8 +141,10 @@ class WorldEngine:
         changed = [soft.choose(way) for _, soft in self._soft]
         if any(changed):
             parts = self._world.parted(self._state)
-            for k, _ in self._soft:
+            for k, soft in self._soft:
                 parts[k] = replace(parts[k], memory={})
+                if soft.part is not self._world.parts[k]:
+                    self._world = self._world.with_part(k, soft.part)
             self._state = self._world.merged(parts, self._state)
 
     def _advanced(self, h: float, way: int) -> State:

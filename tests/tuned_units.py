@@ -1,0 +1,358 @@
+"""Small systems in which tuned constants of rare rescues steer: functions of the solver on a few numbers, each of which
+has another outcome at both ends of the constant's range. Those of iterations; the others are in `tuned_units_rows` and
+`tuned_units_world`."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import scipy.sparse as sp
+
+from solver.errors import StepFailed
+from solver.linear.interface import NotPositiveDefinite
+from solver.linear.secant_pairs import SecantPairs
+from solver.nonlinear import contact_newton, ground_newton, intersection_free, mixed_fem, modal_step
+from solver.nonlinear.bounded import Bounded, BoundedQuasistatic, Surroundings
+from solver.nonlinear.bounded_search import BoundedSearch
+from solver.nonlinear.descent import Direction, Step
+from solver.nonlinear.early_stopped_qn import EarlyDirections, EarlyStoppedQuasiNewton
+from solver.nonlinear.evaluation import Evaluation
+from solver.nonlinear.fallback_euler import FallbackEuler
+from solver.nonlinear.iterations import Coupled, Rates
+from solver.nonlinear.limits import StopRule
+from solver.nonlinear.residual_report import ResidualReport
+from solver.nonlinear.reused_blocks import ReferenceShapes, ReusedBlocks
+from solver.state import State
+
+NONE = np.zeros(0)
+ONE = np.array([1.0, 0.0, 0.0])  #: velocity of one node
+
+
+def fails(solve, *given):
+    """Whether something raises StepFailed."""
+    try:
+        solve(*given)
+    except StepFailed:
+        return True
+    return False
+
+
+class Problem:
+    """The equations of a stage of a few nodes, with the merit ½ |v|² and what a test sets otherwise.
+
+    ratio: of the unknowns after an iteration to those before. share: of each direction that is taken.
+    """
+
+    def __init__(self, nodes=1, ratio=0.5, share=1.0, **physics):
+        self.order, self.energy_noise, self.ratio, self.share = np.arange(nodes), 0.0, ratio, share
+        self.stage = SimpleNamespace(a=1.0, b=1.0, h=1.0, inertia=1.0, time=0.0, v_hat=np.zeros((nodes, 3)))
+        self.physics = SimpleNamespace(**{
+            "mass": np.ones(nodes), "largest_steps": lambda start, end: np.ones(nodes),
+            "largest_step": lambda start, end: 1.0, "body_of": lambda node: "box", **physics})
+        self.linear = SimpleNamespace(solve=lambda right: right)
+        self.system = SimpleNamespace(
+            linear=self.linear, matrix=sp.identity(3 * nodes, format="csc"),
+            directions=SimpleNamespace(are_of=lambda *_: False),
+            edges=SimpleNamespace(largest_change=lambda moved: float(np.abs(moved).max()),
+                                  usual_change_of_pieces=lambda moved: 1.0))
+        self.forces = SimpleNamespace(in_stretches=lambda: None, friction=None)
+        self.searches = self.factors = 0
+
+    def displacement(self, direction):
+        return direction.reshape(-1, 3)
+
+    positions_at = positions = displacement
+
+    def velocities(self, unknowns):
+        return unknowns.reshape(-1, 3)
+
+    def unknowns_at(self, x):
+        return np.ravel(x)
+
+    def strain(self, direction):
+        return float(np.abs(direction).max())
+
+    def moves(self, direction):
+        return True
+
+    def inertia_of(self, change):
+        return 1.0
+
+    def has_converged_energy(self, at, vector):
+        return False
+
+    def evaluate(self, unknowns):
+        return Evaluation(unknowns, unknowns, 0.5 * float(unknowns @ unknowns))
+
+    evaluated = evaluate
+
+    def direction(self, residual):
+        return (self.ratio - 1.0) * residual
+
+    approximate_solve = direction
+
+    def factor(self, unknowns, tries_true, blends=()):
+        self.factors += 1
+        return False
+
+    def factor_for_directions(self, unknowns):
+        self.factors += 1
+
+    def fill(self, unknowns):
+        return None
+
+    def search(self, at, direction, strain=None):
+        self.searches += 1
+        return self.evaluate(self.ratio * at.unknowns), self.share
+
+    def failed(self, what, at):
+        return StepFailed(what)
+
+
+def _creeping(kind, speed, ratio=0.95, definite=True):
+    """Iterations in contact whose changes shrink by a ratio. definite: whether true stiffness is."""
+    tried = []
+
+    def pose_at(q, u, project):
+        tried.append(project)
+        if not (project or definite):
+            raise NotPositiveDefinite
+        return SimpleNamespace(curvature=1.0, start_slope=0.0, tree_stage=None, solve=lambda: ratio * u)
+
+    around = Surroundings(lambda q: q.reshape(-1, 3), lambda start, end: 1.0, lambda x: None,
+                          lambda x: np.zeros((0, 7)), np.zeros((1, 3)), 1.0, 1.0, lambda node: "box")
+    stage = SimpleNamespace(time=1.0, base=None, b=1.0, h=1.0)
+    stages = kind(pose_at, lambda *_: 1.0, around, stage, State(0.0, np.zeros(3), speed * ONE, {}),
+                  StopRule(1e-12, 5, 0.0))
+    return fails(stages.solve_stage), stages.count, tried.count(False)
+
+
+def small_creep_is_accepted():
+    """Changes that are left after slow iterations in contact, of which the smaller ones are accepted."""
+    return [_creeping(Bounded, speed)[0] for speed in (1e-6, 1e-3)]
+
+
+def creep_in_contact():
+    """Number of slow iterations in contact."""
+    return _creeping(Bounded, 1.0)[1]
+
+
+def creep_of_quasistatic_nodes_in_contact():
+    """Number of slow iterations of quasistatic nodes in contact."""
+    return _creeping(BoundedQuasistatic, 1.0)[1]
+
+
+def tries_of_a_diverging_stiffness():
+    """Number of slow iterations in contact in which an indefinite true stiffness is tried."""
+    return _creeping(Bounded, 1.0, 0.8, definite=False)[2]
+
+
+def search_halves():
+    """Directions that lead so many times too far, of which some are halved until they lower the merit."""
+    problem = Problem()
+    search = BoundedSearch(problem).search
+    return [fails(search, problem.evaluate(ONE), -too_far * ONE, 0.0) for too_far in (1e6, 1e12)]
+
+
+def node_in_contact_is_stopped_alone():
+    """Two nodes, of which one meets something halfway, on directions that lead too far."""
+    def ends(too_far):
+        problem = Problem(2, largest_steps=lambda start, end: np.array([0.5, 1.0]),
+                          largest_step=lambda start, end: 0.5)
+        problem.system.edges.largest_change = problem.strain = lambda moved: 0.0
+        start = np.ones(6)
+        return BoundedSearch(problem).search(problem.evaluate(start), -too_far * start, 0.0)[0].unknowns.tolist()
+
+    return [ends(too_far) for too_far in (5.0, 24.0)]
+
+
+def slow_stage_in_contact():
+    """Numbers of iterations and factors of a stage in contact that converges slowly."""
+    problem = Problem(ratio=0.99)
+    contact_newton.solve_in_contact(lambda x: problem, np.zeros((1, 3)), ONE, 1e-9, accepts=True)
+    return problem.searches, problem.factors
+
+
+def factor_that_leads_astray_in_contact():
+    """Directions of a reused factor, so many times as long as the last step, of which the longer ones are refused."""
+    problem = Problem(ratio=0.0)
+    return [contact_newton._reused_direction(problem, problem.evaluate(strain * ONE), 1.0) is None
+            for strain in (1.5, 5.0)]
+
+
+class Reused:
+    """A factor, whose renewals are counted."""
+
+    solve = staticmethod(lambda residual: residual)
+
+    def renew_projected(self, problem, unknowns):
+        pass
+
+
+def _renewed(corotated, *steps):
+    """Whether early-stopped iterations get a new factor after the last of some steps: the fraction of the direction
+    that was taken and the change of an edge by it, of each."""
+    problem, pairs = Problem(), SecantPairs(8)
+    pairs.clear(3)
+    directions = EarlyDirections(Reused(), corotated, pairs, False)
+    at = problem.evaluate(ONE)
+    for fraction, moved in steps:
+        directions.find(problem, at)
+        directions.follow(Step(problem, at, problem.evaluate(0.5 * ONE), Direction(-ONE, moved / fraction), fraction))
+    return directions.find(problem, at).is_renewed
+
+
+def cut_on_corotated_factor():
+    """Fractions of a direction of the corotated factor, of which the shorter ones renew it."""
+    return [_renewed(Reused(), (fraction, 0.1)) for fraction in (0.1, 0.5)]
+
+
+def large_move_after_a_cut_one():
+    """Moves after a cut one, of which the larger ones renew the factor."""
+    return [_renewed(None, (0.5, 1.0), (1.0, moved)) for moved in (0.05, 0.5)]
+
+
+def condensed_tolerance():
+    """Number of iterations on condensed velocities under the rule of early stopping."""
+    def pose_at(q, u, project):
+        return SimpleNamespace(solve=lambda: 0.3 * u, relax=lambda moved, *_: moved, tree_stage=None)
+
+    limits = EarlyStoppedQuasiNewton({"tries": 50, "strain_left": 0.01}).limits
+    stage = SimpleNamespace(time=1.0, base=None, b=1.0, h=1.0)
+    stages = Coupled(pose_at, None, stage, State(0.0, np.zeros(3), ONE, {}), limits, 0.0)
+    stages.solve_stage()
+    return stages.count
+
+
+def fallback_that_takes_no_full_step():
+    """Number of factors of a fallback step whose iterations are all cut."""
+    problem = Problem(share=0.5)
+    FallbackEuler().solve(problem, ONE)
+    return problem.factors
+
+
+def slow_stage_on_the_ground():
+    """Number of iterations of a stage on the ground that converges slowly."""
+    problem = Problem(ratio=0.99)
+    return fails(ground_newton.solve_on_ground, lambda x: problem, np.zeros((1, 3)), ONE, 1e-12), problem.searches
+
+
+def factor_that_leads_astray_on_the_ground():
+    """Directions of a reused factor, so many times as long as the last step, of which the longer ones renew it."""
+    def factors(strain):
+        problem, directions = Problem(ratio=0.0), ground_newton.GroundDirections()
+        at, after = problem.evaluate(strain * ONE), problem.evaluate((strain - 1.0) * ONE)
+        directions.find(problem, at)
+        directions.follow(Step(problem, at, after, Direction(-ONE, 1.0), 1.0))
+        directions.find(problem, problem.evaluate(strain * ONE))
+        return problem.factors
+
+    return [factors(strain) for strain in (2.0, 10.0)]
+
+
+def increments_in_vain():
+    """Number of increments of prescribed motion that leave nearly all of it before they are in vain."""
+    shares = [1.0]
+    while not intersection_free.are_in_vain(shares):
+        shares.append(0.9999 * shares[-1])
+    return len(shares)
+
+
+def _iterations_of_joints(found):
+    """Number of iterations on rates that never settle. found: next rates from the present ones."""
+    stages = Rates(lambda q, u: SimpleNamespace(solve=lambda: found(u), correction=lambda u: 0.0 * u,
+                                                rounding=lambda u: 0.0, tree_stage=None),
+                   SimpleNamespace(time=1.0, base=None, b=1.0, h=1.0), State(0.0, np.zeros(3), ONE, {}),
+                   StopRule(1e-9, 300, 0.0), "joints")
+    return fails(stages.solve_stage), stages.count
+
+
+def iterations_that_do_not_shrink():
+    """Number of iterations on rates whose changes stay as they are."""
+    return _iterations_of_joints(lambda u: u + ONE)
+
+
+def rates_that_diverge():
+    """Number of iterations on rates that grow tenfold in each."""
+    return _iterations_of_joints(lambda u: 10.0 * u)
+
+
+def step_that_no_halving_lowers():
+    """Fraction of a step of mixed elements that is taken although the Lagrangian rises."""
+    forces = SimpleNamespace(follow=lambda moved: 0.0, go=lambda step: None)
+    problem = Problem()
+    problem.evaluate = lambda unknowns: Evaluation(unknowns, ONE, float(np.abs(unknowns - ONE).max()))
+    mixed = mixed_fem.MixedFEM({"iterations": 50, "mixed_iterations": 3, "decrement_left": 0.1, "strain_left": 0.05})
+    return mixed._searched(problem, forces, ONE, -ONE, 0.5)[1]
+
+
+def stage_without_stretches():
+    """Number of iterations of Newton's method where mixed elements have no stretches."""
+    problem = Problem()
+    problem.has_converged_energy = lambda at, vector: True
+    mixed_fem.MixedFEM({"iterations": 50, "mixed_iterations": 3, "decrement_left": 0.1, "strain_left": 0.05}).solve(
+        problem, ONE)
+    return problem.searches
+
+
+def tries_of_an_indefinite_stiffness():
+    """Number of 200 steps in which an indefinite true stiffness is tried."""
+    step, tries = modal_step.ModalStep(None, None, None, None), []
+
+    def sweeps_at(x, v, time, project):
+        if not project:
+            tries.append(time)
+            raise NotPositiveDefinite
+
+    for time in range(200):
+        step._factored(sweeps_at, NONE, NONE, float(time))
+    return len(tries)
+
+
+def residuals_of_rounding():
+    """Residuals, relative to that of the last digit of a position, of which the smaller ones are called rounding."""
+    problem = Problem()
+    digit = float(np.spacing(1.0))
+    return [bool(ResidualReport(problem).failure("it failed", Evaluation(ONE, left * digit * ONE, 0.0)).remedy)
+            for left in (3.0, 30.0)]
+
+
+class Elements:
+    """Tetrahedra side by side, of which the first are stretched."""
+
+    def __init__(self, count=10):
+        self.rest = np.concatenate([np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]]) + [2.0 * k, 0, 0]
+                                    for k in range(count)])
+        self.pattern = SimpleNamespace(position=np.arange(len(self.rest)),
+                                       tets=np.arange(4 * count, dtype=np.int32).reshape(-1, 4))
+
+    def stretched(self, by, count):
+        x = self.rest.copy()
+        x[3:4 * count:4, 2] += by
+        return x
+
+
+def elements_that_are_strained():
+    """Numbers of elements whose stiffness is evaluated again where one edge changed by so much."""
+    elements = Elements()
+    shapes = ReferenceShapes.of(elements.pattern, elements.rest)
+    shapes.take_all(elements.rest)
+    return [len(shapes.strained(elements.stretched(by, 1))) for by in (0.1, 1.0)]
+
+
+def strained_elements_beyond_which_all_are_evaluated():
+    """Whether the others are reused where one and six of ten elements are strained."""
+    elements, blocks = Elements(), ReusedBlocks()
+    stage, filled = SimpleNamespace(shares=lambda other: True), np.zeros(1, np.int64)
+    lin = SimpleNamespace(x=elements.rest, node_blocks=np.zeros((len(elements.rest), 3, 3)), others=None)
+    blocks.take(stage, None, filled, lin, elements.pattern, elements.rest)
+    return [blocks.strained(stage, None, filled, elements.stretched(5.0, count)) is not None for count in (1, 6)]
+
+
+UNITS = (
+    small_creep_is_accepted, creep_in_contact, creep_of_quasistatic_nodes_in_contact, tries_of_a_diverging_stiffness,
+    search_halves, node_in_contact_is_stopped_alone, slow_stage_in_contact,
+    factor_that_leads_astray_in_contact, cut_on_corotated_factor, large_move_after_a_cut_one, condensed_tolerance,
+    fallback_that_takes_no_full_step, slow_stage_on_the_ground, factor_that_leads_astray_on_the_ground,
+    increments_in_vain, iterations_that_do_not_shrink, rates_that_diverge, step_that_no_halving_lowers,
+    stage_without_stretches, tries_of_an_indefinite_stiffness, residuals_of_rounding, elements_that_are_strained,
+    strained_elements_beyond_which_all_are_evaluated)
