@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import bpy
 import numpy as np
@@ -24,6 +24,7 @@ NAMES, MATRICES = "placed_names", "placed_matrices"
 SAME = 1.0e-5
 
 Matrix = NDArray[np.float64]
+Placed = TypeVar("Placed")
 
 #: what was last read, by job folder, and when that was written
 _known: dict[Path, tuple[int, dict[str, Matrix]]] = {}
@@ -67,14 +68,14 @@ def moved_bodies(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, th
     if then is None:
         return [], {}
     now = _objects(obj, scene)
-    shared = _differences(*({what: one for what, one in places.items() if _number(what) is None}
-                            for places in (then, now)))
-    each = {}
-    for number, was in then_number.items():
-        of_body = ({_in_list(what): one for what, one in places.items() if _number(what) == k}
-                   for places, k in ((then, was), (now, number)))
-        each[number] = _differences(*of_body)
-    return shared, each
+    shared = _differences(_of_member(then, None), _of_member(now, None))
+    return shared, {number: _differences(_of_member(then, was), _of_member(now, number))
+                    for number, was in then_number.items()}
+
+
+def _of_member(places: Mapping[str, Placed], number: int | None) -> dict[str, Placed]:
+    """Return what is read for the member of a number, named without that; for None, what counts for all."""
+    return {what if number is None else _in_list(what): one for what, one in places.items() if _number(what) == number}
 
 
 def _number(what: str) -> int | None:
