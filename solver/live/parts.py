@@ -13,7 +13,6 @@ from ..integrators.sdirk import SSDIRK2
 from ..integrators.semi_implicit import SemiImplicit
 from ..state import State, Vec
 from ..world.joints_part import JointsPart
-from ..world.nodes import Nodes
 from ..world.nodes_part import NodesPart
 from .engines.interface import Hold, Inputs
 from .grabbing import REACH, Grabbed, around, strength_of
@@ -55,10 +54,8 @@ class LiveNodes:
                 pins.places = OnItsWay(start)
                 self._soft_pins.append((number, pins.places, start))
         #: the part as it is stepped in each way; in a coupling it is stepped by that
-        self._ways: list[NodesPart] = [part] * 3
-        if isinstance(part, Nodes):
-            # what hits the ground is solved where stages are, and else as linear as all the rest
-            self._ways[1:] = [part.stepped_by(other, None) for other in (SSDIRK2({}), SemiImplicit({}))]
+        # what hits the ground is solved where stages are, and else as linear as all the rest
+        self._ways: list[NodesPart] = [part, *(part.stepped_by(one, None) for one in (SSDIRK2({}), SemiImplicit({})))]
         self._chosen = 0
         self.holds: dict[int, tuple[int, Grabbed]] = {}  #: which body a hand has hold of, by its number
 

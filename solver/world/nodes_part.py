@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..integrators.interface import Integrator
+from ..nonlinear.interface import StageSolver
 from ..state import CarrierMotion, State, Vec
 from .bodies import BodyInWorld
 from .following import Followers
@@ -27,6 +28,13 @@ class NodesPart(SoftSystem, Part):
     losses: HalfLifeDampers | None = None  #: half-life damping between steps
     sliding: SlidingDampers | None = None  #: damping of what slides between steps
     following: Followers | None = None  #: bodies that take part in the motion of objects
+
+    def stepped_by(self, integrator: Integrator, impact_solver: StageSolver | None) -> NodesPart:
+        """Return these bodies stepped by another integrator: themselves, as their coupling has one.
+
+        impact_solver: of linearised stages in which nodes hit the ground; None: these are linearised, too.
+        """
+        return self
 
     def initial_state(self, carrier_motion: CarrierMotion | None = None) -> State:
         """Return the state at the start frame, in the rest shape or in equilibrium. carrier_motion: of attached nodes.

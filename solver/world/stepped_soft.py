@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from typing import cast
 
 from ..integrators.control import Controller
 from ..integrators.interface import Integrator
@@ -28,6 +29,5 @@ class SteppedSoft(Subsystem):
 
     def error(self, before: State, after: State, h: float) -> float:
         """Return the error of a step of h seconds at the worst soft node, relative to the size of its body."""
-        soft = self.parts[0]
-        assert isinstance(soft, NodesPart)
+        soft = cast(NodesPart, self.parts[0])
         return soft.error_by(self.integrator, self.parted(before)[0], self.parted(after)[0], h)

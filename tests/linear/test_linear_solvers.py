@@ -58,6 +58,14 @@ def test_solve_and_condense_after_each_refactor(linear):
             assert np.abs(whole[:free, :free] @ jacobian + whole[:free, free:]).max() <= 1e-11
 
 
+def test_right_sides_of_integers_are_solved_as_numbers(linear):
+    whole, lower = matrix(1)
+    linear.analyse(lower, 0)
+    linear.factor(lower)
+    right = np.arange(2 * SIZE, dtype=np.int8).reshape(SIZE, 2)
+    assert np.abs(whole @ linear.solve(right) - right).max() <= 1e-9
+
+
 def test_nothing_kept_and_everything_kept(linear):
     whole, lower = matrix(1)
     linear.analyse(lower, 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+import numpy as np
 import scipy.sparse as sp
 
 from ...state import Index, Vec
@@ -97,6 +98,7 @@ class Library(ABC):
         self._stands = True
 
     def solve(self, right: Vec) -> Vec:
+        right = np.asarray(right, dtype=np.float64)  # scipy's iterations ask for their type by a vector of bytes
         if self._fronts is not None:
             return self._fronts.solve(right.reshape(len(right), -1)).reshape(right.shape)
         return self._solve(right)
