@@ -50,8 +50,8 @@ from solver.meshing.grid import box_tets
 from solver.simulate import advance
 from solver.state import State
 from solver.world.eol_cloth import EolCloth
-from solver.world.joints import Joints
-from solver.world.nodes import Nodes
+from solver.world.joints_part import JointsPart
+from solver.world.nodes_part import NodesPart
 from solver.world.world import World
 
 SECONDS, SOFT_STEP, CLOTH_STEP = 0.5, 1 / 48, 1 / 96
@@ -130,7 +130,7 @@ def momentum(world: World, state: State) -> np.ndarray:
     """Linear [N s] and angular about the origin [N m s] of all, (2, 3)."""
     out = np.zeros((2, 3))
     for part, own in zip(world.parts, world.parted(state)):
-        if isinstance(part, Nodes):
+        if isinstance(part, NodesPart):
             x, v = part.nodes_at(own)
             p = part.mass[:, None] * v
             out += [p.sum(axis=0), np.cross(x, p).sum(axis=0)]
@@ -143,7 +143,7 @@ def momentum(world: World, state: State) -> np.ndarray:
             weights = (np.ones((3, 3)) + np.eye(3)) / 12.0
             out[0] += np.einsum("m,mki->i", mass, v) / 3.0
             out[1] += np.einsum("m,kl,mkli->i", mass, weights, np.cross(corners[:, :, None], v[:, None, :]))
-        elif isinstance(part, Joints):
+        elif isinstance(part, JointsPart):
             at = part.tree.posture(own.q, own.u, own.memory)
             turn, place, twist, inertia = at.E[0, :3, :3], at.E[0, :3, 3], at.twist[0], part.tree.inertia[0]
             linear = turn @ (inertia[3:, 3:] @ twist[3:])
@@ -160,7 +160,7 @@ def lost(kind: str, solver: dict[str, Any], finer: int = 1, friction: float = 0.
         u[-6:] = [0.3, 0.1, 0.0, 0.0, 0.0, -1.0]
     else:  # the upper block
         part = world.parts[0]
-        assert isinstance(part, Nodes)
+        assert isinstance(part, NodesPart)
         own = next(body.nodes for body in part.bodies_in_world if body.name == "High")
         u.reshape(-1, 3)[own] = [0.0, 0.0, -1.0]
     state = State(state.time, state.q, u, state.memory)
@@ -217,7 +217,7 @@ def squeezed(cells: int, solver: dict[str, Any]) -> tuple[int, float]:
             "wobble_half_life": 0.05}
     world = world_of(arrays, SOFT_STEP, solver, bodies=[body], obstacles=plates, integrator={"kind": "sdirk2"})
     part, state = world.parts[0], world.initial_state()
-    assert isinstance(part, Nodes)
+    assert isinstance(part, NodesPart)
     for _ in range(round(1.9 / SOFT_STEP)):
         state = advance(world, state, SOFT_STEP, 1)
     x, _ = part.nodes_at(world.parted(state)[0])
@@ -262,7 +262,7 @@ def down_slope(friction: float, share: float, sharp: bool, seconds: float = 1.0)
         part, own = world.parts[0], world.parted(state)[0]
         if isinstance(part, EolCloth):
             speeds.append(float(part.cloth(own).mesh.v[:, 0].mean()))
-        elif isinstance(part, Nodes):
+        elif isinstance(part, NodesPart):
             speeds.append(float(part.velocity(own)[part.bodies_in_world[0].nodes, 0].mean()))
     late = np.array(speeds[len(speeds) // 3:])
     return float(np.polyfit(np.arange(len(late)) * CLOTH_STEP, late, 1)[0]), speeds[-1]

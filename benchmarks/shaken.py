@@ -49,7 +49,7 @@ from solver.groups import GroupSteps
 from solver.job.load import load
 from solver.reshape.regroup import Regroup
 from solver.simulate import Halved, Pace, Timeline, advance_frame
-from solver.world.nodes import Nodes
+from solver.world.nodes_part import NodesPart
 
 FPS, FINEST = 24, 1.0 / 768.0
 OBJECTS = [("cube", 0.25, 0, (0.3, 0.2, 0.0)), ("ball", 0.13, 2, (0.0, 0.0, 0.0)), ("cube", 0.22, 3, (0.5, 0.1, 0.3)),
@@ -185,13 +185,13 @@ def run(job: Any, step: float | None = None) -> dict[str, Any]:
               + (f", as {halved[-1][1]}" if halved else ""), file=sys.stderr, flush=True)
         looks = {}
         for part, own in zip(world.parts, world.parted(state)):
-            if not isinstance(part, Nodes):
+            if not isinstance(part, NodesPart):
                 raise TypeError("all parts have to be soft bodies")
             x, v = part.nodes_at(own)
             looks |= {body.name: seen(part.mass[body.nodes], x[body.nodes], v[body.nodes])
                       for body in part.bodies_in_world}
         told.append([looks[name] for name, _, _ in world.bodies])
-    nodes = sum(int(np.count_nonzero(part.mass)) for part in world.parts if isinstance(part, Nodes))
+    nodes = sum(int(np.count_nonzero(part.mass)) for part in world.parts if isinstance(part, NodesPart))
     return {"frame_s": (time.process_time() - began) / (line.end - line.start), "frames_cut": len(shortest),
             "shortest_step": min(shortest, default=line.step), "nodes": nodes,
             "told": np.array(told)}

@@ -12,7 +12,7 @@ import numpy as np
 
 from .frames.group_record import GroupRecord
 from .job.schema import step_size
-from .reshape.reach import Boxes
+from .reshape.boxes import Boxes
 from .reshape.regroup import BodyGroup, Regroup
 from .state import State
 from .stepping import Halved, Pace, Stop, Timeline, advance

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from .errors import BadInput, CacheUnwritable
 from .frames import lock
 from .frames.halved import counts_by_body
+from .frames.layout import MANIFEST
 from .frames.origins import Origins
 from .frames.output import write
 from .frames.read import Cache
@@ -172,10 +173,7 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
             return
         if resume and todo.snapshot is None:
             report.log("There is no snapshot to go on from, so the bake begins at the first frame")
-        run = _JobRun(job, read, report, wanted[-1], holding.check, stop, (threads, left_free))
-        if todo.stale:
-            report.log(f"The old cache is replaced; these changed: {', '.join(todo.stale)}")
-            Cache(job.cache).free()
+        run = _JobRun(job, read, report, wanted[-1], holding.check, stop, (threads, left_free), todo.stale)
         if reuse is None or todo.snapshot is not None or not run.reusing(reuse):
             run.whole(todo.snapshot)
         for sentence in Cache(job.cache).diagnostics.needles():
@@ -199,11 +197,14 @@ class _JobRun:
     still_mine: Callable[[], None]
     stop: Stop
     cores: tuple[int | None, int]  #: threads of the kernels, and cores that are left free
+    stale: Sequence[str] = ()  #: what has changed since the frames in the cache
 
     def whole(self, snapshot: int | None) -> None:
         """Solve all bodies from a snapshot on, or from the start."""
         job, report = self.job, self.report
         world, reshape, groups = self._build(job)
+        if snapshot is None:
+            self._free_stale()
         store = FrameStore(job.cache, self.still_mine)
         _say_other_machine(store.cache, world, report)
         first = job.scene.time.start if snapshot is None else snapshot
@@ -240,6 +241,7 @@ class _JobRun:
         """Solve some bodies beside an earlier bake. Raises CannotReuse."""
         report, origins = self.report, Origins(self.job)
         world, _, groups = (None, None, None) if partial.job is None else self._build(partial.job, partial.beside)
+        self._free_stale()
         store = partial.store(self.job.cache, self.still_mine, world)
         first = self.job.scene.time.start
         store.begin(self.job, self.read, partial.bodies(world), first=first, origins=origins.of,
@@ -260,6 +262,13 @@ class _JobRun:
         for note in (*cache_notes(), *world.notes):
             self.report.log(note)
         return world, reshape, groups
+
+    def _free_stale(self) -> None:
+        """Delete frames of other settings, once the new world is built: what cannot begin leaves them."""
+        cache = Cache(self.job.cache)
+        if self.stale and (cache.folder / MANIFEST).exists():
+            self.report.log(f"The old cache is replaced; these changed: {', '.join(self.stale)}")
+            cache.free()
 
     def _begin(self, first: int) -> Timeline:
         timeline = Timeline.of(self.job.scene.time, self.last)

@@ -12,7 +12,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import entry_properties, identity, members
+from .. import identity, members
 from .. import settings as properties
 from . import placed, stale
 
@@ -94,7 +94,7 @@ def _settings(old: dict[str, Any], now: dict[str, Any], baked: list[bpy.types.Ob
     then, present = _among(old, names[0]), _among(now, names[1])
     if ("contact" in then) != ("contact" in present) and not (then.get("obstacles") or present.get("obstacles")):
         for document in (then, present):
-            _without_contact(document)
+            stale.without_contact(document)
     changes: dict[bpy.types.Object, set[str]] = {}
     for path in stale.changed_paths(then, present, owner, scene):
         of_body = re.match(r"bodies\.(\d+)\.", path)
@@ -131,16 +131,6 @@ def _joins(entry: dict[str, Any]) -> set[str]:
     """Return the names of the soft bodies of a force or a constraint."""
     return {*entry.get("bodies", ()), *(end["body"] for end in entry.get("ends", ())
                                         if end.get("body") and not end.get("mechanism"))}
-
-
-def _without_contact(document: dict[str, Any]) -> None:
-    """Take away what bodies say of contact: it came or went with others."""
-    document.pop("contact", None)
-    document.pop("obstacles", None)
-    fields = [one.field for one in entry_properties.FIELDS if one.group == "contact"]
-    for body in document["bodies"]:
-        for name in (*fields, "touches", "friction"):
-            body.pop(name, None)
 
 
 def _moved(old: dict[str, Any], baked: list[bpy.types.Object], owner: bpy.types.Object, scene: bpy.types.Scene,

@@ -66,7 +66,7 @@ def changed_paths(old: dict[str, Any], now: dict[str, Any], obj: bpy.types.Objec
     if ("contact" in old) != ("contact" in now):
         changed.add("contact")
         for document in (old, now):
-            _without_contact(document)
+            without_contact(document)
     for was, one in zip(old.get("bodies", []), now["bodies"]):
         if ("eulerian" in was.get("cloth", {})) != ("eulerian" in one.get("cloth", {})):
             changed.add("cloth.eulerian")
@@ -105,7 +105,7 @@ def changed_paths(old: dict[str, Any], now: dict[str, Any], obj: bpy.types.Objec
     return changed
 
 
-def _without_contact(document: dict[str, Any]) -> None:
+def without_contact(document: dict[str, Any]) -> None:
     """Take away what is there only where something touches."""
     document.pop("contact", None)
     document.pop("obstacles", None)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..job.stages import Arrays
-from ..reshape.reach import Boxes
+from ..reshape.boxes import Boxes
 from ..state import Index, Vec
 
 

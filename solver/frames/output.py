@@ -10,7 +10,6 @@ import numpy as np
 
 from ..errors import StepFailed
 from ..state import State
-from ..world.shown_bodies import all_contacts
 from .group_record import GroupRecord
 from .needles import LONGEST
 from .origins import Origins
@@ -36,6 +35,8 @@ def write(world: World, state: State, frame: int, store: FrameStore, origins: Or
     if record is None:
         touched = world.contact_forces(state)
     else:
+        from ..world.shown_bodies import all_contacts  # a finished bake is reported without it
+
         by_part = world.contact_forces_by_part(state)
         touched = all_contacts(by_part)
         store.groups(frame, replace(record, longest=longest.astype(np.float32), contacts=np.array(

@@ -9,39 +9,13 @@ import numpy as np
 
 from ..build.world import is_drafted, slides
 from ..job.schema import Body, Scene
-from ..state import Index, Mask, Vec
+from ..state import Mask, Vec
+from .boxes import Boxes
 
 #: of the smaller of two bodies: those that start no farther apart than this are one group from the start, as a merge
 #: costs what it costs to build a world
 ROOM = 1.0
 SLOP = 0.05  #: of the size of each of two bodies: how near they come before their groups merge
-ARC = 0.25  #: of a move: how far from a straight line what turns may go between two ends of steps
-
-
-@dataclass(frozen=True)
-class Boxes:
-    """Boxes of bodies: soft ones, and rigid bodies, which all have the last token."""
-
-    token: Index  #: (b,)
-    low: Vec  #: corners [m], (b, 3)
-    high: Vec
-
-    def swept(self, other: Boxes) -> Boxes:
-        """Return those that hold these bodies here, there and between."""
-        both = self.around(other)
-        arc = ARC * np.maximum(np.abs(self.low - other.low), np.abs(self.high - other.high)).max(axis=1, initial=0.0)
-        return Boxes(self.token, both.low - arc[:, None], both.high + arc[:, None])
-
-    def around(self, other: Boxes) -> Boxes:
-        """Return those that hold these boxes and others of the same bodies."""
-        return Boxes(self.token, np.minimum(self.low, other.low), np.maximum(self.high, other.high))
-
-    def and_those(self, other: Boxes) -> Boxes:
-        """Return these boxes and others, in the order of their tokens."""
-        token = np.concatenate([self.token, other.token])
-        order = np.argsort(token, kind="stable")
-        return Boxes(token[order], np.concatenate([self.low, other.low])[order],
-                     np.concatenate([self.high, other.high])[order])
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,8 @@ from ..world.layout import of_another_version
 from ..world.nodes_part import NodesPart
 from ..world.sliding_damping import PAST, Past
 from ..world.world import World
-from .reach import ROOM, Boxes, Reach, grouped, that_touch, ties, touches_nothing
+from .boxes import Boxes
+from .reach import ROOM, Reach, grouped, that_touch, ties, touches_nothing
 
 GROUPS = "groups"  #: memory of a world: the number of each token's group, which is that of its first one
 

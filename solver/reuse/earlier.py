@@ -16,7 +16,8 @@ from ..frames.write import FrameStore
 from ..job import hashes
 from ..job.arrays import Unreadable, read_npy, read_npz
 from ..job.folder import Job
-from ..reshape.reach import Boxes, grouped, ties
+from ..reshape.boxes import Boxes
+from ..reshape.reach import grouped, ties
 from ..reshape.regroup import Regroup
 from ..state import Index, State, Vec
 from .shares import FrameOutput, Numbering, boxes_among_all

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..frames.group_record import GroupRecord
-from ..reshape.reach import Boxes
+from ..reshape.boxes import Boxes
 from ..reshape.regroup import GROUPS
 from ..state import Index, State, Vec
 

@@ -129,10 +129,6 @@ class Part(ABC):
     def initial_state(self) -> State:
         """Return the state at the start frame. Raises Diverged."""
 
-    def alone(self) -> Subsystem | None:
-        """Return the subsystem by which the part is stepped outside of couplings; None of what only these step."""
-        return None
-
     def forget_past(self) -> None:
         """Discard what depends on earlier steps and is not in the State."""
         return  # nothing by default
@@ -249,10 +245,6 @@ class Part(ABC):
 
 class SteppedPart(Part, Subsystem):
     """A part that is stepped by itself, where it is in no coupling."""
-
-    def alone(self) -> Subsystem:
-        """Return the part itself."""
-        return self
 
     @property
     def parts(self) -> Sequence[Part]:

@@ -23,7 +23,7 @@ class Subsystems:
         if len({*taken}) < len(taken):
             raise BadScene("a part rides on what rides itself, or is in two rides",
                            "Let each hang on one mechanism, and no mechanism on what hangs")
-        alone = [(one, (k,)) for k, part in enumerate(parts) if k not in taken and (one := part.alone()) is not None]
+        alone = [(part, (k,)) for k, part in enumerate(parts) if k not in taken and isinstance(part, Subsystem)]
         if len(alone) + len(taken) < len(parts):
             raise BadScene("a part has no integrator and is in no coupling", "Couple it with another part")
         #: subsystems, and the indices of their parts

@@ -27,6 +27,7 @@ STAYS = {
     "build/bearings.py": ({"kind"}, "which joints have bearings is a table's own keys"),
     "coordinates/tree_build.py": ({"kind"}, "gathers joints of one type into a batch"),
     "rows/sparse/reduced.py": ({"kind"}, "the first entry of a column's name, in a table that is this file's"),
+    "world/subsystems.py": ({"isinstance"}, "a part that is a subsystem, too, is stepped by itself"),
     "pool.py": ({"getattr"}, "sizes of arrays among a kernel's arguments"),
     "parts/eol/touching_kernels.py": ({"kind"}, "bits of a row's name"),
 }
