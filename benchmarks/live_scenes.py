@@ -13,9 +13,13 @@ in one of the clock's: our longest step is a frame of the scene, a twenty-fourth
 soft bodies are in `peers`.
 
 What limits them: soft bodies that touch cloth, ropes or mechanisms are moved by the bake's own solver, whose contact
-potential is solved to its end. Cloth by itself is moved by projective dynamics, with self-collision: 2.4 times as fast
-as Blender's modifier, and .9 as the node cloth of 5.3.0, which has none; that of 5.2.3 was a fifth slower than ours.
-Mechanisms are bounded by their step, a seventy-second of a second at most.
+potential is solved to its end. Cloth by itself is moved by projective dynamics, with self-collision: 2.4 to 2.7 times
+as fast as Blender's modifier, and .8 to .9 as the node cloth of 5.3.0, which has none; that of 5.2.3 was a fifth slower
+than ours. Of 47 ms that a step of it takes, 13 go into measuring elements, 8 into solves, 8 into planes of colliders, 6
+into the factor (some 1,200 diagonals change in a step, too many to update it), 4 into its own layers. Tried: beginning
+with the last acceleration and ending by a tolerance, which changed nothing, as eight iterations leave more than either
+sees. Not tried: a factor in single precision, fused kernels, two threads. Mechanisms are bounded by their step, a
+seventy-second of a second at most; the ragdoll came to 57 to 67 frames a second on days of unequal machines.
 """
 
 from __future__ import annotations
