@@ -18,7 +18,6 @@ from ..pace import Effort
 from ..played import PlayedBody
 from .interface import GrabbedPlace, Hold, Inputs, Report, nothing_rigid
 
-LONGER = 2, 3  #: how many times longer the longest steps are: the first by which whole ones make a frame
 Body = TypeVar("Body", bound=PlayedBody)
 
 
@@ -37,6 +36,8 @@ class ApartEngine(ABC, Generic[Body]):
     poses = nothing_rigid()
     #: of a step: at best, where the clock asks for fewer, and in the longest steps
     iterations: ClassVar[tuple[int, int, int]]
+    #: how many times longer the longest steps are: the first by which whole ones make a frame, or else the first
+    longer: ClassVar[tuple[int, ...]] = (2,)
 
     def __init__(self, job: Job, report: Report) -> None:
         """Raises BadInput where it cannot play the scene, and what volumes and maps of bodies raise."""
@@ -62,7 +63,7 @@ class ApartEngine(ABC, Generic[Body]):
         """Take the settings that are no body's own."""
         scene = job.scene
         steps, h = step_size(scene.time.fps, scene.time.step)  # a bake's, so that one gives what is recorded
-        longest = next((k for k in LONGER if steps % k == 0), LONGER[0]) * h
+        longest = next((k for k in self.longer if steps % k == 0), self.longer[0]) * h
         self.efforts = [Effort("", h), Effort("fewer iterations", h), Effort("longer steps", longest)]
         self._meet = who_meet(scene)
 

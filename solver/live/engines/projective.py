@@ -28,6 +28,7 @@ class ProjectiveEngine(ApartEngine[ProjectedBody]):
     """Cloths, ropes and soft bodies, each by itself but for sheets of cloth, which keep apart."""
 
     iterations = (10, 5, 8)
+    longer = (2, 3)
 
     @staticmethod
     def plays(scene: Scene) -> bool:
