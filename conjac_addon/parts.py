@@ -207,7 +207,7 @@ def _rubs(reading: Reading) -> bool:
 
 
 def _in_bearing(name: str, least: float = 0.0) -> Any:
-    """Return a function that reads a number of a bearing, where it rubs and the number is above the least one."""
+    """Return a function that reads a number of a bearing with friction, where it is above the least one."""
     return lambda reading: reading.number(name) if _rubs(reading) and reading.number(name) > least else UNWRITTEN
 
 
