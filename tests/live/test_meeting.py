@@ -33,6 +33,14 @@ def cubes(folder, places, ground=True, density=(1000.0, 1000.0), **contact):
     return write_job(folder, scene, arrays)
 
 
+def test_the_longest_steps_of_soft_bodies_show_thirty_frames_a_second(tmp_path):
+    time = {"start": 1, "end": 1, "fps": 24, "step": 1 / 60}
+    engine = engine_of("modes", cubes(tmp_path, [[0, 0, 0.3]], time=time), quiet)
+    best, _, longest = engine.efforts
+    assert best.step == pytest.approx(1 / 72)  # whole ones make a frame
+    assert best.step < longest.step <= 1 / 30
+
+
 def play(engine, seconds, gravity=DOWN, **inputs):
     """Middles of the bodies, (b, 3) [m]."""
     for _ in range(round(60 * seconds)):
