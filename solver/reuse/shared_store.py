@@ -16,7 +16,7 @@ from ..frames.write import FrameStore
 from ..job.folder import Job
 from ..reshape.reach import ROOM, Reach, that_touch
 from ..state import State, Vec
-from .earlier import CannotReuse, EarlierBake
+from .earlier import CannotReuse, EarlierBake, record_of
 from .shares import AllBodies, Floats, FrameOutput, Numbering, boxes_among_all
 
 if TYPE_CHECKING:
@@ -69,7 +69,8 @@ class SharedStore(FrameStore):
         near = frozenset(token for pair in reach.near(boxes, ROOM if frame == start else 0.0)
                          if len(self._earlier.tokens & {*pair}) == 1 for token in pair) & self._earlier.tokens
         if near:
-            raise CannotReuse(f"at frame {frame} something comes near {', '.join(self._earlier.names(near))}", near)
+            raise CannotReuse(f"at frame {frame} something comes near {', '.join(self._earlier.names(near))}", near,
+                              None if frame == start else frame)
 
     def liveliness(self, frame: int, activity: NDArray[Any]) -> None:
         """Collect what is known of dynamic nodes, (3, m)."""
@@ -131,6 +132,11 @@ class SharedStore(FrameStore):
         self.write(frame, np.zeros((0, 3)))
         if with_snapshot:
             self.snapshot(frame, None)
+
+    def restore(self, frame: int) -> State:
+        """Return the state of the bodies that are solved, from a snapshot of all. Raises CannotReuse,
+        CacheUnwritable."""
+        return self._whole.state_of_share(1, super().restore(frame), record_of(self.cache, frame))
 
     def snapshot(self, frame: int, state: State | None) -> None:
         """Write the state of all bodies. state: of those that are solved; None where nothing is. Raises CannotReuse,

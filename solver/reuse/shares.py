@@ -101,12 +101,17 @@ class AllBodies:
     def state(self, states: Sequence[State], records: Sequence[GroupRecord], labels: Index) -> State:
         """Return the state of all at a snapshot. labels: groups of all, (t,)."""
         found = [_parted(state, record) for state, record in zip(states, records)]
-        parts = [found[one.share][one.number] for one in self._parts(records)]
-        memory = {GROUPS: labels.astype(float)}
-        for k, part in enumerate(parts):
-            memory |= {f"{k}/{key}": value for key, value in part.memory.items()}
-        return State(states[0].time, np.concatenate([part.q for part in parts]),
-                     np.concatenate([part.u for part in parts]), memory)
+        return _joined(states[0].time, [found[one.share][one.number] for one in self._parts(records)], labels)
+
+    def state_of_share(self, number: int, state: State, record: GroupRecord) -> State:
+        """Return the state of a share, all of whose tokens are taken. state, record: of all at a snapshot."""
+        share, parts = self._shares[number], _parted(state, record)
+        own = {token: k for k, token in share.tokens.items()}
+        soft = [group for group in record.groups() if group[0] < self._bodies]
+        found = [part for part, group in zip(parts, soft) if all(token in own for token in group)]
+        found += parts[len(soft):] if _moves_mechanisms(share) else []
+        labels = np.array([own[int(record.labels[token])] for _, token in sorted(share.tokens.items())])
+        return _joined(state.time, found, labels)
 
     def _parts(self, records: Sequence[GroupRecord]) -> list[_PartOfShare]:
         """Return the parts of the world of all: of groups by their first body, and of mechanisms last."""
@@ -176,6 +181,14 @@ def _rows_of_part(output: FrameOutput, number: int) -> Floats:
     ends = np.cumsum(np.maximum(output.record.contacts, 0))
     assert output.contacts is not None
     return output.contacts[ends[number] - output.record.contacts[number]:ends[number]]
+
+
+def _joined(time: float, parts: Sequence[State], labels: Index) -> State:
+    """Return the state of a world with these parts. labels: its groups, (t,)."""
+    memory = {GROUPS: labels.astype(float)}
+    for k, part in enumerate(parts):
+        memory |= {f"{k}/{key}": value for key, value in part.memory.items()}
+    return State(time, np.concatenate([part.q for part in parts]), np.concatenate([part.u for part in parts]), memory)
 
 
 def _parted(state: State, record: GroupRecord) -> list[State]:
