@@ -244,7 +244,7 @@ class _JobRun:
         report, origins = self.report, Origins(self.job)
         if snapshot is not None:
             partial.check_snapshot(self.job.cache, snapshot)
-        world, _, groups = (None, None, None) if partial.job is None else self._build(partial.job, partial.beside)
+        world, reshape, groups = (None, None, None) if partial.job is None else self._build(partial.job, partial.beside)
         if snapshot is None:
             self._free_stale()
         store = partial.store(self.job.cache, self.still_mine, world)
@@ -257,7 +257,7 @@ class _JobRun:
             partial.copy(store, timeline, snapshot, self.stop, report.frame)
         else:
             simulate(world, timeline, store, snapshot=snapshot, stop=self.stop, report=report.frame, log=report.log,
-                     groups=groups, origins=origins)
+                     reshape=reshape, groups=groups, origins=origins)
 
     def _build(self, job: Job, beside: Callable[[int], Sequence[int]] = lambda _: ()
                ) -> tuple[World, Reshape | None, GroupSteps | None]:
@@ -325,7 +325,7 @@ def _build(job: Job, report: Reporter, threads: int | None, free: int, beside: C
     if any(body.is_reshaped for body in job.scene.bodies):
         from .reshape.reshape import Reshape as Cuts
 
-        reshape = Cuts(job, prepared, soft)
+        reshape = Cuts(job, prepared, soft, regroup)
     return world, reshape, None if regroup is None else GroupSteps(regroup, beside)
 
 

@@ -72,7 +72,7 @@ class EarlierFrames:
         """Let frames that lie aside be those of a job folder again where nothing has replaced them. Never raises."""
         with suppress(OSError, ConJacError):
             if self._replaced and _lie_aside(folder) and place.cache_of(folder).manifest is None:
-                _move(_aside(folder), folder)
+                takes.bring_back(folder, _aside(folder))
 
 
 def _aside(folder: Path) -> Path:
@@ -90,14 +90,7 @@ def _put_aside(folder: Path) -> None:
         count = [len(cache.frames_done()) for cache in (place.cache_of(folder), Cache(_aside(folder) / contents.CACHE))
                  if cache.manifest is not None]
         if len(count) == 1 and not _lie_aside(folder) or len(count) == 2 and count[0] >= count[1]:
+            refuse_links(folder, _aside(folder))
             contents.remove(_aside(folder))
-            _move(folder, _aside(folder))
-
-
-def _move(folder: Path, to: Path) -> None:
-    """Move the frames of one job folder into another one, which has none. Raises OSError, ConJacError."""
-    refuse_links(to.parent, to)
-    to.mkdir(parents=True, exist_ok=True)
-    with suppress(FileNotFoundError):
-        (to / contents.CACHE).rmdir()
-    os.rename(folder / contents.CACHE, to / contents.CACHE)
+            _aside(folder).mkdir(parents=True)
+            os.rename(folder / contents.CACHE, _aside(folder) / contents.CACHE)

@@ -119,7 +119,7 @@ def take_turns(folder: Path, finished: int, why: str) -> tuple[bool, list[str]]:
         notes = [f"The {finished} frames of before are kept as take {made.number}. These changed: {why}"]
     if again is None or not again.folder.is_dir():
         return False, notes
-    bring_back(folder, again)
+    bring_back(folder, again.folder)
     return True, [*notes, f"Take {again.number} is just what the settings say: it is back"]
 
 
@@ -133,16 +133,16 @@ def same(folder: Path) -> Take | None:
     return None
 
 
-def bring_back(folder: Path, take: Take) -> None:
-    """Let a take's frames be those of its job folder, which has none. Raises CacheUnwritable."""
+def bring_back(folder: Path, kept: Path) -> None:
+    """Let the frames in a folder of takes/ be those of their job folder. Raises CacheUnwritable."""
     place.cache_of(folder).free()
     try:
         with suppress(FileNotFoundError):
             (folder / contents.CACHE).rmdir()
-        os.rename(take.folder / contents.CACHE, folder / contents.CACHE)
+        os.rename(kept / contents.CACHE, folder / contents.CACHE)
     except OSError as error:
         raise unwritable(folder, error) from error
-    contents.remove(take.folder)
+    contents.remove(kept)
 
 
 def use(obj: bpy.types.Object, scene: bpy.types.Scene, number: int) -> list[str]:
@@ -165,7 +165,7 @@ def use(obj: bpy.types.Object, scene: bpy.types.Scene, number: int) -> list[str]
         os.replace(take.folder / contents.SCENE, folder / contents.SCENE)
     except OSError as error:
         raise unwritable(folder, error) from error
-    bring_back(folder, take)
+    bring_back(folder, take.folder)
     return [f'"{obj.name}" plays take {take.number}', *shown.show(obj, scene, folder, place.cache_of(folder), "")]
 
 

@@ -7,7 +7,7 @@ unbroken one has.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -57,13 +57,19 @@ class Regroup:
         self._bodies: list[Prepared] = []
         self._rigid: Mechanisms | None = None
         self._parts: dict[tuple[int, ...], SoftPart] = {}  #: that were built, by their tokens
+        self._replaced: list[SoftPart] = []  #: that were built of bodies as they no longer are
+        self._reshaped = set[int]()  #: tokens of bodies that were nailed, or let go of their pins
         self._labels: tuple[int, ...] = ()
 
     @staticmethod
     def suits(job: Job) -> bool:
-        """Whether surfaces touch, or there is a single soft body, and no mesh is cut or remeshed on the way."""
+        """Whether surfaces touch, or there is a single soft body whose pins stay, and no mesh is cut or remeshed on the
+        way, or nailed between two frames."""
         scene = job.scene
-        if any(body.is_reshaped or slides(body) for body in scene.bodies):
+        if any(body.cuts or slides(body) or any(nail.subframe or nail.until_subframe for nail in body.nails)
+               for body in scene.bodies):
+            return False
+        if len(scene.bodies) == 1 and scene.bodies[0].is_reshaped and not scene.mechanisms:
             return False
         if len(scene.bodies) + bool(scene.mechanisms) > 1:
             return scene.contact is not None
@@ -115,8 +121,27 @@ class Regroup:
         self._labels = tuple(int(label) for label in labels)
         return self._world(world)
 
+    def soft_parts(self, world: World) -> dict[int, SoftPart]:
+        """Return the parts of soft bodies of a world, by their numbers in it."""
+        return {k: one for k, part in enumerate(world.parts) for one in self._parts.values() if one.part is part}
+
+    def take(self, bodies: Mapping[str, Prepared]) -> None:
+        """Build bodies, by name, as they are from now on, nailed or with fewer pins."""
+        taken = {token for token, one in enumerate(self._bodies) if one.body.name in bodies}
+        for token in taken:
+            self._bodies[token] = bodies[self._bodies[token].body.name]
+        self._reshaped |= taken
+        self._replaced += [part for tokens, part in self._parts.items() if taken & {*tokens}]
+        self._parts = {tokens: part for tokens, part in self._parts.items() if not taken & {*tokens}}
+
+    def rebuilt(self, soft: SoftPart) -> SoftPart:
+        """Return a part of bodies that were taken anew. Raises what building it raises."""
+        tokens = self._tokens_of(soft.part)
+        return self._part((*tokens, len(self._bodies)) if soft.rigid is not None else (*tokens,))
+
     def groups(self, world: World) -> list[BodyGroup]:
         """Return the groups of a world."""
+        self._replaced = [one for one in self._replaced if any(one.part is part for part in world.parts)]
         found = []
         for numbers, couplings in world.independent:
             parts = [world.parts[k] for k in numbers]
@@ -183,11 +208,6 @@ class Regroup:
             states.append(own)
         return other, self.remembered(other.merged(states, state))
 
-    def named(self, tokens: Iterable[int]) -> str:
-        """Return the names of bodies, for the log."""
-        return ", ".join(f'"{self._bodies[token].body.name}"' if token < len(self._bodies) else "the mechanisms"
-                         for token in tokens)
-
     def _beyond_nodes(self, one: Prepared) -> float:
         """How far a body's mesh, and what touches for it, is outside of the box of its nodes [m]."""
         if one.embedding is None:
@@ -223,7 +243,8 @@ class Regroup:
         if tokens not in self._parts:
             of_bodies = [self._bodies[token] for token in tokens if token < len(self._bodies)]
             rigid = self._rigid if tokens[-1] == len(self._bodies) else None
-            self._parts[tokens] = soft_part(replace(self._job, scene=self._scene(tokens)), of_bodies, rigid)
+            self._parts[tokens] = soft_part(replace(self._job, scene=self._scene(tokens)), of_bodies, rigid,
+                                            reshaped=bool(self._reshaped & {*tokens}))
         return self._parts[tokens]
 
     def _world(self, world: World) -> World:
@@ -240,7 +261,7 @@ class Regroup:
 
     def _nodes_of(self, part: Part) -> NodesPart | None:
         """A part of soft bodies that was built here, else nothing."""
-        return next((one.part for one in self._parts.values() if one.part is part), None)
+        return next((one.part for one in (*self._parts.values(), *self._replaced) if one.part is part), None)
 
     def _tokens_of(self, part: Part) -> list[int]:
         """Tokens of a part's bodies, in their order."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import ConJacError
 from ..frames.group_record import GroupRecord
-from ..frames.layout import GROUPED, HALVED, LIVELINESS, SNAPSHOT, STRESS, TOUCHED, file_of
+from ..frames.layout import CUTS, GROUPED, HALVED, LIVELINESS, SNAPSHOT, STRESS, TOUCHED, file_of
 from ..frames.read import Cache
 from ..frames.swept import Swept, corners_of, obstacle_boxes, obstacles_in
 from ..frames.write import FrameStore
@@ -19,6 +19,7 @@ from ..job import hashes
 from ..job.arrays import Unreadable, read_npy, read_npz
 from ..job.folder import Job
 from ..reshape.boxes import Boxes
+from ..reshape.made import Made, made_of
 from ..reshape.reach import grouped, ties, touches_nothing
 from ..reshape.regroup import Regroup
 from ..state import Index, State, Vec
@@ -125,6 +126,17 @@ class EarlierBake:
         return FrameOutput(record, self.cache.vertices(frame), self._array(LIVELINESS, frame),
                            self._array(TOUCHED, frame), self._array(STRESS, frame), self._array(HALVED, frame),
                            self.cache.poses(frame) if self.cache.mechanisms() else None)
+
+    def made(self, frame: int) -> Made:
+        """Return what was nailed or let go once a frame had been reached. Raises CannotReuse."""
+        if frame not in self.cache.cut_frames():
+            return Made()
+        check_file(self.cache, CUTS, frame)
+        try:
+            found, = made_of(read_npz(file_of(self.cache.folder, CUTS, frame), self.cache.folder))
+        except (OSError, Unreadable, KeyError, TypeError, ValueError) as error:
+            raise CannotReuse(f"its nails at frame {frame} cannot be read") from error
+        return found
 
     def state(self, frame: int) -> State:
         """Return its state at a snapshot. Raises CannotReuse."""

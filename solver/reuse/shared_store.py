@@ -14,6 +14,8 @@ from ..frames.group_record import GroupRecord
 from ..frames.needles import LONGEST
 from ..frames.write import FrameStore
 from ..job.folder import Job
+from ..job.stages import Arrays
+from ..reshape.made import Made, made_of, recorded
 from ..reshape.reach import ROOM, Reach, that_touch
 from ..state import State, Vec
 from .earlier import CannotReuse, EarlierBake, record_of
@@ -54,6 +56,16 @@ class SharedStore(FrameStore):
         self._stress: NDArray[Any] | None = None
         self._halved: NDArray[np.int32] | None = None
         self._poses: Mapping[str, Vec] | None = None
+        self._made = Made()
+
+    def cuts(self, frame: int, made: Arrays) -> None:
+        """Collect nails that were driven or drawn and pins that let go once a frame had been reached."""
+        self._made, = made_of(made)
+
+    def cuts_before(self, frame: int) -> list[Arrays]:
+        """Return what each such record says of the bodies that are solved. Raises CacheUnwritable."""
+        own = [self._whole.made_of_share(1, one) for record in super().cuts_before(frame) for one in made_of(record)]
+        return [recorded([one]) for one in own if one.count]
 
     def groups(self, frame: int, record: GroupRecord) -> None:
         """Collect the groups that were solved. Raises CannotReuse where one comes near a group of the earlier bake."""
@@ -109,7 +121,10 @@ class SharedStore(FrameStore):
             outputs.append(FrameOutput(
                 self._record, vertices.astype(np.float32), _single(self._liveliness), _single(self._contacts),
                 _single(self._stress), self._halved, self._poses))
+        made = self._whole.made([self._earlier.made(frame - 1), self._made])
         self._forget()
+        if made.count:
+            super().cuts(frame - 1, recorded([made]))
         whole = self._whole.output(outputs, spans, self._shows_stress)
         if whole.halved is not None:
             super().halved(frame, whole.halved)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..frames.group_record import GroupRecord
 from ..reshape.boxes import Boxes
+from ..reshape.made import Made
 from ..reshape.regroup import GROUPS
 from ..state import Index, State, Vec
 
@@ -102,6 +104,15 @@ class AllBodies:
         """Return the state of all at a snapshot. labels: groups of all, (t,)."""
         found = [_parted(state, record) for state, record in zip(states, records)]
         return _joined(states[0].time, [found[one.share][one.number] for one in self._parts(records)], labels)
+
+    def made(self, made: Sequence[Made]) -> Made:
+        """Return what came apart or was nailed at a moment among all, from that of each share."""
+        of_all = (one.of_bodies(share.tokens) for one, share in zip(made, self._shares))
+        return reduce(Made.and_those, of_all, Made()).in_order
+
+    def made_of_share(self, number: int, made: Made) -> Made:
+        """Return a share's own of what came apart or was nailed at a moment."""
+        return made.of_bodies({token: k for k, token in self._shares[number].tokens.items()})
 
     def state_of_share(self, number: int, state: State, record: GroupRecord) -> State:
         """Return the state of a share, all of whose tokens are taken. state, record: of all at a snapshot."""

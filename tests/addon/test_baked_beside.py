@@ -144,10 +144,10 @@ def test_scripts_take_what_has_not_changed_unless_they_solve_all(low, scene, cap
 
 
 def test_frames_of_a_cancelled_bake_are_taken_when_one_is_added_far_away(scene):  # noqa: F811
-    scene.frame_end = 40
+    scene.frame_end = 60
     low = add_ball("Low", 0.12)
     low.conjac.step = 1 / 480
-    stop_at(session.Bake(low, scene, keeps=True), 15)
+    stop_at(session.Bake(low, scene, keeps=True), 25)
     kept = frames_of(low)
     assert addon_bake.status(low).state == "partial"
     far = add_ball("Far", 0.3, along=FAR)
@@ -155,7 +155,7 @@ def test_frames_of_a_cancelled_bake_are_taken_when_one_is_added_far_away(scene):
     assert addon_bake.status(low).state == "partial"
     assert text_of(far) == "Not baked yet: Bake adds it to what is there"
     # that one is cancelled too: nothing of the first is lost
-    stop_at(session.Bake(far, scene, keeps=True), 3)
+    stop_at(session.Bake(far, scene, keeps=True), 2)
     assert len(frames_of(low)) < len(kept)
     assert {path.stem for path in (aside(low) / "cache" / "frames").iterdir()} == kept.keys()
     said = again(far, scene)

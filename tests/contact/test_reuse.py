@@ -326,3 +326,64 @@ def test_an_older_bake_without_groups_leaves_nothing(tmp_path):
     log = Log()
     bake(new, log, frames=(1, 2), reuse=old)
     assert not log.has("Kept")
+
+
+def hung(name, x, until):
+    """A soft cube that is held by its upper corners until a frame."""
+    def made(arrays):
+        body = jelly(name, x)(arrays)
+        vertices, triangles = hollow(0.3, (x, -0.12, 0.1))
+        top = vertices[:, 2] > 0.2
+        said = {"vertices": vertices, "triangles": triangles, "weights": top.astype(float),
+                "until": np.where(top, until, np.iinfo(np.int32).max).astype(np.int32)}
+        arrays |= {f"{name}_{what}": values for what, values in said.items()}
+        paths = {what: f"arrays/{name}_{what}.npy" for what in said}
+        return body | {"surface": {what: paths[what] for what in ("vertices", "triangles")},
+                       "pin": {what: paths[what] for what in ("weights", "until")}}
+
+    return made
+
+
+def nailed(x, **more):
+    """A soft cube that a nail holds from frame 3 to frame 7."""
+    nail = {"frame": 3, "head": [x + 0.15, -1.0, 0.2], "tip": [x + 0.15, 1.0, 0.2], "radius": 0.16, "until": 7, **more}
+    return jelly("Nailed", x, nails=[nail])
+
+
+def test_nails_and_pins_that_let_go_stay_where_others_change(tmp_path):
+    """One that is taken and one that is solved let go at one frame."""
+    log = alike(tmp_path, lambda folder: job(folder, hung("Hung", -FAR, 4), nailed(0.0)),
+                lambda folder: job(folder, nailed(0.0), hung("Other", FAR, 4), hung("Hung", -FAR, 4)))
+    assert log.has("Kept 2 of 3 objects as they were baked: Nailed, Hung")
+    cuts = files(tmp_path / "beside")
+    assert {"cuts/000003.npz", "cuts/000004.npz", "cuts/000007.npz"} <= cuts.keys()
+
+
+@pytest.mark.long
+def test_a_nail_that_changes_is_solved_again_alone_and_goes_on_after_a_stop(tmp_path):
+    old = job(tmp_path / "old", hung("Hung", -FAR, 4), nailed(0.0), hung("Other", FAR, 5))
+    whole, beside = (job(tmp_path / name, hung("Hung", -FAR, 4), nailed(0.0, until=8), hung("Other", FAR, 5))
+                     for name in ("whole", "beside"))
+    bake(old, Log())
+    bake(whole, Log())
+    log, after = Log(), Log()
+    with pytest.raises(Stopped):
+        bake(beside, log, reuse=old, stop=lambda: log.frames[-1:] == [7])
+    bake(beside, after, resume=True, reuse=old)
+    assert all(one.has("Kept 2 of 3 objects as they were baked: Hung, Other") for one in (log, after))
+    one, other = files(whole), files(beside)
+    assert one.keys() == other.keys() and [name for name in one if one[name] != other[name]] == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("until", [5, 9])
+def test_what_falls_on_a_nailed_one_is_nailed_with_it(tmp_path, until):
+    """They meet after the nail was driven, before or after it is drawn; the bake is stopped and goes on with all."""
+    log = alike(tmp_path, lambda folder: job(folder, LEFT, nailed(0.0, until=until)),
+                lambda folder: job(folder, LEFT, nailed(0.0, until=until), ABOVE))
+    assert log.has("Kept 1 of 3 objects as they were baked: Left")
+    stopped, resumed = job(tmp_path / "stopped", LEFT, nailed(0.0, until=until), ABOVE), Log()
+    stopped_at(stopped, 9)
+    bake(stopped, resumed, resume=True)
+    one, other = files(tmp_path / "whole"), files(stopped)
+    assert [name for name in one if one[name] != other[name]] == []
