@@ -242,8 +242,7 @@ class _JobRun:
     def _beside(self, partial: PartialBake, snapshot: int | None) -> None:
         """Solve some bodies beside an earlier bake, from a snapshot of all on or from the start. Raises CannotReuse."""
         report, origins = self.report, Origins(self.job)
-        if snapshot is not None:
-            partial.check_snapshot(self.job.cache, snapshot)
+        partial.check(self.job.cache, snapshot)
         world, reshape, groups = (None, None, None) if partial.job is None else self._build(partial.job, partial.beside)
         if snapshot is None:
             self._free_stale()

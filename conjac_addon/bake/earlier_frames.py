@@ -18,7 +18,7 @@ from . import contents, place, takes
 
 
 class EarlierFrames:
-    """What becomes of them in one bake."""
+    """Their place during one bake, and what is taken from them."""
 
     def __init__(self, keeps: bool, solves_all: bool) -> None:
         """keeps: finished ones become a take. solves_all: nothing is taken from them."""

@@ -48,7 +48,7 @@ class Beside(NamedTuple):
 
 
 class _Changes(NamedTuple):
-    """What changed since a bake that does not count for all of it."""
+    """Differences from a bake that do not count for all of it."""
 
     settings: dict[bpy.types.Object, set[str]]  #: paths in scene.json, of members
     moved: dict[bpy.types.Object, list[str]]  #: clauses, of members

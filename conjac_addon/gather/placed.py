@@ -64,7 +64,7 @@ def moved(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path) -> list[s
 
 
 class Moved(NamedTuple):
-    """What `moved` says, by what it is said of."""
+    """Clauses as of `moved`, by the objects that they are about."""
 
     shared: list[str]  #: of what counts for all that is baked
     members: dict[int, list[str]]  #: of each member with what it points at, by its number now

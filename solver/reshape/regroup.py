@@ -63,18 +63,16 @@ class Regroup:
 
     @staticmethod
     def suits(job: Job) -> bool:
-        """Whether surfaces touch, or there is a single soft body whose pins stay, and no mesh is cut or remeshed on the
-        way, or nailed between two frames."""
+        """Whether surfaces touch, or there is a single soft body that is never nailed or let go, and no mesh is cut or
+        remeshed on the way, or nailed between two frames."""
         scene = job.scene
         if any(body.cuts or slides(body) or any(nail.subframe or nail.until_subframe for nail in body.nails)
                for body in scene.bodies):
             return False
-        if len(scene.bodies) == 1 and scene.bodies[0].is_reshaped and not scene.mechanisms:
-            return False
         if len(scene.bodies) + bool(scene.mechanisms) > 1:
             return scene.contact is not None
-        return (len(grouped(scene)) == 1 and not scene.time.tolerance
-                and (scene.contact is not None or not says_its_steps(scene.bodies[0])))
+        return (len(grouped(scene)) == 1 and not scene.time.tolerance and (
+            scene.contact is not None or not (says_its_steps(scene.bodies[0]) or scene.bodies[0].is_reshaped)))
 
     def begin(self, bodies: list[Prepared], rigid: Mechanisms | None) -> list[SoftPart]:
         """Return the parts of soft bodies at the start. Raises what building them raises."""
@@ -135,7 +133,7 @@ class Regroup:
         self._parts = {tokens: part for tokens, part in self._parts.items() if not taken & {*tokens}}
 
     def rebuilt(self, soft: SoftPart) -> SoftPart:
-        """Return a part of bodies that were taken anew. Raises what building it raises."""
+        """Return a part of bodies some of which were taken, as they are now. Raises what building it raises."""
         tokens = self._tokens_of(soft.part)
         return self._part((*tokens, len(self._bodies)) if soft.rigid is not None else (*tokens,))
 

@@ -13,6 +13,7 @@ from ..errors import Stopped
 from ..frames.read import Cache
 from ..job.folder import Job
 from ..job.schema import Scene
+from ..reshape.regroup import Regroup
 from ..stepping import Stop, Timeline
 from .earlier import CannotReuse as CannotReuse
 from .earlier import EarlierBake, record_of
@@ -33,10 +34,13 @@ class PartialBake:
         #: the bodies that are solved; None where nothing is
         self.job = job.with_scene(_part_of(job.scene, self._tokens), job.raw) if self._tokens else None
 
-    def check_snapshot(self, cache: Path, frame: int) -> None:
-        """Raise CannotReuse where bodies of the earlier bake were solved together with others in a cache of the job.
-        """
-        self._earlier.check_apart(record_of(Cache(cache), frame), frame)
+    def check(self, cache: Path, snapshot: int | None) -> None:
+        """Raise CannotReuse where the bodies that are solved are in no groups, or where the others were solved together
+        with some of them in a cache of the job until a snapshot."""
+        if self.job is not None and not Regroup.suits(self.job):
+            raise CannotReuse("what has changed cannot be solved apart")
+        if snapshot is not None:
+            self._earlier.check_apart(record_of(Cache(cache), snapshot), snapshot)
 
     def beside(self, frame: int) -> list[int]:
         """Return the steps in a frame of each group of the earlier bake. Raises CannotReuse."""

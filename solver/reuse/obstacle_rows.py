@@ -1,4 +1,4 @@
-"""What parts remember of each node, where obstacles of another number of nodes came, went or changed."""
+"""Memory of parts for each node, where obstacles of another number of nodes came, went or changed."""
 
 from __future__ import annotations
 
