@@ -151,7 +151,7 @@ def _settings(old: dict[str, Any], now: dict[str, Any], baked: list[bpy.types.Ob
         if of_body is None and not (members.is_mechanism(owner) and _OF_MECHANISMS.match(path)):
             return None
         changes.setdefault(owner if of_body is None else bodies[int(of_body[1])], set()).add(path)
-    for obj, name, called in zip(bodies, *names):
+    for obj, name, called in zip(bodies, names[0], names[1]):
         if _has_contact(old, name) != _has_contact(now, called):
             changes.setdefault(obj, set()).add("bodies.0.touches")
     if members.is_mechanism(owner):  # it moves by what the scene says

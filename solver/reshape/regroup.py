@@ -58,16 +58,16 @@ class Regroup:
         self._rigid: Mechanisms | None = None
         self._parts: dict[tuple[int, ...], SoftPart] = {}  #: that were built, by their tokens
         self._replaced: list[SoftPart] = []  #: that were built of bodies as they no longer are
-        self._reshaped = set[int]()  #: tokens of bodies that were nailed, or let go of their pins
+        self._reshaped = set[int]()  #: tokens of bodies that were cut, nailed, or let go of their pins
         self._labels: tuple[int, ...] = ()
 
     @staticmethod
     def suits(job: Job) -> bool:
-        """Whether surfaces touch, or there is a single soft body that is never nailed or let go, and no mesh is cut or
-        remeshed on the way, or nailed between two frames."""
+        """Whether surfaces touch, or there is a single soft body that is never cut, nailed or let go, and none is
+        remeshed on the way, or cut or nailed between two frames."""
         scene = job.scene
-        if any(body.cuts or slides(body) or any(nail.subframe or nail.until_subframe for nail in body.nails)
-               for body in scene.bodies):
+        if any(slides(body) or any(cut.subframe for cut in body.cuts)
+               or any(nail.subframe or nail.until_subframe for nail in body.nails) for body in scene.bodies):
             return False
         if len(scene.bodies) + bool(scene.mechanisms) > 1:
             return scene.contact is not None
@@ -124,7 +124,7 @@ class Regroup:
         return {k: one for k, part in enumerate(world.parts) for one in self._parts.values() if one.part is part}
 
     def take(self, bodies: Mapping[str, Prepared]) -> None:
-        """Build bodies, by name, as they are from now on, nailed or with fewer pins."""
+        """Build bodies, by name, as they are from now on, cut, nailed or with fewer pins."""
         taken = {token for token, one in enumerate(self._bodies) if one.body.name in bodies}
         for token in taken:
             self._bodies[token] = bodies[self._bodies[token].body.name]

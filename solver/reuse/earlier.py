@@ -123,19 +123,20 @@ class EarlierBake:
         wide = margin[boxes.token][:, None]
         record = replace(record, thickness=record.thickness + margin,
                          boxes=Boxes(boxes.token, boxes.low - wide, boxes.high + wide))
-        return FrameOutput(record, self.cache.vertices(frame), self._array(LIVELINESS, frame),
+        slices = [*self.cache.vertices_of_bodies(frame).values()]
+        return FrameOutput(record, self.cache.vertices(frame), slices, self._array(LIVELINESS, frame),
                            self._array(TOUCHED, frame), self._array(STRESS, frame), self._array(HALVED, frame),
                            self.cache.poses(frame) if self.cache.mechanisms() else None)
 
     def made(self, frame: int) -> Made:
-        """Return what was nailed or let go once a frame had been reached. Raises CannotReuse."""
+        """Return what was cut, nailed or let go once a frame had been reached. Raises CannotReuse."""
         if frame not in self.cache.cut_frames():
             return Made()
         check_file(self.cache, CUTS, frame)
         try:
             found, = made_of(read_npz(file_of(self.cache.folder, CUTS, frame), self.cache.folder))
         except (OSError, Unreadable, KeyError, TypeError, ValueError) as error:
-            raise CannotReuse(f"its nails at frame {frame} cannot be read") from error
+            raise CannotReuse(f"its cuts at frame {frame} cannot be read") from error
         return found
 
     def state(self, frame: int) -> State:
@@ -174,9 +175,8 @@ class EarlierBake:
         swept, last = Swept.through([one.arrays() for one in records]), records[-1]
         near = {token for obstacles in self._obstacles for name, corners in corners_of(obstacles).items()
                 if name in changed for token in swept.near(*corners)}
-        if not self._obstacle_rows.are_alike:
-            # rows of obstacles stand before those of rigid bodies
-            near |= {len(self.numbering.rows)} if self.has_mechanisms else set()
+        if self.has_mechanisms and not self._obstacle_rows.are_alike:
+            near.add(len(self.numbering.rows))  # rows of obstacles stand before those of rigid bodies
         lost = {int(last.labels[token]) for token in near}
         return EarlierBake(self.cache, self._job, self._unchanged, {
             own: token for own, token in self.numbering.tokens.items() if int(last.labels[own]) not in lost})

@@ -41,6 +41,7 @@ class SharedStore(FrameStore):
         self._meets = that_touch(job.scene)
         self._shows_stress = any(body.stress_output for body in job.scene.bodies)
         self._written: tuple[list[FrameOutput], GroupRecord] | None = None
+        self._counts = [] if solved is None else [count for _, count in solved.rows]  #: vertices of each solved body
         self._forget()
 
     @property
@@ -59,13 +60,21 @@ class SharedStore(FrameStore):
         self._made = Made()
 
     def cuts(self, frame: int, made: Arrays) -> None:
-        """Collect nails that were driven or drawn and pins that let go once a frame had been reached."""
+        """Collect what was cut, nailed or let go once a frame had been reached."""
         self._made, = made_of(made)
+        self._count_new(self._made)
 
     def cuts_before(self, frame: int) -> list[Arrays]:
         """Return what each such record says of the bodies that are solved. Raises CacheUnwritable."""
         own = [self._whole.made_of_share(1, one) for record in super().cuts_before(frame) for one in made_of(record)]
+        for one in own:
+            self._count_new(one)
         return [recorded([one]) for one in own if one.count]
+
+    def _count_new(self, made: Made) -> None:
+        """Count the vertices that cuts add."""
+        for body, separation in made.separations:
+            self._counts[body] += len(separation.parents)
 
     def groups(self, frame: int, record: GroupRecord) -> None:
         """Collect the groups that were solved. Raises CannotReuse where one comes near a group of the earlier bake."""
@@ -118,9 +127,10 @@ class SharedStore(FrameStore):
         self._earlier.check_groups(frame, spans)
         outputs = [self._earlier.output(frame)]
         if self._record is not None:
+            ends = np.cumsum([0, *self._counts]).tolist()
             outputs.append(FrameOutput(
-                self._record, vertices.astype(np.float32), _single(self._liveliness), _single(self._contacts),
-                _single(self._stress), self._halved, self._poses))
+                self._record, vertices.astype(np.float32), [*map(slice, ends, ends[1:])], _single(self._liveliness),
+                _single(self._contacts), _single(self._stress), self._halved, self._poses))
         made = self._whole.made([self._earlier.made(frame - 1), self._made])
         self._forget()
         if made.count:

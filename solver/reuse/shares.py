@@ -25,7 +25,7 @@ class Numbering:
     """Numbers of a share's soft bodies and mechanisms among all."""
 
     tokens: Mapping[int, int]  #: of the share → of all; what it does not have is not taken from it
-    rows: Sequence[tuple[int, int]]  #: first vertex and number of vertices of each soft body of the share
+    rows: Sequence[tuple[int, int]]  #: first vertex and number of vertices of each soft body of the share, uncut
     has_mechanisms: bool  #: whether they are its last token
 
 
@@ -35,6 +35,7 @@ class FrameOutput:
 
     record: GroupRecord
     vertices: Floats
+    slices: Sequence[slice]  #: of each soft body's vertices
     liveliness: Floats | None = None
     contacts: Floats | None = None
     stress: Floats | None = None
@@ -92,11 +93,11 @@ class AllBodies:
             halved[k] = count
         halved[-1] = whole.nameless.sum()
         return FrameOutput(
-            whole, self._rows([one.vertices for one in outputs]),
+            whole, self._rows(outputs, [one.vertices for one in outputs]), [],
             liveliness=np.concatenate(lively, axis=1) if lively else None,
             contacts=np.concatenate(contacts) if contacts else None,
-            stress=self._rows([np.zeros((len(one.vertices), 4), dtype=np.float32) if one.stress is None else one.stress
-                               for one in outputs]) if shows_stress else None,
+            stress=self._rows(outputs, [np.zeros((len(one.vertices), 4), dtype=np.float32) if one.stress is None else
+                                        one.stress for one in outputs]) if shows_stress else None,
             halved=halved if halved.any() else None,
             poses=next((one.poses for one, share in zip(outputs, self._shares) if _moves_mechanisms(share)), None))
 
@@ -158,9 +159,9 @@ class AllBodies:
                 if k in share.tokens:
                     yield share.tokens[k], value(i, k)
 
-    def _rows(self, arrays: Sequence[Floats]) -> Floats:
+    def _rows(self, outputs: Sequence[FrameOutput], arrays: Sequence[Floats]) -> Floats:
         """Return the rows of all bodies' vertices from those of each share."""
-        found = dict(self._of_bodies(lambda i, k: arrays[i][self._shares[i].rows[k][0]:sum(self._shares[i].rows[k])]))
+        found = dict(self._of_bodies(lambda i, k: arrays[i][outputs[i].slices[k]]))
         return np.concatenate([found[k] for k in range(self._bodies)]) if found else np.zeros((0, 3), dtype=np.float32)
 
 

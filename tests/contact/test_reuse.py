@@ -350,19 +350,28 @@ def nailed(x, **more):
     return jelly("Nailed", x, nails=[nail])
 
 
-def test_nails_and_pins_that_let_go_stay_where_others_change(tmp_path):
-    """One that is taken and one that is solved let go at one frame."""
-    log = alike(tmp_path, lambda folder: job(folder, hung("Hung", -FAR, 4), nailed(0.0)),
-                lambda folder: job(folder, nailed(0.0), hung("Other", FAR, 4), hung("Hung", -FAR, 4)))
-    assert log.has("Kept 2 of 3 objects as they were baked: Nailed, Hung")
-    cuts = files(tmp_path / "beside")
-    assert {"cuts/000003.npz", "cuts/000004.npz", "cuts/000007.npz"} <= cuts.keys()
+def halved(x, name="Halved", frame=5):
+    """A soft cube of eight cells that is cut through its middle, upright, once a frame has been reached."""
+    cut = {"frame": frame, "kind": "plane", "point": [x + 0.15, 0.0, 0.0], "normal": [1.0, 0.0, 0.0]}
+    return lambda arrays: soft(name, *box((2, 1, 1), (0.3,) * 3, (x, -0.12, 0.1)), arrays, modulus=1e4, cuts=[cut])
+
+
+def test_cuts_nails_and_pins_that_let_go_stay_where_others_change(tmp_path):
+    """One that is taken and one that is solved let go at one frame; one of each is cut."""
+    log = alike(tmp_path, lambda folder: job(folder, hung("Hung", -FAR, 4), nailed(0.0), halved(2.0 * FAR)),
+                lambda folder: job(folder, nailed(0.0), halved(-2.0 * FAR, "New", 4), hung("Other", FAR, 4),
+                                   halved(2.0 * FAR), hung("Hung", -FAR, 4)))
+    assert log.has("Kept 3 of 5 objects as they were baked: Nailed, Halved, Hung")
+    cuts = {name for name in files(tmp_path / "beside") if name.startswith("cuts/")}
+    assert {name[-8:-4] for name in cuts} == {"0003", "0004", "0005", "0007"}
 
 
 @pytest.mark.long
-def test_a_nail_that_changes_is_solved_again_alone_and_goes_on_after_a_stop(tmp_path):
-    old = job(tmp_path / "old", hung("Hung", -FAR, 4), nailed(0.0), hung("Other", FAR, 5))
-    whole, beside = (job(tmp_path / name, hung("Hung", -FAR, 4), nailed(0.0, until=8), hung("Other", FAR, 5))
+@pytest.mark.parametrize("one, other", [(lambda: nailed(0.0), lambda: nailed(0.0, until=8)),
+                                        (lambda: halved(0.0, "Nailed"), lambda: halved(0.0, "Nailed", 4))])
+def test_a_nail_or_a_cut_that_changes_is_solved_again_alone_and_goes_on_after_a_stop(tmp_path, one, other):
+    old = job(tmp_path / "old", hung("Hung", -FAR, 4), one(), hung("Other", FAR, 5), halved(2.0 * FAR))
+    whole, beside = (job(tmp_path / name, hung("Hung", -FAR, 4), other(), hung("Other", FAR, 5), halved(2.0 * FAR))
                      for name in ("whole", "beside"))
     bake(old, Log())
     bake(whole, Log())
@@ -370,19 +379,19 @@ def test_a_nail_that_changes_is_solved_again_alone_and_goes_on_after_a_stop(tmp_
     with pytest.raises(Stopped):
         bake(beside, log, reuse=old, stop=lambda: log.frames[-1:] == [7])
     bake(beside, after, resume=True, reuse=old)
-    assert all(one.has("Kept 2 of 3 objects as they were baked: Hung, Other") for one in (log, after))
+    assert all(one.has("Kept 3 of 4 objects as they were baked: Hung, Other, Halved") for one in (log, after))
     one, other = files(whole), files(beside)
     assert one.keys() == other.keys() and [name for name in one if one[name] != other[name]] == []
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("until", [5, 9])
-def test_what_falls_on_a_nailed_one_is_nailed_with_it(tmp_path, until):
-    """They meet after the nail was driven, before or after it is drawn; the bake is stopped and goes on with all."""
-    log = alike(tmp_path, lambda folder: job(folder, LEFT, nailed(0.0, until=until)),
-                lambda folder: job(folder, LEFT, nailed(0.0, until=until), ABOVE))
+@pytest.mark.parametrize("one", [lambda: nailed(0.0, until=5), lambda: nailed(0.0, until=9), lambda: halved(0.0),
+                                 lambda: halved(0.0, frame=9)])
+def test_what_falls_on_a_nailed_or_cut_one_is_solved_with_it(tmp_path, one):
+    """They meet before or after it is changed; the bake is stopped and goes on with all."""
+    log = alike(tmp_path, lambda folder: job(folder, LEFT, one()), lambda folder: job(folder, LEFT, one(), ABOVE))
     assert log.has("Kept 1 of 3 objects as they were baked: Left")
-    stopped, resumed = job(tmp_path / "stopped", LEFT, nailed(0.0, until=until), ABOVE), Log()
+    stopped, resumed = job(tmp_path / "stopped", LEFT, one(), ABOVE), Log()
     stopped_at(stopped, 9)
     bake(stopped, resumed, resume=True)
     one, other = files(tmp_path / "whole"), files(stopped)
