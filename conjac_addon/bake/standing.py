@@ -171,7 +171,9 @@ def _changed_beside(one: bpy.types.Object, found: Status, beside: gather.Beside)
         return "Not baked yet: Bake adds it to what is there"
     if beside.own:
         return _stale(list(beside.own))
-    return f"Baked before {beside.why}; bake again" if beside.why else _changed_mesh(one, found, False)
+    if beside.why:
+        return f"Baked before {beside.why}; bake again"
+    return _changed_mesh(one, found, False) if members.is_soft_body(one) else ""
 
 
 def _changed_mesh(one: bpy.types.Object, found: Status, is_single: bool) -> str:

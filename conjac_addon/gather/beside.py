@@ -191,6 +191,8 @@ def _among(document: dict[str, Any], names: list[str], met: set[str | None]) -> 
 def _has_contact(document: dict[str, Any], name: str) -> bool:
     """Whether a body touches itself or an obstacle, as far as it says: else it is solved without contact where nothing
     is near it."""
+    if "contact" not in document:
+        return False
     obstacles = [one.get("name") for one in document.get("obstacles", ())]
     touches = next(body.get("touches") for body in document["bodies"] if body["name"] == name)
     return touches is None or bool({*touches} & {name, *obstacles})
