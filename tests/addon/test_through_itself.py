@@ -27,6 +27,7 @@ def clamp():
     return obj
 
 
+@pytest.mark.long
 def test_what_falls_through_itself_is_told_and_mended_by_a_button(scene):  # noqa: F811
     def told():
         return [one for one in advice.look_at(obj, scene) if one.key == "itself"]
