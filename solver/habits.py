@@ -1,8 +1,8 @@
 """What calls of kernels took, by which a pool decides how many threads share the next one.
 
 Which way is quicker is measured by the clock, one thread against several: threads that share a call take more time
-together than one alone would, by cold caches and by turns with Python's lock. How much is known before it is tried
-neither of a machine nor of a kernel.
+together than one alone would, by cold caches and by turns with Python's lock, and how much that is differs from machine
+to machine and from kernel to kernel.
 """
 
 from __future__ import annotations
