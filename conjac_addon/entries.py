@@ -43,6 +43,13 @@ def by_button() -> Any:
         options={"HIDDEN"}, override=OVERRIDABLE)
 
 
+def as_played() -> Any:
+    """Return the property that keeps what moved a recorded performance, and settings from before it was repeated."""
+    return bpy.props.StringProperty(
+        name="As Played", description="What moved the performance that was recorded, and the settings that the button "
+        "Bake as Played has replaced, as JSON", default="", options={"HIDDEN"}, override=OVERRIDABLE)
+
+
 class CONJAC_Handle(bpy.types.PropertyGroup):
     """One Empty whose place picks a dynamic node."""
 

@@ -10,6 +10,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, St
 from ...solver import catalogue
 from ..bake import break_lock, share
 from ..bake import operators as bake
+from ..live import as_played
 from ..live import operators as live
 from ..menus import FIBERS, QUALITIES, READY, SHARING, items, samples
 from ..settings import painted_params
@@ -299,6 +300,10 @@ classes = (
         "record_live", live, "Record",
         "Record everything that is played live from now on. Press again to make the performance the bake of the object",
         NO_STEP),
+    operator(
+        "as_played", as_played, "Bake as Played",
+        "Set Method, Integrator and Time Step to those that played what was recorded, so that a bake repeats it. Press "
+        "again to have those of before"),
     operator(
         "bake", bake, "Bake",
         "Simulate the active soft body or mechanism and everything attached to it. A stopped bake is resumed",

@@ -114,6 +114,11 @@ def _draw_live(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
         row.operator("conjac.play_live", icon="SNAP_FACE", text="Stop Live", depress=True)
     records = played is not None and played.records
     row.operator("conjac.record_live", icon="REC", text="Keep" if records else "", depress=records)
+    if played is None and members.shared_settings(obj).as_played:
+        from ..live import as_played
+
+        if as_played.is_recorded(obj):
+            layout.operator("conjac.as_played", depress=as_played.is_chosen(obj, bpy.context.scene))
 
 
 def _removes(obj: bpy.types.Object) -> str:
