@@ -126,7 +126,7 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
             yield Advice("wobble", text, "conjac.suggest_handles", "Suggest")
         falls = members.mechanism_of(obj) is None and is_pulled(scene) and not members.shared_settings(obj).use_ground
         if falls and not members.colliders(obj, scene) and is_held(obj) is False:
-            yield Advice("falls", "It falls for ever: nothing holds it", "conjac.add_ground", "Add Ground")
+            yield Advice("falls", "It falls forever: nothing holds it", "conjac.add_ground", "Add Ground")
         if members.mechanism_of(obj) is None and is_pulled(scene) and is_held(obj) is False \
                 and not has_floor(obj, scene):
             if floor := unnoticed(obj, scene):
@@ -136,7 +136,7 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
                 yield Advice("instanced", f'It falls through what "{shown[0].name}" shows: an instance is not solid. '
                              "Use Object > Apply > Make Instances Real, then Add Collider")
         if members.collides(obj) and (strange := of_blender(scene)):
-            text = f'Blender moves the rigid body "{strange[0].name}" by itself, which does not feel it'
+            text = f'Blender moves the rigid body "{strange[0].name}" on its own, and it ignores this object'
             parts = [one.conjac.mechanism.collection for one in scene.objects if members.is_mechanism(one)]
             there = next((f'{text}: put it into the collection "{one.name}"' for one in parts if one is not None), "")
             yield Advice("strange", there or text, "" if there else "conjac.mechanism_from_rigid_bodies",
@@ -179,7 +179,7 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
         settings = obj.conjac
         if is_pulled(scene) and not settings.use_ground and settings.mechanism.obstacles is None \
                 and hangs_free(obj) and not stands_on_flesh(obj, scene):
-            yield Advice("falls", "It falls for ever: nothing holds it", "conjac.add_ground", "Add Ground")
+            yield Advice("falls", "It falls forever: nothing holds it", "conjac.add_ground", "Add Ground")
         for body, first in members.taken(obj, scene)[:1]:
             yield Advice("taken", f'"{body.name}" goes through it: it is baked with "{first.name}", and a soft body '
                          "touches one mechanism")
