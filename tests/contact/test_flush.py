@@ -104,7 +104,7 @@ def test_cubes_of_turned_objects_are_led_inwards_as_far(tmp_path):
     """By a share of their extent along the objects' axes: along the world's, turned cubes lay deeper in each other."""
     shares = []
     for number, turn in enumerate((np.eye(3), Rotation.from_euler("xyz", (40.0, 30.0, 0.0), degrees=True).as_matrix())):
-        job = stack(tmp_path / str(number), 0.0)
+        job = stack(tmp_path / str(number), -0.0015 * SIZE)
         back = np.eye(4)
         back[:3, :3] = turn.T
         np.save(job / "arrays/back.npy", np.tile(back, (25, 1, 1)))

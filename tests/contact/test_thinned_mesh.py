@@ -79,8 +79,8 @@ def test_a_turned_mesh_has_as_few_faces():
     """Its tolerance is a share of its extent along the axes of its object, not along those of the world."""
     vertices, triangles, nodes, tets = around()
     count = []
-    for turn in (np.eye(3), Rotation.from_euler("xyz", (0.0, 35.0, 45.0), degrees=True).as_matrix()):
-        shape, inside = (points * [1.0, 1.0, 0.3] @ turn.T for points in (vertices, nodes))
+    for turn in (np.eye(3), Rotation.from_euler("xyz", (0.0, -35.3, 45.0), degrees=True).as_matrix()):
+        shape, inside = (points * [1.0, 0.3, 0.3] @ turn.T for points in (vertices, nodes))
         made = thinned_mesh(Volume(inside, tets, axes=turn), bind(inside, tets, shape, triangles), triangles, SHARE)
         count.append(len(made.triangles))
-    assert count[1] == count[0]
+    assert count[1] == pytest.approx(count[0], rel=0.02)
