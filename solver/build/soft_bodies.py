@@ -24,7 +24,6 @@ from ..forces.stencils import ElasticBody, StencilForce
 from ..integrators.interface import Integrator
 from ..job import schema
 from ..job.folder import Job, blame, parameters
-from ..job.place import place_of
 from ..linear.banded_cholesky import BandedCholesky
 from ..linear.choose import choose
 from ..linear.interface import LinearSolver
@@ -224,16 +223,8 @@ def _in_world(job: Job, one: Prepared, nodes: slice) -> BodyInWorld:
     surface = one.body.surface
     to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
     drawn_at_pins = held_vertices(job, one)
-    return BodyInWorld(one.body.name, nodes, _diagonal(job, one), one.embedding, to_object, drawn_at_pins,
+    return BodyInWorld(one.body.name, nodes, one.volume.diagonal, one.embedding, to_object, drawn_at_pins,
                        above=drawn_above(job, one, drawn_at_pins), shows_stress=bool(one.body.stress_output))
-
-
-def _diagonal(job: Job, one: Prepared) -> float:
-    """Return the diagonal of the box around a body's nodes along the axes of its object [m], which no turn changes, or
-    along those of the world where the job has no object space."""
-    place = None if one.body.surface is None else place_of(job, one.body.surface)
-    nodes = one.volume.nodes if place is None else one.volume.nodes @ place.to_world[:3, :3]
-    return float(np.linalg.norm(np.ptp(nodes, axis=0)))
 
 
 class _Damping(NamedTuple):

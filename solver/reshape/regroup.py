@@ -80,7 +80,7 @@ class Regroup:
         self._must = [*ties(self._job.scene)]
         beside = [0.0] * (rigid is not None)
         self.reach = Reach(
-            np.array([*(float(np.linalg.norm(np.ptp(one.volume.nodes, axis=0))) for one in bodies), *beside]),
+            np.array([*(one.volume.diagonal for one in bodies), *beside]),
             np.array([*(max(one.thickness or 0.0, one.stands_out) for one in bodies), *beside]),
             that_touch(self._job.scene))
         self._skins = [] if rigid is None else skins_of(self._job)
