@@ -116,6 +116,11 @@ def without_contact(document: dict[str, Any]) -> None:
         body.pop("touches", None)
 
 
+def is_read_later(path: str) -> bool:
+    """Return whether a path of scene.json is read from the scene, so that settings say nothing of it."""
+    return _NOT_COMPARED.match(path) is not None
+
+
 def labels(paths: Iterable[str]) -> list[str]:
     """Return an artist's names of the settings behind paths of scene.json, in order: "time.step" → "Time Step".
 

@@ -173,10 +173,14 @@ class Cache(CacheFiles):
 
     def by_body(self, rows: NDArray[Any], frame: int) -> dict[str, NDArray[Any]]:
         """Rows of all vertices at a frame, (V, k), by the names of their bodies."""
+        return {name: rows[own] for name, own in self.vertices_of_bodies(frame).items()}
+
+    def vertices_of_bodies(self, frame: int) -> dict[str, slice]:
+        """Return the slice of each body's vertices among all at a frame, by its name: cuts add some."""
         found, first = {}, 0
         for name, _, count in self.bodies():
             count += sum(len(made.parents) for made in self.cuts.get(name, ()) if made.frame < frame)
-            found[name] = rows[first:first + count]
+            found[name] = slice(first, first + count)
             first += count
         return found
 

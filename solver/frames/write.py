@@ -46,6 +46,7 @@ from .layout import (
     file_of,
 )
 from .read import Cache
+from .swept import obstacle_boxes
 
 if TYPE_CHECKING:
     from ..embedding.sheets import SheetRecord
@@ -162,6 +163,8 @@ class FrameStore:
         names = list(sheets)
         if names:
             manifest["sheets"] = names
+        if job.scene.obstacles:
+            manifest["obstacles"] = obstacle_boxes(job)
         self._still_mine()
         self._folder(self.folder)
         write_whole(self.folder / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False).encode(), self._root)

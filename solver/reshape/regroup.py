@@ -7,7 +7,7 @@ uninterrupted one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -57,18 +57,22 @@ class Regroup:
         self._bodies: list[Prepared] = []
         self._rigid: Mechanisms | None = None
         self._parts: dict[tuple[int, ...], SoftPart] = {}  #: that were built, by their tokens
+        self._replaced: list[SoftPart] = []  #: that were built of bodies as they no longer are
+        self._reshaped = set[int]()  #: tokens of bodies that were cut, nailed, or let go of their pins
         self._labels: tuple[int, ...] = ()
 
     @staticmethod
     def suits(job: Job) -> bool:
-        """Return whether surfaces touch, or there is a single soft body, and no mesh is cut or remeshed on the way."""
+        """Return whether surfaces touch, or there is a single soft body that is never cut, nailed or let go, and none
+        is remeshed on the way, or cut or nailed between two frames."""
         scene = job.scene
-        if any(body.is_reshaped or slides(body) for body in scene.bodies):
+        if any(slides(body) or any(cut.subframe for cut in body.cuts)
+               or any(nail.subframe or nail.until_subframe for nail in body.nails) for body in scene.bodies):
             return False
         if len(scene.bodies) + bool(scene.mechanisms) > 1:
             return scene.contact is not None
-        return (len(grouped(scene)) == 1 and not scene.time.tolerance
-                and (scene.contact is not None or not says_its_steps(scene.bodies[0])))
+        return (len(grouped(scene)) == 1 and not scene.time.tolerance and (
+            scene.contact is not None or not (says_its_steps(scene.bodies[0]) or scene.bodies[0].is_reshaped)))
 
     def begin(self, bodies: list[Prepared], rigid: Mechanisms | None) -> list[SoftPart]:
         """Return the parts of soft bodies at the start. Raises what building them raises."""
@@ -115,8 +119,27 @@ class Regroup:
         self._labels = tuple(int(label) for label in labels)
         return self._world(world)
 
+    def soft_parts(self, world: World) -> dict[int, SoftPart]:
+        """Return the parts of soft bodies of a world, by their numbers in it."""
+        return {k: one for k, part in enumerate(world.parts) for one in self._parts.values() if one.part is part}
+
+    def take(self, bodies: Mapping[str, Prepared]) -> None:
+        """Build bodies, by name, as they are from now on, cut, nailed or with fewer pins."""
+        taken = {token for token, one in enumerate(self._bodies) if one.body.name in bodies}
+        for token in taken:
+            self._bodies[token] = bodies[self._bodies[token].body.name]
+        self._reshaped |= taken
+        self._replaced += [part for tokens, part in self._parts.items() if taken & {*tokens}]
+        self._parts = {tokens: part for tokens, part in self._parts.items() if not taken & {*tokens}}
+
+    def rebuilt(self, soft: SoftPart) -> SoftPart:
+        """Return a part of bodies some of which were taken, as they are now. Raises what building it raises."""
+        tokens = self._tokens_of(soft.part)
+        return self._part((*tokens, len(self._bodies)) if soft.rigid is not None else (*tokens,))
+
     def groups(self, world: World) -> list[BodyGroup]:
         """Return the groups of a world."""
+        self._replaced = [one for one in self._replaced if any(one.part is part for part in world.parts)]
         found = []
         for numbers, couplings in world.independent:
             parts = [world.parts[k] for k in numbers]
@@ -183,11 +206,6 @@ class Regroup:
             states.append(own)
         return other, self.remembered(other.merged(states, state))
 
-    def named(self, tokens: Iterable[int]) -> str:
-        """Return the names of bodies, for the log."""
-        return ", ".join(f'"{self._bodies[token].body.name}"' if token < len(self._bodies) else "the mechanisms"
-                         for token in tokens)
-
     def _beyond_nodes(self, one: Prepared) -> float:
         """Return how far a body's mesh, and its surface for contact, is outside the box of its nodes [m]."""
         if one.embedding is None:
@@ -223,7 +241,8 @@ class Regroup:
         if tokens not in self._parts:
             of_bodies = [self._bodies[token] for token in tokens if token < len(self._bodies)]
             rigid = self._rigid if tokens[-1] == len(self._bodies) else None
-            self._parts[tokens] = soft_part(replace(self._job, scene=self._scene(tokens)), of_bodies, rigid)
+            self._parts[tokens] = soft_part(replace(self._job, scene=self._scene(tokens)), of_bodies, rigid,
+                                            reshaped=bool(self._reshaped & {*tokens}))
         return self._parts[tokens]
 
     def _world(self, world: World) -> World:
@@ -240,7 +259,7 @@ class Regroup:
 
     def _nodes_of(self, part: Part) -> NodesPart | None:
         """Return a part of soft bodies that was built here, else None."""
-        return next((one.part for one in self._parts.values() if one.part is part), None)
+        return next((one.part for one in (*self._parts.values(), *self._replaced) if one.part is part), None)
 
     def _tokens_of(self, part: Part) -> list[int]:
         """Return tokens of a part's bodies, in their order."""

@@ -19,7 +19,7 @@ ORDER = (
 FOR_THE_ADDON = {"solver.catalogue", "solver.errors", "solver.frames.beside", "solver.frames.compared",
                  "solver.frames.files",
                  "solver.frames.layout", "solver.frames.lock", "solver.frames.pc2", "solver.frames.read",
-                 "solver.job.arrays", "solver.job.files", "solver.live.board"}
+                 "solver.frames.swept", "solver.job.arrays", "solver.job.files", "solver.live.board"}
 
 
 def files(folder: str) -> list[Path]:
