@@ -149,7 +149,7 @@ class Call(NamedTuple):
     began: float  #: [s of this thread]
     ended: float
     pieces: list[float]  #: seconds of each, or of several where there are many
-    count: int  #: of pieces
+    total: int  #: of pieces
     size: int  #: bytes of the arrays that it was given
     kind: Kind  #: by which a pool knows it again
 
