@@ -108,10 +108,10 @@ def _parser() -> argparse.ArgumentParser:
     bake.add_argument("--frames", type=_frames, metavar="A-B", help="frames that must be there; default: all")
     bake.add_argument("--save", action="store_true", help="save the .blend with what plays the frames if all are there")
     bake.add_argument("--replace", action="store_true",
-                      help="begin a finished bake anew where its settings have changed; else that is refused")
+                      help="start a finished bake again if its settings have changed; otherwise that is refused")
     bake.add_argument("--solve-all", action="store_true", help=(
-        "solve every object again where any has changed; default: what has not, and is far from what has, keeps its "
-        "frames, which are those of a bake of all to the byte"))
+        "solve every object again if any has changed; default: objects that have not changed, and are far from those "
+        "that have, keep their frames, which have the bytes of a bake of all"))
     bake.add_argument("--json", action="store_true", help="one JSON object a line on stdout")
     bake.set_defaults(command=_bake)
     farm = verbs.add_parser("farm", help="write all that a farm needs to bake without Blender into a folder")
@@ -169,7 +169,7 @@ def _bake(arguments: argparse.Namespace, lines: Lines) -> tuple[int, str]:
 FARM_OPTIONS = {"--wedge": "CSV file with a line of path=value cells for each bake",
                 "--chunk": "frames of a task, or a list as 1-24,25-48", "--threads": "threads of a task",
                 "--draft": "job folder of a baked draft: bodies that never meet in it are tasks apart",
-                "--format": "abc or shapekeys: what Blender exports besides"}
+                "--format": "abc or shapekeys: what Blender also exports"}
 
 
 def _farm(arguments: argparse.Namespace, lines: Lines) -> tuple[int, str]:

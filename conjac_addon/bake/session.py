@@ -211,7 +211,7 @@ class Bake:
             again, notes = self._earlier.replace(self.folder, finished, f"{why}{too}")
             self.note(*notes)
             if not again:
-                self.note("The settings have changed: the bake begins anew")
+                self.note("The settings have changed: the bake starts again")
             self.progress = Progress(notes=self.progress.notes)
             yield from self._solve(resume=again)
         self._earlier.settle(self.folder)
@@ -223,7 +223,7 @@ class Bake:
         while self._undone:
             self._undone, self._waits = False, False
             if self._until < math.inf:  # else gathering says so
-                yield from self._until_object_mode("It goes on when you")
+                yield from self._until_object_mode("It continues when you")
             if self._cancelled or self._paused:
                 return self._end(EXIT_STOPPED, "Stopped before the simulation began")
             self._reading = gather.write_job_steps(self.object(), self.scene(), self.folder, self.note,
@@ -280,7 +280,7 @@ class Bake:
         code = self.worker.exit_code
         if self.progress.exit_code is None and not self._cancelled:
             self.note(*self.worker.last_lines)
-            raise Environment(f"the solver's process ended by itself (exit code {code})",
+            raise Environment(f"the solver's process ended unexpectedly (exit code {code})",
                               "Bake again to go on from the last snapshot", self.name)
         code = EXIT_STOPPED if self.progress.exit_code is None else self.progress.exit_code
         text = self.progress.error or ("Stopped; bake again to go on" if code == EXIT_STOPPED else self.progress.text)

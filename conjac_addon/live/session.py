@@ -217,7 +217,7 @@ class Played:
         for message in self._worker.messages():
             self._listen(message)
         if self._worker.ended():
-            raise Environment(f"the process that moves it ended by itself (exit code {self._worker.exit_code})",
+            raise Environment(f"the process that moves it ended unexpectedly (exit code {self._worker.exit_code})",
                               "Press Play Live again", self.name)
         now = time.monotonic()
         if now - self._looked > LOOK:

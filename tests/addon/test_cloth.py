@@ -8,7 +8,7 @@ from jelly import assert_plays, rest_of, scene, seen_at  # noqa: F401
 
 bpy = pytest.importorskip("bpy")
 
-from conjac.conjac_addon import members  # noqa: E402
+from conjac.conjac_addon import compat, members  # noqa: E402
 from conjac.conjac_addon.bake import place  # noqa: E402
 from conjac.conjac_addon.gather import changed_settings, write_job  # noqa: E402
 from conjac.conjac_addon.gather.job import scene_settings  # noqa: E402
@@ -246,7 +246,7 @@ def test_wind_force_fields_blow_at_cloth_and_at_nothing_else(scene, tmp_path):  
     for frame, strength in ((1, 0.0), (12, 5.5)):
         fan.field.strength = strength
         fan.field.keyframe_insert("strength", frame=frame)
-    for curve in fan.animation_data.action.fcurves:
+    for curve in compat.fcurves(fan):
         for point in curve.keyframe_points:
             point.interpolation = "LINEAR"
     motion = np.load(tmp_path / "job" / written()["wind"]["motion"])
