@@ -127,7 +127,7 @@ class Account:
     def _call(cls, call: Call, habits: Habits, count: int, prices: Prices) -> float:
         """Return the seconds that one call takes on `count` threads, by what those before it took."""
         work, key = max(sum(call.pieces), SHORTEST), call.kind[:3]
-        if count == 1 or call.count < 2:
+        if count == 1 or call.total < 2:
             return work
         helpers, expected, took, elapsed = 0, None, work, None
         is_short = habits.are_short(key)

@@ -22,7 +22,7 @@ CARRIED = 1 << 15  #: float64, a copy of which is in one core's cache with the a
 
 
 def bytes_a_second(count: int) -> float:
-    """That `count` threads together read and write, the best of five."""
+    """Return how many bytes a second `count` threads together read and write, the best of five."""
     arrays = [(np.zeros(STREAM), np.ones(STREAM)) for _ in range(count)]
     best = np.inf
     for _ in range(5):
@@ -141,7 +141,7 @@ class Prices(NamedTuple):
 
     @classmethod
     def measured(cls) -> Prices:
-        """Those of this machine now."""
+        """Return the prices of this machine now."""
         return cls(*waits(), carrying(), asking(), handing_on(), bytes_a_second(1), bytes_a_second(2))
 
     def as_details(self) -> dict[str, float]:

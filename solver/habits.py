@@ -1,4 +1,4 @@
-"""What calls of kernels took, by which a pool decides how many threads share the next one.
+"""Times of kernels' calls, by which a pool decides how many threads share the next one.
 
 Which way is quicker is measured by the clock, one thread against several: threads that share a call take more time
 together than one alone would, by cold caches and by turns with Python's lock, and how much that is differs from machine
@@ -17,7 +17,7 @@ WORTH_WAKING = 3.0e-4  #: [s] of one thread; for each so many another thread is 
 FORGETS = 0.25  #: by which share what a call is expected to take moves to what it took
 OUTLIER = 2.0  #: times what was expected: a call that took longer, as where other programs run, counts as so much
 GAINS = 0.85  #: of one thread's time: calls that are shared and take longer gain nothing
-CLEARLY = 0.5  #: of the threads' time together: where the clock shows less, one thread alone is not tried again
+CLEARLY = 0.65  #: of the threads' time together: where the clock shows less, one thread alone is not tried again
 PATIENCE, MOST_PATIENCE = 2, 1024  #: calls in the quicker way until the other one is tried: ever more, up to these
 SHORTEST = 1.0e-9  #: [s] that a call takes
 KERNELS = 2000  #: whose calls are remembered
@@ -77,7 +77,7 @@ class Habit:
 
 
 class Habits:
-    """Those of all kernels."""
+    """Habits of all kernels."""
 
     def __init__(self) -> None:
         self.longest: dict[Key, float] = {}  #: seconds that calls on arrays of any size take at most

@@ -114,15 +114,17 @@ class Pool:
     def _run_by_habit(self, kind: Kind, kernel: Kernel, pieces: int, arguments: tuple[Any, ...]) -> float:
         """Run all pieces on as many threads as paid before for arrays of this size. Returns seconds of all threads."""
         helpers, expected = self.habits.choose(kind, pieces, self.count)
-        began, elapsed = perf_counter(), None
+        elapsed = None
         if helpers:
+            began = perf_counter()
             work = Work(kernel, portions(pieces, helpers + 1, least_portion(pieces, expected)), arguments)
             self.ask(work, helpers)
             took = work.lead()
             elapsed = perf_counter() - began
         else:
+            began = thread_time()  # what others take of this core says nothing about the kernel
             kernel(0, pieces, *arguments)
-            took = perf_counter() - began
+            took = thread_time() - began
         self.habits.learn(kind, took, elapsed)
         return took
 
@@ -149,7 +151,7 @@ class Call(NamedTuple):
     began: float  #: [s of this thread]
     ended: float
     pieces: list[float]  #: seconds of each, or of several where there are many
-    count: int  #: of pieces
+    total: int  #: of pieces
     size: int  #: bytes of the arrays that it was given
     kind: Kind  #: by which a pool knows it again
 
