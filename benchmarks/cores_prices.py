@@ -141,7 +141,7 @@ class Prices(NamedTuple):
 
     @classmethod
     def measured(cls) -> Prices:
-        """Those of this machine now."""
+        """Return the prices of this machine now."""
         return cls(*waits(), carrying(), asking(), handing_on(), bytes_a_second(1), bytes_a_second(2))
 
     def as_details(self) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""What calls of kernels took, by which a pool decides how many threads share the next one.
+"""Times of calls of kernels, by which a pool decides how many threads share the next one.
 
 Which way is quicker is measured by the clock, one thread against several: threads that share a call take more time
 together than one alone would, by cold caches and by turns with Python's lock, and how much that is differs from machine
@@ -77,7 +77,7 @@ class Habit:
 
 
 class Habits:
-    """Those of all kernels."""
+    """Times of calls of all kernels."""
 
     def __init__(self) -> None:
         self.longest: dict[Key, float] = {}  #: seconds that calls on arrays of any size take at most
