@@ -115,7 +115,7 @@ class DenseDual:
                         None if passes <= PASSES else self._off, self._unilateral.name)
 
     def _guess(self, warm: Multipliers | None) -> tuple[Vec, Vec] | None:
-        """Return impulses of the rows that a warm start names, (p,) and (2 k,); None where it names none of them."""
+        """Return impulses that a warm start has for the rows, (p,) and (2 k,), 0 of others; None without one."""
         if warm is None or not len(warm):
             return None
         name = self._unilateral.name
