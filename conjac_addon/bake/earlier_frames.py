@@ -53,7 +53,7 @@ class EarlierFrames:
         if self._keeps:
             self._is_take_back, notes = takes.take_turns(folder, finished, why)
             if finished and not self._is_take_back:
-                contents.remove(_aside(folder))  # the take has more
+                delete(folder)  # the take has more
             return self._is_take_back, notes
         return False, []
 
@@ -62,17 +62,23 @@ class EarlierFrames:
         self.put_back(folder)
         with suppress(OSError, ConJacError):
             if takes.finished(place.cache_of(folder)) and not self._is_take_back:
-                contents.remove(_aside(folder))
+                delete(folder)
         if self._keeps:
             takes.drop(folder)
-        with suppress(OSError):
-            (folder / contents.TAKES).rmdir()
 
     def put_back(self, folder: Path) -> None:
         """Let frames that lie aside be those of a job folder again where nothing has replaced them. Never raises."""
         with suppress(OSError, ConJacError):
             if self._replaced and _lie_aside(folder) and place.cache_of(folder).manifest is None:
                 takes.bring_back(folder, _aside(folder))
+                delete(folder)
+
+
+def delete(folder: Path) -> None:
+    """Delete the frames of a job folder that lie aside. Never raises."""
+    contents.remove(_aside(folder))
+    with suppress(OSError):
+        (folder / contents.TAKES).rmdir()
 
 
 def _aside(folder: Path) -> Path:

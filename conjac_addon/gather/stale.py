@@ -246,5 +246,5 @@ def _begun(names: dict[str, str], paths: list[str]) -> str:
 @cache
 def _labels_by_path() -> dict[str, str]:
     """Return what the artist reads of each setting that is declared, by path without numbers and kinds."""
-    return _OF_SEVERAL | {path.removesuffix(".kind"): label
+    return _OF_SEVERAL | {".".join(key for key in path.split(".") if key != "kind"): label
                           for path, label in declared.labels(job_fields.FIELDS).items()}

@@ -277,6 +277,9 @@ classes = (
         "Let all soft bodies of the scene collide with each other and with the colliders. They are baked together "
         "from then on"),
     operator(
+        "collide_with_itself", contact, "Switch On Self Collision",
+        "Let parts of the active soft body collide with each other"),
+    operator(
         "contact_attributes", contact_attributes, "Contact to Attributes",
         "Write the contact forces of the current frame into the mesh, as the vertex attributes contact_force "
         "(newtons) and contact_pressure (pascals). They do not change with the frame"),

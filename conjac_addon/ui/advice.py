@@ -26,7 +26,7 @@ from ..operators.remedies import instanced, lowest, sunk, unmet, unnoticed
 from ..playback.simulate_after import RIGS
 from ..redraw import redraw_panels
 from ..settings import is_chosen, unit_scale
-from . import painted_state
+from . import painted_state, through_itself
 from .smoothed import smoother
 
 #: a mesh of fewer vertices is called too coarse to be seen bending: a cube with four cuts an edge has more
@@ -159,6 +159,10 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
                          "conjac.set_wobble", "Set Jiggle")
         if (shortened := halved(obj)) is not None:
             yield Advice("halved", shortened)
+        crossing, examined = through_itself.frames(obj)
+        if crossing:
+            yield Advice("itself", f"It goes through itself in {crossing} of {examined} baked frames: Self Collision "
+                         "keeps it from that", "conjac.collide_with_itself", "Switch On Self Collision")
         if (after := smoother(obj, scene)) is not None:
             yield Advice("smoothed", f'"{after.name}" smooths it after it was simulated, into what it touches',
                          "conjac.simulate_after", f"Simulate After {after.name}")

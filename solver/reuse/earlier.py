@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import ConJacError
 from ..frames.group_record import GroupRecord
 from ..frames.layout import CUTS, GROUPED, HALVED, LIVELINESS, SNAPSHOT, STRESS, TOUCHED, file_of
-from ..frames.read import Cache
+from ..frames.read import Cache, vertices_of_bodies
 from ..frames.swept import Swept, corners_of, obstacle_boxes, obstacles_in
 from ..frames.write import FrameStore
 from ..job import hashes
@@ -123,7 +123,7 @@ class EarlierBake:
         wide = margin[boxes.token][:, None]
         record = replace(record, thickness=record.thickness + margin,
                          boxes=Boxes(boxes.token, boxes.low - wide, boxes.high + wide))
-        slices = [*self.cache.vertices_of_bodies(frame).values()]
+        slices = [*vertices_of_bodies(self.cache, frame).values()]
         return FrameOutput(record, self.cache.vertices(frame), slices, self._array(LIVELINESS, frame),
                            self._array(TOUCHED, frame), self._array(STRESS, frame), self._array(HALVED, frame),
                            self.cache.poses(frame) if self.cache.mechanisms() else None)

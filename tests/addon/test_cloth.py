@@ -83,6 +83,14 @@ def test_new_cloth_bends_over_an_edge_by_its_weight_and_is_cotton_where_that_is_
     assert bpy.context.object.conjac.bending_stiffness == pytest.approx(bending, rel=0.03)
 
 
+def test_new_cloth_that_is_turned_bends_as_much(scene):  # noqa: F811
+    obj, _ = add_curtain(1)
+    obj.rotation_euler = (0.4, 0.5, 0.6)
+    bpy.context.view_layer.update()
+    bpy.ops.conjac.add_cloth()
+    assert obj.conjac.bending_stiffness == pytest.approx(0.2 * 9.81 * (2.0 ** 0.5 / 20.0) ** 3, rel=0.03)
+
+
 def test_the_bending_stiffness_that_was_set_stays(scene):  # noqa: F811
     obj, _ = add_curtain(4)
     obj.conjac.bending_stiffness = 1.0e-6
