@@ -43,6 +43,7 @@ def running():
 
 def artist():
     # what an artist does, a yield for each look at the window
+    bpy.data.objects.remove(bpy.data.objects["Cube"])  # the rig would lie in it
     scene, rig = bpy.context.scene, make_rig()
     scene.frame_end = 100
     with override():
