@@ -44,8 +44,8 @@ _examined: dict[int, Examined] = {}  #: by session_uid
 def frames(obj: bpy.types.Object) -> tuple[int, int]:
     """Return in how many baked frames a body goes through itself, of how many that were examined; zeros where it
     collides with itself, has no bake or too many triangles. Examines more of them for a moment."""
-    said = obj.conjac.contact
-    if not members.is_volume(obj) or said.itself or said.collides_with == kinds.NOTHING:
+    contact = obj.conjac.contact
+    if not members.is_volume(obj) or contact.itself or contact.collides_with == kinds.NOTHING:
         _examined.pop(obj.session_uid, None)
         return 0, 0
     cache = place.cache_of(place.of(obj).folder)
