@@ -101,7 +101,7 @@ class _Indices:
     def take(self, count: int) -> Index:
         """So many indices, which say nothing yet."""
         for k in range(len(self._rooms)):
-            # held by this list, and by the call alone
+            # two references: this list's, and the call's
             if len(self._rooms[k]) >= count and getrefcount(self._rooms[k]) == 2:
                 return self._rooms[k][:count]
         self._rooms = [*self._rooms[1 - ROOMS :], np.empty(count + count // 8, np.int32)]

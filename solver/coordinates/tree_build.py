@@ -110,9 +110,9 @@ def _joints_above(place: dict[str, int], joints: Sequence[Joint]) -> dict[str, J
     """The joint above each body that has one."""
     above: dict[str, Joint] = {}
     for joint in joints:
-        for said, name in (("child", joint.child), ("parent", joint.parent)):
+        for role, name in (("child", joint.child), ("parent", joint.parent)):
             if name is not None and name not in place:
-                raise BadScene(f'its {said} "{name}" is none of the bodies', "Correct the name or add the body",
+                raise BadScene(f'its {role} "{name}" is none of the bodies', "Correct the name or add the body",
                                object=joint.name)
         if joint.child in above:
             raise BadScene(f'body "{joint.child}" hangs on joint "{above[joint.child].name}" already',
@@ -149,6 +149,6 @@ def _raise_ring(bodies: Sequence[Body], joints: Sequence[Joint], place: dict[str
         path.append(k)
         k = place[str(joints[k].parent)]
     ring = [bodies[j].name for j in path[path.index(k):]]
-    said = ring if len(ring) <= 5 else [*ring[:4], "…", ring[-1]]
-    raise BadScene(f"it hangs on itself: {' on '.join([*said, ring[0]])}", "Make one of the joints a loop",
+    listed = ring if len(ring) <= 5 else [*ring[:4], "…", ring[-1]]
+    raise BadScene(f"it hangs on itself: {' on '.join([*listed, ring[0]])}", "Make one of the joints a loop",
                    object=ring[0])

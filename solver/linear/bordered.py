@@ -40,10 +40,10 @@ class Bordered(ShowsNothing, ABC):
         across = block_diagonal(columns, kept).T
         lower = self._lower[inner:, inner:]
         whole = (lower + sp.tril(lower, -1).T).toarray()
-        held = self._inner(right_columns[:inner], "inner")
+        inner_solution = self._inner(right_columns[:inner], "inner")
         whole += across @ jacobian - jacobian.T @ self._left
-        own = np.linalg.solve(whole, right_columns[inner:] - across @ held)
-        return np.concatenate([held + jacobian @ own, own]).reshape(right.shape)
+        own = np.linalg.solve(whole, right_columns[inner:] - across @ inner_solution)
+        return np.concatenate([inner_solution + jacobian @ own, own]).reshape(right.shape)
 
     def condense(self) -> Vec:
         """J = −A_qq⁻¹ A_qk. [ConJac 6]"""

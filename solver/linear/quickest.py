@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 TABLE = Path(__file__).with_suffix(".json")
-FIRST = "cholmod"  #: that another one is held against
+FIRST = "cholmod"  #: that another one is compared with
 WORTH = 1.05  #: times as fast on any number of threads: less is no reason to leave a factor in double precision
 
 

@@ -1,4 +1,4 @@
-"""BLAS and LAPACK in single and double precision for kernels, on scipy's library: one thread, no lock held.
+"""BLAS and LAPACK in single and double precision for kernels, on scipy's library: one thread, without a lock.
 
 Fortran takes addresses alone. They travel as 64 bit integers, which every 64 bit system passes as it passes pointers.
 """
@@ -41,18 +41,18 @@ def addresses(kind: str = "s") -> npt.NDArray[np.int64] | None:
     api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
     for name, library, arguments in ROUTINES:
         capsule = importlib.import_module(f"scipy.linalg.{library}").__pyx_capi__.get(name.replace("x", kind, 1))
-        said = api.PyCapsule_GetName(capsule) if capsule is not None else b""
-        if not _is(said.decode(), arguments.replace("x", kind).split()):
+        declaration = api.PyCapsule_GetName(capsule) if capsule is not None else b""
+        if not _is(declaration.decode(), arguments.replace("x", kind).split()):
             return None
-        found.append(api.PyCapsule_GetPointer(capsule, said))
+        found.append(api.PyCapsule_GetPointer(capsule, declaration))
     letters, signs = LETTERS.ctypes.data, SIGNS[kind]
     least = signs.ctypes.data
     return np.array([*found, *(letters + k for k in range(4)), least, least + signs.itemsize], dtype=np.int64)
 
 
-def _is(said: str, arguments: list[str]) -> bool:
+def _is(declaration: str, arguments: list[str]) -> bool:
     """Whether a declaration in C, "void (char *, int *, …)", takes pointers to these. s, d: Cython's names."""
-    inside = said.partition("(")[2].rpartition(")")[0].split(",")
+    inside = declaration.partition("(")[2].rpartition(")")[0].split(",")
     words = [word.replace("*", "").strip() for word in inside]
     kinds = ["s" if word == "float" or word.endswith("_s") else "d" if word == "double" or word.endswith("_d") else word
              for word in words]

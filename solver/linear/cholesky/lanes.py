@@ -68,18 +68,18 @@ def _intrinsic(columns: int, forward: bool) -> Any:
                 builder.cbranch(builder.icmp_signed("<", begin, end), body, after)
                 builder.position_at_end(body)
                 row = builder.phi(whole)
-                held = [builder.phi(vector) for _ in sums]
+                current = [builder.phi(vector) for _ in sums]
                 row.add_incoming(begin, before)
-                for phi, value in zip(held, sums):
+                for phi, value in zip(current, sums):
                     phi.add_incoming(value, before)
                 each = [builder.add(row, ir.Constant(whole, k)) for k in range(size)]
                 places = [at_row(first_below, one) for one in each]
                 there = [load(place) for place in places]
-                made = held
+                made = current
                 if forward:
                     for one, value, place in zip(each, there, places):
                         for k in range(columns):
-                            value = less(value, everywhere(one, k), held[k])
+                            value = less(value, everywhere(one, k), current[k])
                         store(value, place)
                 else:
                     made = []
@@ -88,10 +88,10 @@ def _intrinsic(columns: int, forward: bool) -> Any:
                         for one, value in zip(each[1:], there[1:]):
                             product = builder.fmul(everywhere(one, k), value, flags=fused)
                             total = builder.fadd(total, product, flags=fused)
-                        made.append(builder.fsub(held[k], total, flags=fused))
+                        made.append(builder.fsub(current[k], total, flags=fused))
                 following = builder.add(row, ir.Constant(whole, size))
                 row.add_incoming(following, body)
-                for phi, value in zip(held, made):
+                for phi, value in zip(current, made):
                     phi.add_incoming(value, body)
                 builder.cbranch(builder.icmp_signed("<", following, end), body, after)
                 builder.position_at_end(after)

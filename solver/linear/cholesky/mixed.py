@@ -46,7 +46,7 @@ class Mixed(Bordered):
         self.remarks: list[str] = []
         self.factored = 0
         self.in_double = 0  #: factors that single precision could not do
-        self._said = False
+        self._is_reported = False
         self.taken = 0  #: solves with the single factor for the last answer
         self.tolerance, self.tolerance_of_j = TOLERANCE, TOLERANCE_J
 
@@ -107,12 +107,12 @@ class Mixed(Bordered):
             self._spread.fill(lower)
 
     def _factor_double(self, because: str | None) -> None:
-        """because: what single precision lacks; said once."""
+        """because: what single precision lacks; reported once."""
         self._is_double = True
         self.in_double += 1
         self._library.factor(self._own)
-        if because is not None and not self._said:
-            self._said = True
+        if because is not None and not self._is_reported:
+            self._is_reported = True
             self.remarks.append(f"Mixed Precision factors in double precision where single does not do, which takes "
                                 f"longer; here {because}")
 

@@ -45,17 +45,17 @@ def _assemble(  # type: ignore[no-untyped-def]
         size = rows_start[child + 1] - rows_start[child] - skipped
         places = relative[rows_start[child] + skipped : rows_start[child + 1]]
         for j in range(np.searchsorted(places, begin), np.searchsorted(places, end)):
-            said = updates[update_start[child] + j * size + j : update_start[child] + (j + 1) * size]
+            update = updates[update_start[child] + j * size + j : update_start[child] + (j + 1) * size]
             into = np.int64(places[j])
             rows = places[j:]
             if into < columns:
                 target = values[base + into * length : base + (into + 1) * length]
                 for i in range(size - j):
-                    target[rows[i]] += said[i]
+                    target[rows[i]] += update[i]
             else:
                 target = updates[own + (into - columns) * below : own + (into - columns + 1) * below]
                 for i in range(size - j):
-                    target[np.uint32(rows[i] - columns)] += said[i]
+                    target[np.uint32(rows[i] - columns)] += update[i]
 
 
 @kernel(both(f"void(i8, i8, i4[::1], i1[::1], i8[::1], i4[:,::1], i4[::1], f8[::1], {{0}}, {PLAN})"))

@@ -19,7 +19,7 @@ Flags: TypeAlias = npt.NDArray[np.int8]
 ROOMY = 1.5  #: times the room of a factor that is made whole; where it needs more the next one is
 #: subtrees that cost less than one part in so many are made as a whole: what they say takes room. The first that fits
 PARTS = (512, 128)
-MOST_UPDATES = 4.0  #: of the room of L, for what is said; where it takes more all is made each time
+MOST_UPDATES = 4.0  #: of the room of L, for updates; where they take more all is made each time
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ def find_standing(  # type: ignore[no-untyped-def]
     old_parent, place, owner, old_keeps, whole, least, made, before, keeps,
 ):
     """Which supernodes are to be made, and of each the old one that begins with the same unknown, or −1; which keep
-    what they say of the rows below them: those whose parent costs more than `least` with all below it, `whole`.
+    their updates of the rows below them: those whose parent costs more than `least` with all below it, `whole`.
 
     One stands where the old one has the same unknowns as columns, none of them changed, the same as rows, and children
-    all of which stand, and where its parent does or it keeps what it said. place: row of the old L of each unknown.
+    all of which stand, and where its parent does or it keeps its update. place: row of the old L of each unknown.
     owner: old supernode of each row.
     """
     count = parent.shape[0]

@@ -50,15 +50,15 @@ def gather_subtrees(parent, cost, whole, start):  # type: ignore[no-untyped-def]
 
 
 @kernel("i8(i4[::1], i8[::1], i4[::1], i4[::1], i1[::1], i8[::1], i8[::1])")
-def place_updates(parent, sizes, trees, top, depth, said, start):  # type: ignore[no-untyped-def]
+def place_updates(parent, sizes, trees, top, depth, of_children, start):  # type: ignore[no-untyped-def]
     """Write the start of the update of each supernode; return the size of all.
 
     Each subtree has two stacks, one for even and one for odd depths: where a front is made its children lie on top of
-    the one, and what it says goes onto the other. depth, said: zeros, (s,), for work.
+    the one, and its update goes onto the other. depth, of_children: zeros, (s,), for work.
     """
     for s in range(parent.shape[0]):
         if parent[s] >= 0:
-            said[parent[s]] += sizes[s]
+            of_children[parent[s]] += sizes[s]
     room = 0
     for k in range(trees.shape[0] // 2):
         begin, end = trees[2 * k], trees[2 * k + 1]
@@ -67,12 +67,12 @@ def place_updates(parent, sizes, trees, top, depth, said, start):  # type: ignor
         even, odd, most_even, most_odd = 0, 0, 0, 0
         for s in range(begin, end):
             if depth[s] == 0:
-                odd -= said[s]
+                odd -= of_children[s]
                 start[s] = even
                 even += sizes[s]
                 most_even = max(most_even, even)
             else:
-                even -= said[s]
+                even -= of_children[s]
                 start[s] = odd
                 odd += sizes[s]
                 most_odd = max(most_odd, odd)

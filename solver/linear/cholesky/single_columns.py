@@ -39,7 +39,7 @@ class SingleColumns:
             begins.append(count)
         self._above: Index = np.concatenate(above)
         self._begins: Index = np.array(begins, dtype=np.int32)
-        self._said = np.zeros((0, len(self._above), LANES), dtype=np.float32)
+        self._updates = np.zeros((0, len(self._above), LANES), dtype=np.float32)
         self._works = np.zeros((0, inside.longest * LANES), dtype=np.float32)
 
     def solve(self, y: Single) -> Single:
@@ -47,8 +47,8 @@ class SingleColumns:
         inside, trees, strips = self._inside, len(self._inside.trees) // 2, len(y)
         works = self._room(strips)
         arrays = (self._single.values, inside.first, inside.rows_start, inside.values_start)
-        parallel_for(_forward_trees, trees, y, self._said, *arrays, self._target, inside.trees, self._begins, works)
-        parallel_for(_through_top, strips, y, self._said, *arrays, self._place, inside.top, self._above, works)
+        parallel_for(_forward_trees, trees, y, self._updates, *arrays, self._target, inside.trees, self._begins, works)
+        parallel_for(_through_top, strips, y, self._updates, *arrays, self._place, inside.top, self._above, works)
         parallel_for(_backward_trees, trees, y, *arrays, self._place, inside.trees, works)
         return y
 
@@ -63,8 +63,8 @@ class SingleColumns:
 
     def _room(self, strips: int) -> Single:
         """Return scratch memory of kernels for so many strips."""
-        if len(self._said) != strips:
-            self._said = np.zeros((strips, *self._said.shape[1:]), dtype=np.float32)
+        if len(self._updates) != strips:
+            self._updates = np.zeros((strips, *self._updates.shape[1:]), dtype=np.float32)
             self._works = np.zeros((max(len(self._inside.trees) // 2, strips), self._works.shape[1]), dtype=np.float32)
         return self._works
 
@@ -73,34 +73,34 @@ INSIDE = "f4[::1], i4[::1], i4[::1], i4[::1], i4[::1]"  # L's values, first, row
 
 
 @inlined
-def _take(y, said, rows_start, target, s, work):  # type: ignore[no-untyped-def]
-    """A supernode's rows. target: row of y, or of `said` where it is negative: −1 − row."""
+def _take(y, updates, rows_start, target, s, work):  # type: ignore[no-untyped-def]
+    """A supernode's rows. target: row of y, or of `updates` where it is negative: −1 − row."""
     own = rows_start[s]
     for r in range(rows_start[s + 1] - own):
         t = target[own + r]
-        row, into = y[t] if t >= 0 else said[-1 - t], work[r * LANES : (r + 1) * LANES]
+        row, into = y[t] if t >= 0 else updates[-1 - t], work[r * LANES : (r + 1) * LANES]
         for c in range(LANES):
             into[c] = row[c]
 
 
 @inlined
-def _put(y, said, count, rows_start, target, s, work):  # type: ignore[no-untyped-def]
+def _put(y, updates, count, rows_start, target, s, work):  # type: ignore[no-untyped-def]
     """The first `count` of them back."""
     own = rows_start[s]
     for r in range(count):
         t = target[own + r]
-        row, of = y[t] if t >= 0 else said[-1 - t], work[r * LANES : (r + 1) * LANES]
+        row, of = y[t] if t >= 0 else updates[-1 - t], work[r * LANES : (r + 1) * LANES]
         for c in range(LANES):
             row[c] = of[c]
 
 
 @inlined
-def _forward(y, said, values, first, rows_start, values_start, target, s, work):  # type: ignore[no-untyped-def]
-    """One supernode's own rows of L⁻¹ Y, and what they say of the rows below."""
+def _forward(y, updates, values, first, rows_start, values_start, target, s, work):  # type: ignore[no-untyped-def]
+    """One supernode's own rows of L⁻¹ Y, and its update of the rows below."""
     length = rows_start[s + 1] - rows_start[s]
-    _take(y, said, rows_start, target, s, work)
+    _take(y, updates, rows_start, target, s, work)
     forward_lanes(values, values_start[s], length, first[s + 1] - first[s], work)
-    _put(y, said, length, rows_start, target, s, work)
+    _put(y, updates, length, rows_start, target, s, work)
 
 
 @inlined
@@ -114,16 +114,16 @@ def _backward(y, values, first, rows_start, values_start, place, s, work):  # ty
 
 @kernel(f"void(i8, i8, f4[:,:,::1], f4[:,:,::1], {INSIDE}, i4[::1], i4[::1], f4[:,::1])")
 def _forward_trees(  # type: ignore[no-untyped-def]
-    start, stop, y, said, values, first, rows_start, values_start, target, trees, begins, works,
+    start, stop, y, updates, values, first, rows_start, values_start, target, trees, begins, works,
 ):
     """L⁻¹ Y of subtrees start to stop."""
     for tree in range(start, stop):
         for strip in range(y.shape[0]):
-            said[strip, begins[tree] : begins[tree + 1]] = np.float32(0.0)
+            updates[strip, begins[tree] : begins[tree + 1]] = np.float32(0.0)
         for s in range(trees[2 * tree], trees[2 * tree + 1]):
             # all strips while this part of L is at hand
             for strip in range(y.shape[0]):
-                _forward(y[strip], said[strip], values, first, rows_start, values_start, target, s, works[tree])
+                _forward(y[strip], updates[strip], values, first, rows_start, values_start, target, s, works[tree])
 
 
 @kernel(f"void(i8, i8, f4[:,:,::1], {INSIDE}, i4[::1], f4[:,::1])")
@@ -138,13 +138,13 @@ def _backward_top(  # type: ignore[no-untyped-def]
 
 @kernel(f"void(i8, i8, f4[:,:,::1], f4[:,:,::1], {INSIDE}, i4[::1], i4[::1], f4[:,::1])")
 def _through_top(  # type: ignore[no-untyped-def]
-    start, stop, y, said, values, first, rows_start, values_start, place, top, above, works,
+    start, stop, y, updates, values, first, rows_start, values_start, place, top, above, works,
 ):
     """L⁻ᵀ L⁻¹ of the supernodes above all subtrees, for strips start to stop."""
     for strip in range(start, stop):
         own = y[strip]
         for i in range(above.shape[0]):
-            into, row = own[above[i]], said[strip, i]
+            into, row = own[above[i]], updates[strip, i]
             for c in range(LANES):
                 into[c] += row[c]
         for k in range(top.shape[0]):

@@ -28,7 +28,7 @@ class SingleFew:
         place = np.empty(size, dtype=np.int32)
         place[inside.permutation] = np.arange(size)
         self._place: Index
-        self._place, self._held = place[: size - kept], inside.permutation >= size - kept
+        self._place, self._fixed = place[: size - kept], inside.permutation >= size - kept
         if rows is not None:
             self._place = self._place[rows]
         trees = len(inside.trees) // 2
@@ -50,8 +50,8 @@ class SingleFew:
         _load(right, self._place, y[-1], self._scale)
         arrays = (self.single.values, inside.first, inside.rows_start, inside.values_start, inside.rows)
         parallel_for(_forward_trees, len(y) - 1, y, *arrays, inside.trees, self.single.above, works)
-        _through_top(y, self._held, *arrays, inside.top, self.single.above, works[-1])
-        parallel_for(_backward_trees, len(y) - 1, y, self._held, *arrays, inside.trees, works)
+        _through_top(y, self._fixed, *arrays, inside.top, self.single.above, works[-1])
+        parallel_for(_backward_trees, len(y) - 1, y, self._fixed, *arrays, inside.trees, works)
         out: Vec = np.empty(right.shape)
         _unload(y[-1], self._place, self._scale, self.single.unit, out)
         return out
@@ -225,9 +225,9 @@ def _forward_trees(  # type: ignore[no-untyped-def]
 
 @kernel(f"void(f4[:,:,::1], b1[::1], {INSIDE}, i4[::1], i4[::1], f4[::1])")
 def _through_top(  # type: ignore[no-untyped-def]
-    y, held, values, first, rows_start, values_start, rows, top, above, work,
+    y, fixed, values, first, rows_start, values_start, rows, top, above, work,
 ):
-    """L⁻ᵀ L⁻¹ of the supernodes above all subtrees, in the last y, with some rows held at zero; held: (m,)."""
+    """L⁻ᵀ L⁻¹ of the supernodes above all subtrees, in the last y, with some rows fixed at zero; fixed: (m,)."""
     shared = y[y.shape[0] - 1]
     for tree in range(y.shape[0] - 1):
         own = y[tree]
@@ -238,7 +238,7 @@ def _through_top(  # type: ignore[no-untyped-def]
         _forward(shared, values, first, rows_start, values_start, rows, top[k], work)
     for c in range(shared.shape[0]):
         for i in above:
-            if held[i]:
+            if fixed[i]:
                 shared[c, i] = 0.0
     for k in range(top.shape[0] - 1, -1, -1):
         _backward(shared, values, first, rows_start, values_start, rows, top[k], work)
@@ -246,14 +246,14 @@ def _through_top(  # type: ignore[no-untyped-def]
 
 @kernel(f"void(i8, i8, f4[:,:,::1], b1[::1], {INSIDE}, i4[::1], f4[:,::1])")
 def _backward_trees(  # type: ignore[no-untyped-def]
-    start, stop, y, held, values, first, rows_start, values_start, rows, trees, works,
+    start, stop, y, fixed, values, first, rows_start, values_start, rows, trees, works,
 ):
-    """L⁻ᵀ Y of subtrees start to stop, in the last y, with some rows held at zero."""
+    """L⁻ᵀ Y of subtrees start to stop, in the last y, with some rows fixed at zero."""
     shared = y[y.shape[0] - 1]
     for tree in range(start, stop):
         own = y[tree]
         for c in range(own.shape[0]):
             for i in range(first[trees[2 * tree]], first[trees[2 * tree + 1]]):
-                shared[c, i] = 0.0 if held[i] else own[c, i]
+                shared[c, i] = 0.0 if fixed[i] else own[c, i]
         for s in range(trees[2 * tree + 1] - 1, trees[2 * tree] - 1, -1):
             _backward(shared, values, first, rows_start, values_start, rows, s, works[tree])
