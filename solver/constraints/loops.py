@@ -77,8 +77,8 @@ class Loops:
         fill_loops(E, self.body, self.frame_a, self.frame_b, self.loop, self.axis, off, wrench)
         return self._closed.turned(wrench), off
 
-    def said(self, rows: Index) -> list[str]:
-        """Names of the loops that these rows are of, each once."""
+    def names_of(self, rows: Index) -> list[str]:
+        """Return the names of the loops that these rows are of, each once."""
         return [self.names[i] for i in np.unique(self.loop[rows])]
 
 

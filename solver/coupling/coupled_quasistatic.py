@@ -74,15 +74,15 @@ class CoupledQuasistatic:
         right = np.concatenate([across, -on_nodes[:, :, None]], axis=2)[order].reshape(-1, count + 1)
         self._factor(lin, lin_at if not project else None)
         self._solved = solved = self._solve(right)
-        self._felt, self._across = self._times(solved), right[:, :count]
+        self._products, self._across = self._times(solved), right[:, :count]
         self._on_nodes, self._on_rates = -right[:, count], on_rates
 
         back, onto = solved[:, :count], ways.reshape(-1, count)
         own = onto.T @ weighed.reshape(-1, count)
         own -= stage.stiffness_factor * np.einsum("aic,aid->cd", columns, pulled[attached.nodes])
         self._own: Vec = 0.5 * (own + own.T)
-        matrix = self._own - back.T @ self._across - self._across.T @ back + back.T @ self._felt[:, :count]
-        impulse = -on_rates - self._across.T @ solved[:, count] - back.T @ (right[:, count] - self._felt[:, count])
+        matrix = self._own - back.T @ self._across - self._across.T @ back + back.T @ self._products[:, :count]
+        impulse = -on_rates - self._across.T @ solved[:, count] - back.T @ (right[:, count] - self._products[:, count])
         if not (np.isfinite(matrix).all() and np.isfinite(impulse).all()):
             raise StepFailed("what it does to its bones is not a number")
         matrix = 0.5 * (matrix + matrix.T)
@@ -96,9 +96,9 @@ class CoupledQuasistatic:
         self.tree_stage = bones.tree_stage
         turned = at.carrying(u) - self._here.rates
         share = np.append(-turned, 1.0)
-        of_nodes, felt = self._solved @ share, self._felt @ share
+        of_nodes, product = self._solved @ share, self._products @ share
         across = self._across @ turned
-        self.curvature = float(of_nodes @ felt) + 2.0 * float(of_nodes @ across) + float(turned @ self._own @ turned)
+        self.curvature = float(of_nodes @ product) + 2.0 * float(of_nodes @ across) + float(turned @ self._own @ turned)
         self.start_slope = float(self._on_nodes @ of_nodes) + float(self._on_rates @ turned)
         self._way = of_nodes, turned
         coordinates = self._whole.mesh.coordinates
@@ -170,15 +170,15 @@ class CoupledQuasistatic:
             if not len(open_):
                 break
             along = way[:, open_]
-            felt = self._times(along)
-            curvature = np.einsum("ij,ij->j", along, felt)
+            product = self._times(along)
+            curvature = np.einsum("ij,ij->j", along, product)
             up = curvature > 0.0
             if k == 0:
                 x[:, open_[~up]] = along[:, ~up]
-            open_, along, felt = open_[up], along[:, up], felt[:, up]
+            open_, along, product = open_[up], along[:, up], product[:, up]
             step = last[open_] / curvature[up]
             x[:, open_] += step * along
-            left[:, open_] -= step * felt
+            left[:, open_] -= step * product
             answer = linear.solve(left[:, open_])
             now = np.einsum("ij,ij->j", left[:, open_], answer)
             way[:, open_] = answer + now / last[open_] * along

@@ -110,8 +110,8 @@ class CoupledStage(NoQuasistatic):
         """Rates of the free nodes, (3 f,) [m/s], and of the joints, (m,) [rad/s, m/s]. Raises StepFailed."""
         eliminated = self._eliminated
         if self._impulses is not None:
-            felt = eliminated.columns.T @ self._impulses[self._coordinates.free].ravel()
-            eliminated = replace(eliminated, impulse=eliminated.impulse + felt)
+            on_rates = eliminated.columns.T @ self._impulses[self._coordinates.free].ravel()
+            eliminated = replace(eliminated, impulse=eliminated.impulse + on_rates)
         self.bones = self._bones.pose(self._at, self._joints, self._of_joints, eliminated)
         u = self.bones.solve()
         rates = self._at.carrying(u)
@@ -160,8 +160,8 @@ class CoupledStage(NoQuasistatic):
     def _along(self, left: Vec, columns: Vec) -> float:
         """Return the sum of momenta (n, 3) times the change of velocities, attached nodes by `columns`, (a, 3, c)."""
         of_nodes, turned = self._way
-        felt = np.einsum("aic,ai->c", columns, left[self._coordinates.attached.nodes])
-        return float(left[self._coordinates.free].ravel() @ of_nodes) + float(felt @ turned)
+        on_rates = np.einsum("aic,ai->c", columns, left[self._coordinates.attached.nodes])
+        return float(left[self._coordinates.free].ravel() @ of_nodes) + float(on_rates @ turned)
 
     @property
     def tree_stage(self) -> Any:
@@ -192,8 +192,8 @@ class CoupledStage(NoQuasistatic):
         gained = stage.inertia * self.lin.mass[:, None] * (v - self._brought(at, columns, stage, of_joints, kept))
         left = gained - stage.a * stage.h * force
         free = left[self._coordinates.free].ravel()
-        felt = self._eliminated.columns.T @ free + np.einsum("aic,ai->c", columns, left[attached.nodes])
-        eliminated = ReducedOnRates(self._eliminated.matrix, self._eliminated.matrix @ rates - felt)
+        on_rates = self._eliminated.columns.T @ free + np.einsum("aic,ai->c", columns, left[attached.nodes])
+        eliminated = ReducedOnRates(self._eliminated.matrix, self._eliminated.matrix @ rates - on_rates)
         bones = self._bones.pose(at, joints, of_joints, eliminated)
         u = bones.solve()
         own = v[self._coordinates.free].ravel() + self._eliminated.columns @ (at.carrying(u) - rates)

@@ -242,9 +242,9 @@ def _flying(jointed: Jointed, soft: NodesPart, attached: Attached) -> list[tuple
     for i in range(tree.count):
         if tree.parent[i] >= 0:
             root[i] = root[tree.parent[i]]
-    held = np.diff(tree.dof)[root] != FREE
+    constrained = np.diff(tree.dof)[root] != FREE
     for bodies in [jointed.on_rates.bodies, *(one.bodies for one in jointed.joint_forces)]:
-        held[np.isin(root, bodies)] = True
+        constrained[np.isin(root, bodies)] = True
 
     # connected components of soft nodes, and the roots that they are attached to
     n, edges = len(soft.rest), soft.tets[:, [[0, 1], [0, 2], [0, 3]]].reshape(-1, 2)
@@ -255,7 +255,7 @@ def _flying(jointed: Jointed, soft: NodesPart, attached: Attached) -> list[tuple
     for k in np.unique(on[:, 0]):
         roots = on[on[:, 0] == k, 1]
         if len(roots) > 1 or np.isin(piece[fixed], k).any():
-            held[np.isin(root, roots)] = True
+            constrained[np.isin(root, roots)] = True
     return [(np.flatnonzero(root == first).astype(np.int32),
              np.flatnonzero(np.isin(piece, on[on[:, 1] == first, 0])).astype(np.int32))
-            for first in np.unique(on[:, 1]) if not held[first]]
+            for first in np.unique(on[:, 1]) if not constrained[first]]

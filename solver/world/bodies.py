@@ -26,7 +26,7 @@ class BodyInWorld:
     size: float  #: rest diagonal [m]
     embedding: Embedding | None  #: of the artist's mesh; without one the nodes are the output
     to_object: Vec | None  #: world to object space at each frame, (frames, 4, 4)
-    held: PinnedVertices | None = None  #: vertices that are shown exactly where they are pinned or attached
+    at_pins: PinnedVertices | None = None  #: vertices that are shown exactly where they are pinned or attached
     hertz: float | None = None  #: fundamental frequency in the initial state [Hz]; None where it was not computed
     above: AboveGround | None = None  #: draws vertices on the ground that would be in it; None without a ground
     shows_stress: bool = False  #: whether stress, stretch, pressure and speed are written at each frame
@@ -34,8 +34,8 @@ class BodyInWorld:
     def output(self, x: Vec, frame: int) -> Vec:
         """Return vertices in object space at this frame, counted from 0, (v, 3)."""
         points = x[self.nodes] if self.embedding is None else self.embedding.apply(x[self.nodes])
-        if self.held is not None:
-            points = self.held.apply(points, x[self.nodes], frame)
+        if self.at_pins is not None:
+            points = self.at_pins.apply(points, x[self.nodes], frame)
         if self.above is not None:
             points = self.above.apply(points, frame)
         if self.to_object is None:

@@ -300,7 +300,7 @@ class MechanismConstraints:
         if self.loops is None:
             return []
         G = self._jacobian(posed.lin.posture, self.loops.rows(posed.lin.posture.E)[0])
-        return self.loops.said(Bilateral(DenseRows.equations(G), posed.respond).redundant)
+        return self.loops.names_of(Bilateral(DenseRows.equations(G), posed.respond).redundant)
 
     def singular_loop(self, state: State, posed: PosedTree) -> str:
         """Return the name of a loop in a singular posture, stretched straight or folded flat, in which motion that its

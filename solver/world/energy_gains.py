@@ -41,9 +41,9 @@ def gains(soft: SoftBodies, before: State, after: State, admissible: float) -> b
     """
     (x, v), (y, w) = soft.nodes_at(before), soft.nodes_at(after)
     (pulled, stored), (pulls, stores) = soft.evaluate(x, after.time), soft.evaluate(y, after.time)
-    free, held = soft.coordinates.free, soft.coordinates.prescribed
+    free, prescribed = soft.coordinates.free, soft.coordinates.prescribed
     moved, moves = (0.5 * float(np.vdot(soft.mass[free, None] * u[free], u[free])) for u in (v, w))
-    worked = -0.5 * float(np.vdot(pulled[held] + pulls[held], y[held] - x[held]))
+    worked = -0.5 * float(np.vdot(pulled[prescribed] + pulls[prescribed], y[prescribed] - x[prescribed]))
     gained = moves + stores - moved - stored - worked
     return not gained <= admissible * max(moved, moves, abs(stores - stored))
 

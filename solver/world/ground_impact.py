@@ -55,7 +55,7 @@ def gained_energy(nodes: Moving, before: State, after: State, jump: float) -> fl
         return jump
     (x, v), (y, w) = nodes.nodes_at(before), nodes.nodes_at(after)
     (pulled, stored), (pulls, stores) = nodes.evaluate(x, after.time), nodes.evaluate(y, after.time)
-    held, mass = nodes.coordinates.prescribed, nodes.mass[nodes.coordinates.free, None]
+    prescribed, mass = nodes.coordinates.prescribed, nodes.mass[nodes.coordinates.free, None]
     moved, moves = (0.5 * float(np.vdot(mass * u[nodes.coordinates.free], u[nodes.coordinates.free])) for u in (v, w))
-    worked = -0.5 * float(np.vdot(pulled[held] + pulls[held], y[held] - x[held]))
+    worked = -0.5 * float(np.vdot(pulled[prescribed] + pulls[prescribed], y[prescribed] - x[prescribed]))
     return np.inf if moves + stores - moved - stored - worked > GAINED * max(moved, moves) else jump

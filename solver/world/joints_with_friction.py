@@ -163,6 +163,6 @@ class JointsWithFriction(MechanismConstraints):
         unsettled = () if result.converged else (BEARINGS,)
         if rows.outside is None or rows.solution is None:
             return ConstraintSolution(result.u, memory=memory, unsettled=unsettled, tolerance=self.rates_tolerance)
-        held = self.recorded(posed, rows.outside, rows.solution, rows.position_correction())
-        return replace(held, rates=result.u, memory={**held.memory, **memory},
-                       unsettled=(*held.unsettled, *unsettled), tolerance=self.rates_tolerance)
+        constrained = self.recorded(posed, rows.outside, rows.solution, rows.position_correction())
+        return replace(constrained, rates=result.u, memory={**constrained.memory, **memory},
+                       unsettled=(*constrained.unsettled, *unsettled), tolerance=self.rates_tolerance)

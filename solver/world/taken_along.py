@@ -30,12 +30,12 @@ def taken_along(bodies: Sequence[slice], obstacles: Sequence[slice], is_free: Ma
 
     # what moves by hand: obstacles, and bodies by what is pinned of them
     motions: dict[int, MovedAsOne] = {}
-    held = set[int]()
+    prescribed = set[int]()
     for k, nodes in enumerate(spans):
         own = np.flatnonzero(~is_free[nodes]) + nodes.start
         if not len(own):
             continue
-        held.add(k)
+        prescribed.add(k)
         if not moved[own].any():
             continue
         found = MovedAsOne.of(begun[own], end[own])
@@ -51,7 +51,7 @@ def taken_along(bodies: Sequence[slice], obstacles: Sequence[slice], is_free: Ma
         shares = shares_of(begun, x)
         if shares.min() == 1.0:
             return x
-        hit = [k for k in range(count) if k not in held and k not in motions and shares[spans[k]].min() < 1.0]
+        hit = [k for k in range(count) if k not in prescribed and k not in motions and shares[spans[k]].min() < 1.0]
         if not hit or not motions:
             return None
         links = _links(contacts, spans, begun) if links is None else links

@@ -92,7 +92,7 @@ def test_rows_that_the_plane_already_holds_are_named():
     G = rows.jacobian(tree.parent, tree.dof, X, tree.S)
     A = tree.mass(X)
     redundant = Bilateral(DenseRows.equations(G), lambda b: np.linalg.solve(A, b)).redundant
-    assert len(redundant) == 3 and loops.said(redundant) == ["rocker pin"]
+    assert len(redundant) == 3 and loops.names_of(redundant) == ["rocker pin"]
 
 
 def test_a_loop_that_cannot_close_fails_the_step():
