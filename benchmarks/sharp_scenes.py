@@ -54,7 +54,7 @@ def world_of(name: str, folder: Path) -> tuple[World, Timeline]:
 
 def measured(part: EolCloth, world: World, timeline: Timeline) -> dict[str, Any]:
     """A row of the table: of a cloth of that world, by itself where it meets nothing in there."""
-    whole = world if part.steps.is_felt else part
+    whole = world if part.steps.needs_reactions else part
     spent = dict.fromkeys(("detect", "remesh", "fill", "program"), 0.0)
     times, faces, share, state = list[float](), 0, 0.0, whole.initial_state()
     halved = Halved()
@@ -65,7 +65,7 @@ def measured(part: EolCloth, world: World, timeline: Timeline) -> dict[str, Any]
             began = time.thread_time()
             state = advance(whole, state, timeline.step, 1, halved=halved, largest=timeline.largest_deformation)
             times.append(time.thread_time() - began)
-            cloth = part.cloth(world.parted(state)[world.parts.index(part)] if part.steps.is_felt else state)
+            cloth = part.cloth(world.parted(state)[world.parts.index(part)] if part.steps.needs_reactions else state)
             faces = max(faces, len(cloth.mesh.faces))
             share = max(share, float(((cloth.mesh.on >= 0) & ~cloth.free).mean()))
     took = sum(times)

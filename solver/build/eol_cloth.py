@@ -82,7 +82,7 @@ def sharp_cloth(job: Job, sheets: Sequence[Prepared], place: int, around: ClothS
     limits = RemeshLimits.of(max(meshes, key=lambda one: float(np.ptp(one.material, axis=0).max())), feels.thickness)
     steps = SlidingCloth([_fabric(one) for one in sheets], np.array(job.scene.gravity), things, limits,
                          _sizing([_cloth(one) for one in sheets], meshes, apart), held_at, pushing=pushing,
-                         air=_air(job, sheets), apart=apart, is_felt=bool(linked))
+                         air=_air(job, sheets), apart=apart, needs_reactions=bool(linked))
     shown, notes = [], []
     for one, material in zip(sheets, materials):
         surface, own = one.body.surface, one.body.cloth

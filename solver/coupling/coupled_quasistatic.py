@@ -70,7 +70,7 @@ class CoupledQuasistatic:
 
         count = columns.shape[2]
         pulled = whole.loads.pulls(lin, coordinates.carried(columns))  # K J_a
-        across = inertia.felt(weighed) - stage.stiffness_factor * pulled
+        across = inertia.generalised_force(weighed) - stage.stiffness_factor * pulled
         right = np.concatenate([across, -on_nodes[:, :, None]], axis=2)[order].reshape(-1, count + 1)
         self._factor(lin, lin_at if not project else None)
         self._solved = solved = self._solve(right)
@@ -139,7 +139,7 @@ class CoupledQuasistatic:
         pulled = stage.a * stage.h * at.force
         on_rates = np.einsum("nic,ni->c", ways, gained[:, :, 0])
         on_rates -= np.einsum("aic,ai->c", ways[attached], pulled[attached])
-        return self._inertia.felt(gained)[:, :, 0] - pulled, on_rates
+        return self._inertia.generalised_force(gained)[:, :, 0] - pulled, on_rates
 
     def _factor(self, lin: Linearised, lin_at: Callable[[bool], Linearised] | None) -> None:
         """Keep −a b h² K and a little mass, and factor it, or that of another K which is written over this one."""

@@ -150,7 +150,7 @@ class ProjectedBody(PlayedBody):
 
     def _hand_rows(self) -> list[TargetRows]:
         """Return springs from nodes to where their mean would be at the hand, as the body is now."""
-        return [TargetRows.held(*grabbed.springs_from(self.x)) for grabbed, _, _ in self._hands.values()]
+        return [TargetRows.springs(*grabbed.springs_from(self.x)) for grabbed, _, _ in self._hands.values()]
 
     @property
     def grabbed(self) -> list[GrabbedPlace]:

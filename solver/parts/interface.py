@@ -280,8 +280,8 @@ class PositionInertia(Protocol):
     def following(self, columns: Vec) -> Vec:
         """Velocities V C of rates of positions, both (n, 3, c)."""
 
-    def felt(self, loads: Vec) -> Vec:
-        """(V C)ᵀ of loads on all nodes, both (n, 3, c)."""
+    def generalised_force(self, loads: Vec) -> Vec:
+        """Return (V C)ᵀ times loads on all nodes, both (n, 3, c)."""
 
     def velocities(self, v: Vec, rates: Vec | None = None) -> Vec:
         """V u + F of rates of positions v, both (n, 3) [m/s]: zero on prescribed nodes. rates: of the joints, (c,)."""

@@ -54,19 +54,18 @@ class Loads:
         out[near.nodes] = near.multiply(lin, inside)
         return out
 
-    def felt(self, lin: Linearised, stage: NodeStage) -> Index:
-        """Which prescribed nodes weigh something or are pulled at, (k,) of them: most corners of rigid surfaces do
-        neither, as they touch nothing."""
+    def loaded_prescribed(self, lin: Linearised, stage: NodeStage) -> Index:
+        """Return the prescribed nodes with a mass or a stiffness, (k,), numbered among these: most corners of rigid
+        surfaces have neither, as they touch nothing."""
         some = (stage.weight(lin) != 0.0) | lin.node_blocks.any(axis=(1, 2))
         some[self._around_prescribed.of(lin).around] = True
         if lin.damped is not None and lin.damped.between is not None:
             some[lin.damped.between[0]] = True
         return np.flatnonzero(some[self._mesh.coordinates.prescribed])
 
-    def on_prescribed(self, lin: Linearised, stage: NodeStage, columns: Vec, felt: Index) -> Vec:
-        """Rows of (M − ahD − βabh²K) columns that belong to those of the prescribed nodes, (k, 3, c), of columns
-        (n, 3, c)."""
-        near, nodes = self._around_prescribed.of(lin), self._mesh.coordinates.prescribed[felt]
+    def on_prescribed(self, lin: Linearised, stage: NodeStage, columns: Vec, loaded: Index) -> Vec:
+        """Return the rows of (M − ahD − βabh²K) columns of loaded prescribed nodes, (k, 3, c), of columns (n, 3, c)."""
+        near, nodes = self._around_prescribed.of(lin), self._mesh.coordinates.prescribed[loaded]
         out: Vec = stage.weight(lin)[nodes, None, None] * columns[nodes]
         out -= stage.stiffness_and_share(lin) * near.multiply(lin, columns[near.nodes])[near.place[nodes]]
         if lin.damped is not None and lin.damped.has_blocks:

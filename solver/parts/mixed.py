@@ -94,7 +94,7 @@ class _Inertia:
         if self._between is not None:
             velocities = self.velocities(v) + self._moving
             impulse = self._damping_impulse(velocities)[:, :, None]
-            slope = slope + self.felt(impulse)[:, :, 0]
+            slope = slope + self.generalised_force(impulse)[:, :, 0]
             value += 0.5 * float(np.vdot(velocities, impulse))
         return slope, value
 
@@ -114,15 +114,15 @@ class _Inertia:
         if self._between is None:
             return own
         columns = v.reshape(*v.shape[:2], -1)
-        return own + self.felt(self._damping_impulse(self.following(columns))).reshape(v.shape)
+        return own + self.generalised_force(self._damping_impulse(self.following(columns))).reshape(v.shape)
 
     def following(self, columns: Vec) -> Vec:
         """V C of rates of positions, both (n, 3, c)."""
         return self._sum(lambda one: one.following(columns))
 
-    def felt(self, loads: Vec) -> Vec:
-        """(V C)ᵀ of loads on all nodes, both (n, 3, c)."""
-        return self._sum(lambda one: one.felt(loads))
+    def generalised_force(self, loads: Vec) -> Vec:
+        """Return (V C)ᵀ times loads on all nodes, both (n, 3, c)."""
+        return self._sum(lambda one: one.generalised_force(loads))
 
     def velocities(self, v: Vec, rates: Vec | None = None) -> Vec:
         """V u + F of rates of positions v, both (n, 3) [m/s]: zero on prescribed nodes. rates: of the joints, (c,)."""

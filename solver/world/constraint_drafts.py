@@ -91,7 +91,7 @@ class ConstraintDraft(SteppedPart):
     def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
         """A step of the body. Raises StepFailed."""
         ends, before = state.time + h, self._reduced(state)
-        targets = [TargetRows.held(*one.springs_at(ends)) for one in self.pulls if one.at_work(ends)]
+        targets = [TargetRows.springs(*one.springs_at(ends)) for one in self.pulls if one.at_work(ends)]
         targets += [self.beside, *self._on_obstacles(before, h)]
         touching = self._on_ground(ends, h) if self.ground.is_there else None
         after = self.body.step(before, h, self._force(before, h), TargetRows.joined(targets),

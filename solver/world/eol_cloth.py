@@ -106,12 +106,12 @@ class EolCloth(SteppedPart):
     def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
         """Return the state after a sequence of substeps, each on a mesh of its own (see `interface`), with the
         reaction of the step where another part needs it."""
-        after, reaction = self.steps.felt_step(self.cloth(state), state.time, h, self.inertia)
+        after, reaction = self.steps.step_with_reaction(self.cloth(state), state.time, h, self.inertia)
         self._refuse_blow_up(after.mesh)
         self.notes += [f'"{self.name}": {one}' for one in self.steps.step_log.sentences]
         self.steps.step_log.sentences.clear()
         return State(state.time + h, state.q, state.u, self._memory(after),
-                     reaction=reaction if self.steps.is_felt else None)
+                     reaction=reaction if self.steps.needs_reactions else None)
 
     def with_interface(self, inertia: InterfaceInertia | None) -> EolCloth:
         """Return a copy whose interface points respond with this inertia; None: their motion is prescribed."""

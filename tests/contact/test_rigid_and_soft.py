@@ -219,11 +219,11 @@ def test_bones_feel_nothing_at_corners_that_touch_nothing(tmp_path):
         mine = world.parted(state)[0]
         x = part.coordinates.positions(mine.q, mine.time, mine.carrier_motion)
         lin = part.linearise_at(x, np.zeros_like(x), mine.time)
-        felt = loads.felt(lin, stage)
+        loaded = loads.loaded_prescribed(lin, stage)
         every = loads.on_prescribed(lin, stage, columns, np.arange(len(prescribed)))
-        assert np.array_equal(loads.on_prescribed(lin, stage, columns, felt), every[felt])
-        assert not np.delete(every, felt, axis=0).any()
-        counts.append(len(felt))
+        assert np.array_equal(loads.on_prescribed(lin, stage, columns, loaded), every[loaded])
+        assert not np.delete(every, loaded, axis=0).any()
+        counts.append(len(loaded))
     assert min(counts) == 0 < max(counts) < len(prescribed)
 
 

@@ -12,7 +12,7 @@ from solver import catalogue
 from solver.errors import BadInput, NoFreeNode
 from solver.parts.modes import load_modes
 from solver.parts.modes.body import ReducedBody, Stepping
-from solver.parts.modes.loads import Held, Planes
+from solver.parts.modes.loads import Planes, StageLoads
 from solver.parts.modes.operators import Substance, stiffness_operator, weight_operator
 from solver.parts.modes.skinning import build_subspace
 from solver.parts.modes.stepping import Iterating, ReducedStage, solve_pairs
@@ -66,7 +66,7 @@ def stage_of(body, grabs=(), floor=None, drag=0.0, alpha=0.0, h=1 / 60, planes=N
         body.points.restart()
         body.points.linearise(body.points.gradients(0.3 * y, state.carrier_motion), True)
         damped = (body.points.tangents.copy(), alpha)
-    held = Held(grabs, floor, body.touching, state.carrier_motion, 0.3 * y, y, h, planes)
+    held = StageLoads(grabs, floor, body.touching, state.carrier_motion, 0.3 * y, y, h, planes)
     carrier = state.carrier_motion, state.carrier_motion, state.led_rate
     return ReducedStage(body.points, 0.3 * y, y, h, h, *carrier, body._coupling,
                         body.weighed[:, None] * np.array([0, 0, -9.81]), drag, damped, held), y

@@ -181,7 +181,7 @@ def test_springs_welds_and_anchors_hold_a_second_body():
 
 def test_a_grabbed_node_is_pulled():
     body = cloth(6, (0,))
-    state, rows = body.initial_state(), TargetRows.held(np.array([35]), 1e4, np.array([[0.3, 0.3, 0.1]]))
+    state, rows = body.initial_state(), TargetRows.springs(np.array([35]), 1e4, np.array([[0.3, 0.3, 0.1]]))
     for _ in range(60):
         state = body.step(state, H, points=rows)
     assert state.x[35] == pytest.approx([0.3, 0.3, 0.1], abs=1e-3)

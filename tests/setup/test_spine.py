@@ -108,7 +108,7 @@ WRITES = {
     "parts/conjac/conjac.py _condensed self._single.too_soft": "its own single precision",
     "parts/conjac/conjac.py forget_past self._single.too_soft": "its own single precision",
     "parts/conjac/reduced_precision.py condense showing.factored": "counts factors of a linear solver",
-    "parts/eol/sliding_cloth.py felt_step self.step_log.substeps": "the log's counts",
+    "parts/eol/sliding_cloth.py step_with_reaction self.step_log.substeps": "the log's counts",
     "parts/eol/solving.py _counted self.step_log": "the log's counts",
     "parts/eol/solving.py _kept_apart self.step_log.rounds": "the log's counts",
     "parts/joints/jointed.py _add_explicit self.on_rates.force": "its own forces on rates, overwritten in each stage",

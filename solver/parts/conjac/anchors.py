@@ -13,19 +13,19 @@ class Anchors:
 
     def __init__(self, rest: Vec, parts: list[Index], dynamic: Index, prescribed: Index) -> None:
         """rest: (n, 3) [m]. parts: nodes of each face-connected part. dynamic, prescribed: nodes that hold."""
-        held = np.concatenate([dynamic, prescribed])
-        self.floating = FloatingParts(rest, parts, held)
+        fixed = np.concatenate([dynamic, prescribed])
+        self.floating = FloatingParts(rest, parts, fixed)
         chosen: list[int] = []
         for group in self.floating.groups:
             for part in group.parts:
-                chosen += _choose(rest, part, np.concatenate([held, np.array(chosen, dtype=held.dtype)]))
+                chosen += _choose(rest, part, np.concatenate([fixed, np.array(chosen, dtype=fixed.dtype)]))
         self.nodes: Index = np.array(chosen, dtype=np.int32)
 
 
-def _choose(rest: Vec, part: Index, held: Index) -> list[int]:
+def _choose(rest: Vec, part: Index, fixed: Index) -> list[int]:
     """Return nodes of a part that make it firm with its prescribed ones: each as far as possible from the earlier ones.
     """
-    have = rest[np.intersect1d(part, held)]
+    have = rest[np.intersect1d(part, fixed)]
     width = width_of(rest[part])
     chosen: list[int] = []
     while not is_firm(have, width):

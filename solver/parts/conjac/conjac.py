@@ -28,8 +28,8 @@ from ..interface import Eliminated, Mesh
 from ..loads import Loads
 from ..stage import NodeStage
 from .anchors import Anchors
+from .constrained_patches import ConstrainedPatches, free_patches, patch_loads
 from .eliminate import eliminate
-from .held_patches import ConstrainedPatches, free_patches, patch_loads
 from .inertia import Inertia
 from .posed import PosedConJac
 from .prescribed_response import PrescribedResponse
@@ -200,7 +200,7 @@ class ConJac:
             components = UnconstrainedParts.of(frames, self.pattern.position, self._mass_rows, columns, stiffness, left,
                                            1 + count)
             static, left = components.balance(still, left)
-            velocities, felt = components.rigid()
+            velocities, stiffness_rows = components.rigid()
         else:
             # along unconstrained rigid motions the anchors are dynamic, across them quasistatic
             basis, own = hold.split(lin.x, stiffness, left)
@@ -208,14 +208,15 @@ class ConJac:
             if hold.holds:
                 rows, still = jacobian @ basis, still + jacobian @ own
             static, left = np.concatenate([still, own]), left + stiffness @ own
-            velocities, felt = np.concatenate([rows, basis]), stiffness @ basis
+            velocities, stiffness_rows = np.concatenate([rows, basis]), stiffness @ basis
         if not len(awake):
             size = len(velocities)
-            return QuasistaticMotion(columns, stiffness, velocities, velocities[size - len(felt) :].T @ felt,
-                                     static[:, count:], on_rows(left[:, count:], size), components=components)
-        held = ConstrainedPatches(border[awake], self.pattern.order, static[:, awake], left[:, awake])
-        return QuasistaticMotion(columns, stiffness, *held.velocities(velocities, felt),
-                                 *held.still(static[:, count:], left[:, count:]), held, components)
+            product = velocities[size - len(stiffness_rows) :].T @ stiffness_rows
+            return QuasistaticMotion(columns, stiffness, velocities, product, static[:, count:],
+                                     on_rows(left[:, count:], size), components=components)
+        constrained = ConstrainedPatches(border[awake], self.pattern.order, static[:, awake], left[:, awake])
+        return QuasistaticMotion(columns, stiffness, *constrained.velocities(velocities, stiffness_rows),
+                                 *constrained.still(static[:, count:], left[:, count:]), constrained, components)
 
     def _condensed(self, lin: Linearised, border: Vec, roughly: bool) -> Vec:
         """Return −A_qq⁻¹ A_qk for all rows that are eliminated last, on a new factor. border: (border, n, 3)."""
@@ -249,8 +250,8 @@ class ConJac:
         if lin.damped is not None and lin.damped.has_blocks:
             columns = np.zeros((len(self.mesh.rest), 3, velocities.shape[1]))
             columns[self.pattern.order] = velocities.reshape(-1, 3, velocities.shape[1])
-            felt = lin.damped.multiply(columns)[self.pattern.order].reshape(velocities.shape)
-            inertia -= stage.a * stage.h * (velocities.T @ felt)
+            damping_rows = lin.damped.multiply(columns)[self.pattern.order].reshape(velocities.shape)
+            inertia -= stage.a * stage.h * (velocities.T @ damping_rows)
         out: Vec = 0.5 * (inertia + inertia.T)
         return out
 

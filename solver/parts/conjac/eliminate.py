@@ -38,10 +38,10 @@ def eliminate(posed: PosedConJac, carried: Vec) -> Eliminated:
     rows -= stage.stiffness_and_share(lin) * left
     if lin.damped is not None and lin.damped.has_blocks:
         rows -= stage.a * stage.h * lin.damped.multiply(moved)[order].reshape(-1, count + 1)
-    felt = owner.loads.felt(lin, stage)
-    on_prescribed = owner.loads.on_prescribed(lin, stage, moved, felt).reshape(-1, count + 1)
+    loaded = owner.loads.loaded_prescribed(lin, stage)
+    on_prescribed = owner.loads.on_prescribed(lin, stage, moved, loaded).reshape(-1, count + 1)
 
-    whole = carry.rows.T @ rows + carried[felt].reshape(-1, count).T @ on_prescribed
+    whole = carry.rows.T @ rows + carried[loaded].reshape(-1, count).T @ on_prescribed
     momentum, onto = owner.loads.momentum(lin, stage), carried.reshape(-1, count)
     impulse = carry.rows.T @ momentum[order].ravel() + onto.T @ momentum[prescribed].ravel() - whole[:, count]
     matrix, response = whole[:, :count], carry.rows

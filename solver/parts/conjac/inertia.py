@@ -120,8 +120,8 @@ class Inertia:
             out[one.nodes] = rows.reshape(field.shape)
         return out
 
-    def felt(self, loads: Vec) -> Vec:
-        """(V C)ᵀ of loads on all nodes, both (n, 3, c)."""
+    def generalised_force(self, loads: Vec) -> Vec:
+        """Return (V C)ᵀ times loads on all nodes, both (n, 3, c)."""
         out = np.zeros_like(loads)
         for one in self._all:
             field = loads[one.nodes]
@@ -164,9 +164,9 @@ def _together(nodes: Index, columns: Vec, frames: list[Frame], mass: Vec, dynami
         across = across[:, :0]
 
     # each is read where nodes and patches are dynamic, past what rigid motions do there
-    held = place[dynamic][place[dynamic] >= 0]
-    look = np.zeros((3 * len(held), 3 * len(nodes)))
-    look[np.arange(len(look)), (3 * held[:, None] + np.arange(3)).ravel()] = 1.0
+    own_dynamic = place[dynamic][place[dynamic] >= 0]
+    look = np.zeros((3 * len(own_dynamic), 3 * len(nodes)))
+    look[np.arange(len(look)), (3 * own_dynamic[:, None] + np.arange(3)).ravel()] = 1.0
     look = np.concatenate([look, patches[:, nodes].reshape(len(patches), 3 * len(nodes))])
     extended = np.linalg.pinv(look @ across) @ (look - (look @ rigid) @ by_mass) if count else across.T
     return _Together(nodes, np.concatenate([by_mass, extended]), np.concatenate([rigid, across], axis=1))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...state import Vec
-from .held_patches import ConstrainedPatches
+from .constrained_patches import ConstrainedPatches
 from .prescribed_response import PrescribedResponse
 from .unconstrained import UnconstrainedParts
 

@@ -17,8 +17,8 @@ class RigidModeBasis:
         """kept: (k,) nodes that, with the prescribed ones, make every part firm. awake: which are dynamic, (k,).
         patches: and which of the patches, (p,); None: all."""
         self.patches = patches  #: which are dynamic, (p,); None: all
-        held = np.concatenate([kept[awake], mesh.coordinates.prescribed])
-        self.floating = FloatingParts(mesh.rest, mesh.parts, held)
+        fixed = np.concatenate([kept[awake], mesh.coordinates.prescribed])
+        self.floating = FloatingParts(mesh.rest, mesh.parts, fixed)
         self._nodes = kept[~awake]
         self._dynamic, self._rows = rows_of(np.flatnonzero(awake)), rows_of(np.flatnonzero(~awake))
         place = {node: i for i, node in enumerate(self._nodes.tolist())}

@@ -28,16 +28,16 @@ def turn(turns, fields):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(f8[::1], f8, f8, f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1])")
-def load(mass, inertia, share, v, v_hat, force, felt, pulled, out):  # type: ignore[no-untyped-def]
-    """Loads that are balanced, (n, 3, 3): K v, K p − m with m = M (v − v̂) − a h f, and f.
+def load(mass, inertia, share, v, v_hat, force, stiffness_p, pulled, out):  # type: ignore[no-untyped-def]
+    """Write the loads that are balanced, (n, 3, 3): K v, K p − m with m = M (v − v̂) − a h f, and f.
 
-    inertia: on M. share: a h [s]. felt, pulled: K p and K v. The others as in `Products`, all (n, 3).
+    inertia: on M. share: a h [s]. stiffness_p, pulled: K p and K v. The others as in `Products`, all (n, 3).
     """
     for i in range(out.shape[0]):
         inert = inertia * mass[i]
         for k in range(3):
             out[i, k, 0] = pulled[i, k]
-            out[i, k, 1] = felt[i, k] - (inert * (v[i, k] - v_hat[i, k]) - share * force[i, k])
+            out[i, k, 1] = stiffness_p[i, k] - (inert * (v[i, k] - v_hat[i, k]) - share * force[i, k])
             out[i, k, 2] = force[i, k]
 
 

@@ -63,7 +63,7 @@ class UnconstrainedParts:
         return self._solved(responses, left, -(self._weighted[: len(responses)].T @ responses))
 
     def rigid(self) -> tuple[Vec, Vec]:
-        """Velocities along R in balance, and K times those, both (3 (q + k), m)."""
+        """Return velocities along R in balance, and K times those, both (3 (q + k), m)."""
         count = len(self._squares)
         return self._solved(np.zeros((len(self._jacobian), count)), np.zeros((self._jacobian.shape[1], count)),
                             self._squares)

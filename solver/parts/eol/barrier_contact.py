@@ -278,7 +278,7 @@ class BarrierContacts:
             blocks, forces = share[:, None, None] * blocks, share[:, None, None] * forces
         return nodes, forces, blocks
 
-    def felt(self, at: MotionPath, end: MotionPath, h: float) -> Vec:
+    def obstacle_impulses(self, at: MotionPath, end: MotionPath, h: float) -> Vec:
         """Return impulses on smooth obstacles, (o, 3) [N s], in a step that was solved at one motion and ends in
         another: the opposite of what `added` has for the cloth."""
         foreseen: Vec = h * self._predicted_forces(self._at(at, h), at, end)[len(at.x):]

@@ -1,4 +1,4 @@
-"""Kernels: how the cloth lies and folds where its vertices sit on something sharp, and what they are held to."""
+"""Kernels: how cloth lies and folds where its vertices are on a sharp feature, and the rows that constrain them."""
 
 from __future__ import annotations
 

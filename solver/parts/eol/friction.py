@@ -9,7 +9,7 @@ import numpy as np
 
 from ...state import Index, Vec
 
-SLOWEST = 1.0e-4  #: [m/s]: what creeps less is held
+SLOWEST = 1.0e-4  #: [m/s]: what creeps less sticks
 SIGNIFICANT = 0.3  #: of a drag: a smaller change from one solution to the next is not significant
 ALIKE = 2.0  #: drags that differ by less share a factor
 FURTHEST = 4.0  #: times more or less than it asks for is what a vertex is given that goes on slipping

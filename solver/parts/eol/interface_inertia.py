@@ -45,7 +45,7 @@ class InterfaceInertia:
 
     @classmethod
     def nodes(cls, masses: Vec) -> InterfaceInertia:
-        """Nodes of masses (k,) [kg], infinite where one is held."""
+        """Nodes of masses (k,) [kg], infinite where one is prescribed."""
         free = np.flatnonzero(np.isfinite(masses))
         movers, own = np.full((len(masses), 2), -1, np.int32), np.arange(len(free), dtype=np.int32)
         movers[free, 0] = own

@@ -240,11 +240,11 @@ def of_sheets(table: Vec, sheet: Index) -> Vec:
     return found
 
 
-def _by_sheet(said: Sequence[ArrayLike]) -> Vec:
+def _by_sheet(columns: Sequence[ArrayLike]) -> Vec:
     """Return the values of all obstacles in one table, (p, s)."""
-    if not said:
+    if not columns:
         return np.zeros((0, 1))
-    table: Vec = np.array(np.broadcast_arrays(*said), dtype=float).reshape(len(said), -1)
+    table: Vec = np.array(np.broadcast_arrays(*columns), dtype=float).reshape(len(columns), -1)
     return table
 
 

@@ -20,22 +20,22 @@ THROWN = 50.0  #: [m/s]: where pins are faster behind the jump it is not over, a
 
 
 def carried(cloth: Cloth, pins: Pins, time: float, h: float, step_log: StepLog) -> tuple[Cloth, Pins]:
-    """Itself, and its pins. Where these jump in the next h seconds, all alike: as it is where they jump to, with their
-    speed there, and pins that have jumped."""
-    held = (cloth.pin >= 0).nonzero()[0]
-    if not len(held):
+    """Return the cloth and its pins: unchanged, or, where all pins jump alike in the next h seconds, displaced rigidly
+    to where they jump to, with their speed there."""
+    pinned = (cloth.pin >= 0).nonzero()[0]
+    if not len(pinned):
         return cloth, pins
-    mesh, end, behind = cloth.mesh, pins(time + h)[cloth.pin[held]], pins(time + 2.0 * h)[cloth.pin[held]]
-    ways = end - mesh.x[held]
-    jumps = ways - h * mesh.v[held]
+    mesh, end, behind = cloth.mesh, pins(time + h)[cloth.pin[pinned]], pins(time + 2.0 * h)[cloth.pin[pinned]]
+    ways = end - mesh.x[pinned]
+    jumps = ways - h * mesh.v[pinned]
     jump = jumps.mean(axis=0)
     if np.linalg.norm(jump) <= DRAWN * h or (np.linalg.norm(jumps - jump, axis=1) > DRAWN * h).any():
         return cloth, pins
-    now, later = mesh.v[held].mean(axis=0), (behind - end).mean(axis=0) / h
+    now, later = mesh.v[pinned].mean(axis=0), (behind - end).mean(axis=0) / h
     if np.linalg.norm(later) > THROWN:
         later = now
     step_log.once("carried", f"its pins jumped {np.linalg.norm(ways.mean(axis=0)):.3g} m in {h:.3g} s from "
-              f"{place_of(mesh.x[held].mean(axis=0))} on: it was carried along as it is, through what is between")
+              f"{place_of(mesh.x[pinned].mean(axis=0))} on: it was carried along as it is, through what is between")
     # where it is at the step's end without any force; what is sharp stays behind
     made = mesh.replaced(x=mesh.x + (ways.mean(axis=0) - h * later), v=mesh.v + (later - now))
     arrived = pins(time + h)

@@ -26,7 +26,7 @@ class StepRows:
     x: Vec  #: of vertices, where the step begins [m], (n, 3)
     on_features: Cone
     touched: SheetContacts  #: with pairs that were found in rounds of the step
-    held: VertexRows
+    on_pins: VertexRows  #: of pinned vertices
     pressing: Vec  #: normal impulse on each vertex in the last solution, or the last step, (n,) [N s]
     rates: Vec  #: of that solution, or step, (n, 5)
     slips: SlipState  #: of that solution and the one before
@@ -34,14 +34,14 @@ class StepRows:
 
     @property
     def on_vertices(self) -> VertexRows:
-        return together(self.on_features.rows, self.touched.rows, self.held)
+        return together(self.on_features.rows, self.touched.rows, self.on_pins)
 
     def contradiction(self, names: Names, unknowns: Unknowns) -> StepFailed:
         """Return the error, with its remedy, of rows of these names that contradict each other."""
         alone, spread = self.on_vertices, self.touched.spread
         numbers = spread.matrix[np.isin(spread.name, names)].indices
         over = np.searchsorted(unknowns.first, numbers, side="right") - 1
-        pinned = self.held.vertex[np.isin(self.held.name, names)]
+        pinned = self.on_pins.vertex[np.isin(self.on_pins.name, names)]
         where = pinned if len(pinned) else np.concatenate([alone.vertex[np.isin(alone.name, names)], over])
         place = place_of(self.x[where].mean(axis=0))
         if len(pinned):

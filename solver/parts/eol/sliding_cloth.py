@@ -61,14 +61,15 @@ class SlidingCloth:
     air: AirFlow | None = None
     apart: SheetOffsets = field(default_factory=SheetOffsets.alone)  #: where each sheet is in the material
     step_log: StepLog = field(default_factory=StepLog)
-    is_felt: bool = False  #: whether another part needs the reactions of obstacles and pins
+    needs_reactions: bool = False  #: whether another part needs the reactions of obstacles and pins
 
     def __post_init__(self) -> None:
         self._looked: FeatureContacts | None = None
         self._led = self.pins  #: where pins are in this step
         self._warm: Multipliers | None = None  #: of rows that were active at the end of the last substep
         self._solving = Solving(Assembler(self.fabrics, self.gravity, self.air, self.apart), self.things, self.apart,
-                                self.pushing, self.step_log, self.is_felt, WITHIN * self.limits.thickness, self._look)
+                                self.pushing, self.step_log, self.needs_reactions, WITHIN * self.limits.thickness,
+                                self._look)
         self._remeshing = Remeshing(self.gravity, self.limits, self.sizing, self.pushing, self.step_log, self._look)
 
     @property
@@ -84,10 +85,10 @@ class SlidingCloth:
 
     def step(self, cloth: Cloth, time: float, h: float) -> Cloth:
         """Return the cloth after h seconds. Raises StepFailed."""
-        return self.felt_step(cloth, time, h)[0]
+        return self.step_with_reaction(cloth, time, h)[0]
 
-    def felt_step(self, cloth: Cloth, time: float, h: float, gives: InterfaceInertia | None = None) -> tuple[Cloth,
-                                                                                                             InterfaceReaction]:
+    def step_with_reaction(self, cloth: Cloth, time: float, h: float, gives: InterfaceInertia | None = None,
+                           ) -> tuple[Cloth, InterfaceReaction]:
         """Return the cloth after a step and the reactions of obstacles and pins. gives: inertia of smooth obstacles;
         None: their motion is prescribed."""
         left = RemainingStep.begun(gives)
@@ -140,7 +141,7 @@ class SlidingCloth:
         free[on_features.vertices] = off
         flat = np.ones(len(mesh.x), dtype=bool)
         flat[on_features.vertices] = on_features.flat
-        return (Cloth(moved, cloth.pin, flat, free, solved.pressing), h, self._felt(cloth, solved),
+        return (Cloth(moved, cloth.pin, flat, free, solved.pressing), h, self._impulses(cloth, solved),
                 left.after(h, solved.gave))
 
     def _taken(self, cloth: Cloth, pushes: BarrierContacts | None, still: Vec, time: float, h: float, shortest: float,
@@ -150,8 +151,8 @@ class SlidingCloth:
         Raises StepFailed."""
         why, thins = "", None  # the shortest in which one gets thinner
         while True:
-            held, shorter = pinned_rows(cloth, self._led(time + h), h), SHORTER
-            solved = self._solving.solved(cloth, now, pushes, held, still, time, h, self._warm)
+            on_pins, shorter = pinned_rows(cloth, self._led(time + h), h), SHORTER
+            solved = self._solving.solved(cloth, now, pushes, on_pins, still, time, h, self._warm)
             if solved is None:
                 why = self._pressed(pushes)
             elif not solved.deepest or h * SHORTER < shortest:  # the shortest may leave cloth in an obstacle
@@ -180,9 +181,9 @@ class SlidingCloth:
         near = "" if pushes is None else pushes.whom(pushes.start, self.pushing.owner, self.pushing.names)
         return f"cloth cannot be kept out of itself, or of {near or 'what is round'}"
 
-    def _felt(self, cloth: Cloth, solved: StepResult) -> Vec:
+    def _impulses(self, cloth: Cloth, solved: StepResult) -> Vec:
         """Return the impulses of a step on others, (o + p, 3) [N s]; (0, 3) where these are not needed."""
-        if not self.is_felt:
+        if not self.needs_reactions:
             return np.zeros((0, 3))
         pulled = np.zeros((len(self.pins(0.0)), 3))
         pulled[cloth.pin[cloth.pin >= 0]] = solved.pulled

@@ -54,21 +54,21 @@ class Solving:
     apart: SheetOffsets  #: where each sheet is in the material
     pushing: ContactSettings | None  #: barrier contact with itself and with smooth obstacles; None: there is none
     step_log: StepLog
-    is_felt: bool  #: whether another part needs the reactions of obstacles and pins
+    needs_reactions: bool  #: whether another part needs the reactions of obstacles and pins
     tolerance: float  #: admissible depth of cloth in an obstacle [m]
     look: Callable[[SheetMesh, ObstacleMotion, float], FeatureContacts]  #: near pairs of a step of so many seconds
     program: SparseProgram = field(default_factory=SparseProgram)
 
-    def solved(self, cloth: Cloth, now: ObstacleMotion, pushes: BarrierContacts | None, held: VertexRows, still: Vec,
+    def solved(self, cloth: Cloth, now: ObstacleMotion, pushes: BarrierContacts | None, on_pins: VertexRows, still: Vec,
                time: float, h: float, warm: Multipliers | None = None) -> StepResult | None:
         """Return the end of a step that begins on this mesh; None where barrier contact does not converge in time.
-        held: rows of pinned vertices. still: δ of movable obstacles without contact, (c, 3). warm: of rows that were
+        on_pins: rows of pinned vertices. still: δ of movable obstacles without contact, (c, 3). warm: of rows that were
         active at the end of the last step. Raises StepFailed. [Thesis 2.12]"""
         mesh = cloth.mesh
         posed = self.assembler.assemble(mesh, h, time)
         look = self.look(mesh, now, h)
         rows = StepRows(mesh.x, cone(mesh, now.features, cloth.flat, h), look.rows(posed.unknowns),
-                        held, h * cloth.pressing, np.concatenate([mesh.v, mesh.slide], axis=1),
+                        on_pins, h * cloth.pressing, np.concatenate([mesh.v, mesh.slide], axis=1),
                         SlipState.unknown(len(mesh.x)))
 
         def answer_of(one: AssembledSystem, warm: Multipliers | None, renewals: int = RENEWALS,
@@ -88,7 +88,7 @@ class Solving:
             rows = replace(rows, deepest=deepest, touched=rows.touched.with_more(more) if deepest else rows.touched)
             return bool(deepest)
 
-        pushed, gave = np.zeros((len(now.round_x) if self.is_felt else 0, 3)), still
+        pushed, gave = np.zeros((len(now.round_x) if self.needs_reactions else 0, 3)), still
         try:
             answer, pushed, gave = (None, pushed, gave) if pushes is None else self._kept_apart(
                 posed, pushes, answer_of, asked_more, h, warm)
@@ -98,13 +98,13 @@ class Solving:
             softer = replace(pushes, firmest=FIRMEST * float(np.median(posed.blocks[posed.unknowns.diagonal, 0, 0]))
                              / h**2)
             if softer.firmest < pushes.firmest:
-                solved = self.solved(cloth, now, softer, held, still, time, h, warm)
+                solved = self.solved(cloth, now, softer, on_pins, still, time, h, warm)
                 if solved is not None:
                     return solved
-            if self.is_felt:  # the cloth would go through a body of another part, which does not know of it
+            if self.needs_reactions:  # the cloth would go through a body of another part, which does not know of it
                 return None
             without = self._without_pressed(mesh, now, pushes, failure)
-            return self.solved(cloth, now, without, held, still, time, h, warm)
+            return self.solved(cloth, now, without, on_pins, still, time, h, warm)
         if pushes is None:
             answer, _ = answer_of(posed, warm)
             for _ in range(ROUNDS):
@@ -114,7 +114,7 @@ class Solving:
         if answer is None:
             return None
         # reactions of pins
-        pulled = -answer.multipliers.at(rows.held.name).reshape(-1, 3)
+        pulled = -answer.multipliers.at(rows.on_pins.name).reshape(-1, 3)
         return StepResult(mesh, rows.on_features, answer, rows.deepest, pushed, gave, pulled,
                           rows.pressing[:len(mesh.x)] / h)
 
@@ -140,7 +140,8 @@ class Solving:
         at, near = pushes.guessed(h)
         last, met = None, 0
         places = list[MotionPath]()
-        pushed, gave, own = np.zeros((len(at.things) if self.is_felt else 0, 3)), pushes.begun, posed.unknowns.count
+        pushed, gave = np.zeros((len(at.things) if self.needs_reactions else 0, 3)), pushes.begun
+        own = posed.unknowns.count
         still, masses = SETTLED * pushes.activation, self.assembler.masses(pushes.mesh)
         for k in range(ENOUGH + ROUNDS):
             self.step_log.rounds += 1
@@ -167,8 +168,8 @@ class Solving:
                 friction_agrees and moved <= still and self._as_foreseen(pushes, was_at, end, masses / h)))
             if settled:
                 last = answer
-                if self.is_felt:
-                    pushed = pushes.felt(was_at, end, h)
+                if self.needs_reactions:
+                    pushed = pushes.obstacle_impulses(was_at, end, h)
                 if not asked_more(answer):
                     break
             if met == ROUNDS:
@@ -234,18 +235,18 @@ class Solving:
         drag, faster = friction.foreseen(asked.pressing[vertices], right, asked.slips)
         for k in range(RENEWALS + 1):
             if dragged is None:
-                held, given = drag, np.zeros_like(along)
-                dragged = posed.with_resistance(vertices, held[:, None, None] * friction.ways, friction.still)
+                factored_drag, given = drag, np.zeros_like(along)
+                dragged = posed.with_resistance(vertices, factored_drag[:, None, None] * friction.ways, friction.still)
                 answer = self.ask(dragged, asked, warm)
             else:  # on the present factor: the error of its drag is an impulse
-                given = (held * faster - right)[:, None] * along
+                given = (factored_drag * faster - right)[:, None] * along
                 answer = self._counted(self.program.again(dragged.with_impulse(vertices, given).right, warm))
             warm, pressing = answer.warm, np.zeros((len(vertices), 3))
             np.add.at(pressing, place[rows.vertex[pushes]], (answer.on_vertex[:, None] * rows.factor[:, :3])[pushes])
             impulses, rates = np.zeros(len(posed.impulse)), np.concatenate(posed.unknowns.parted(answer.u), axis=1)
             impulses[vertices] = np.linalg.norm(pressing, axis=1)
             along, pressed = friction.along(rates[vertices]), impulses[vertices]
-            right, drags = friction.right(pressed, along), held[:, None] * along - given
+            right, drags = friction.right(pressed, along), factored_drag[:, None] * along - given
             wrong = np.linalg.norm(drags - right[:, None] * along, axis=1)
             most = float(friction.most(pressed).sum())
             enough, agrees = (bool(wrong.sum() <= share * most) for share in (RENEWED, AGREES))
@@ -255,6 +256,6 @@ class Solving:
             if enough or (k >= renewals and (stays is None or not stays(answer))):
                 break
             drag, faster = friction.foreseen(pressed, right, asked.slips)
-            if wrong[np.maximum(held, drag) > ALIKE * np.minimum(held, drag)].sum() > RENEWED * most:
+            if wrong[np.maximum(factored_drag, drag) > ALIKE * np.minimum(factored_drag, drag)].sum() > RENEWED * most:
                 dragged = None
         return answer, agrees, asked

@@ -16,12 +16,12 @@ class StepLog:
     one_by_one: int = 0
     rounds: int = 0  #: of what pushes
     sentences: list[str] = field(default_factory=list)
-    _said: set[str] = field(default_factory=set)
+    _reported: set[str] = field(default_factory=set)
 
     def once(self, what: str, sentence: str) -> None:
-        """Say something of which it is enough to know that it happened, and where first."""
-        if what not in self._said:
-            self._said.add(what)
+        """Report an event of which it is enough to know that it happened, and where first."""
+        if what not in self._reported:
+            self._reported.add(what)
             self.sentences.append(sentence)
 
 

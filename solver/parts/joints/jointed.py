@@ -324,18 +324,19 @@ class Jointed:
         return self.factor.solve
 
     def _add_forces(self, lin: LinearizationPoint, time: float, motor_time: float, moved: Vec | None, share: float,
-                    k_share: float, felt: float, rates_before: Vec | None) -> None:
+                    k_share: float, damping_scale: float, rates_before: Vec | None) -> None:
         """Add springs and joint forces to right side and matrix; motor_time: at which motors are evaluated."""
         tree, at = self.tree, lin.posture
         if len(self.springs):
             np.copyto(self.diagonal, tree.inertia)
             self.below[:] = 0.0
             bodies_moved = None if moved is None else tree.spread(at, moved, self._moved)
-            self.springs.add(at.E, at.twist, bodies_moved, share, k_share, felt, self.wrench, self.diagonal, self.below)
+            self.springs.add(at.E, at.twist, bodies_moved, share, k_share, damping_scale, self.wrench, self.diagonal,
+                             self.below)
         if self.explicit is not None:
             self.on_rates.force[:] = 0.0  # what explicit forces were in the last stage
         self.on_rates.weigh(at, lin.q, lin.v, lin.memory.get(CENTRES, tree.fresh), time, motor_time, moved, share,
-                            k_share, felt, rates_before)
+                            k_share, damping_scale, rates_before)
 
     def _add_explicit(self, lin: LinearizationPoint, stage: Stage, share: float) -> None:
         """Add explicit forces to the right side: evaluated where the stage says, equal in all its iterations."""

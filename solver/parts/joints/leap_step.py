@@ -195,11 +195,11 @@ class LeapStep:
         if jointed.on_rates.joints.motors:
             jointed.on_rates.joints.at(time, time - 0.5 * h)
         next_q, next_u = np.empty(len(q)), np.empty((len(q), 1))
-        said = solve_midway(*self._tree, *self._middle, self._carried, h, jointed.beta * h * h, centres, q, u, back,
+        status = solve_midway(*self._tree, *self._middle, self._carried, h, jointed.beta * h * h, centres, q, u, back,
                             next_q, next_u)
-        if said >= 0:
-            raise StepFailed(UNRESISTED, tree.bodies[said])
-        return State(time, next_q, next_u[:, 0], memory), said == CALM
+        if status >= 0:
+            raise StepFailed(UNRESISTED, tree.bodies[status])
+        return State(time, next_q, next_u[:, 0], memory), status == CALM
 
     def finish(self, after: State, h: float) -> State:
         """Return the state with rates of its own time, and with the twists of its flight."""
@@ -247,11 +247,11 @@ class CentredStep(LeapStep):
                 joints.at(end, end - 0.5 * SHARE * h)
             self._laws[stage] = joints.law
         next_q, rates = np.empty(len(q)), np.empty((2, len(q), 1))
-        said = solve_in_stages(*self._tree, *self._middle[:7], *self._middle[8:], self._carried, self._brought,
+        status = solve_in_stages(*self._tree, *self._middle[:7], *self._middle[8:], self._carried, self._brought,
                                self._laws, h, centres, q, u, back, next_q, rates)
-        if said >= 0:
-            raise StepFailed(UNRESISTED, tree.bodies[said])
-        return State(time + h, next_q, rates[0, :, 0].copy(), memory), said == CALM
+        if status >= 0:
+            raise StepFailed(UNRESISTED, tree.bodies[status])
+        return State(time + h, next_q, rates[0, :, 0].copy(), memory), status == CALM
 
     def _fallen(self, half: float) -> float:
         """All of it acted midway."""

@@ -34,24 +34,24 @@ class OnRates:
         self.coupling: Vec = np.zeros((len(self.coupled), len(self.coupled)))  #: R on the coupled rates
 
     def weigh(self, at: Posture, q: Vec, u: Vec, centres: Vec, time: float, motor_time: float, moved: Vec | None,
-              share: float, k_share: float, felt: float, u_hat: Vec | None) -> None:
+              share: float, k_share: float, damping_scale: float, u_hat: Vec | None) -> None:
         """Fill both for joints at q and u, (m,); motor_time: at which motors are evaluated.
 
-        share: a h. stiffness_share: β a b h². felt: whether f has the damping, 1 or 0. u_hat: û; None where r has no
+        share: a h. k_share: β a b h². damping_scale: 1 where f has the damping, else 0. u_hat: û; None where r has no
         inertia.
         """
         if self.laws:
             self.force[:], self.own[:], self.coupling[:] = 0.0, 0.0, 0.0
         if len(self.joints.bodies):
             self.joints.at(time, motor_time)
-            self.joints.add(at, q, u, centres, moved, share, k_share, felt, self.force, self.own)
+            self.joints.add(at, q, u, centres, moved, share, k_share, damping_scale, self.force, self.own)
         for (law, rates), inside in zip(self.laws, self._inside):
             law_blocks = law.blocks(self.joints.readings(q, centres)[rates], u[rates], time)
             force = law_blocks.force.copy()
             if law_blocks.stiffness is not None and moved is not None:
                 force += law_blocks.stiffness @ moved[rates]
             if law_blocks.damping is not None:
-                force += felt * (law_blocks.damping @ u[rates])
+                force += damping_scale * (law_blocks.damping @ u[rates])
             self.force[rates] += share * force
             if law_blocks.mass is not None and u_hat is not None:
                 self.force[rates] += law_blocks.mass @ u_hat[rates]

@@ -61,18 +61,18 @@ def solve_rates(  # type: ignore[no-untyped-def]
 
 @kernel("i8(i4[::1], i4[::1], f8[::1], f8, f8[:,::1], f8[::1])")
 def move_on(dof, chart, q, h, rates, next_q):  # type: ignore[no-untyped-def]
-    """Write q + h rates, (m,). Returns CALM, LIVELY where a rate is fast or no number or a chart's end is near."""
-    said = CALM
+    """Write q + h rates, (m,). Return CALM, or LIVELY where a rate is fast or no number or a chart's end is near."""
+    status = CALM
     for k in range(q.shape[0]):
         next_q[k] = q[k] + h * rates[k, 0]
         if not abs(rates[k, 0]) < CALM_RATE:  # not a number is not calm
-            said = LIVELY
+            status = LIVELY
     for i in range(chart.shape[0]):
         if chart[i] >= 0:
             x, y, z = next_q[dof[i]], next_q[dof[i] + 1], next_q[dof[i] + 2]
             if not math.sqrt(x * x + y * y + z * z) < FAR:
-                said = LIVELY
-    return said
+                status = LIVELY
+    return status
 
 
 @kernel(f"i8({TREE}, f8[:,:,:,::1], f8[:,:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[::1], i4[:,::1], f8[:,:,::1],"
@@ -158,9 +158,9 @@ class TreeStep:
         if self._joints.motors:
             self._joints.at(time, time - 0.5 * h)
         next_q, next_u = np.empty(len(q)), np.empty((len(q), 1))
-        said = step_tree(*self._arrays, flown, h, self._jointed.beta * h * h, centres, q, u, next_q, next_u)
-        if said >= 0:
-            raise StepFailed(UNRESISTED, tree.bodies[said])
+        status = step_tree(*self._arrays, flown, h, self._jointed.beta * h * h, centres, q, u, next_q, next_u)
+        if status >= 0:
+            raise StepFailed(UNRESISTED, tree.bodies[status])
         if last is None or flown != h:
             memory = stepped(memory, h)
-        return State(time, next_q, next_u[:, 0], memory), said == CALM
+        return State(time, next_q, next_u[:, 0], memory), status == CALM

@@ -35,14 +35,14 @@ class Tumbling:
     def __len__(self) -> int:
         return len(self._bodies)
 
-    def kept(self, before: State, after: State, held: ConstraintSolution | None) -> State:
+    def kept(self, before: State, after: State, constraints: ConstraintSolution | None) -> State:
         """Return the end of a step with rates that keep both invariants, positions as they are.
 
-        held: constraints of its last stage; bodies on which they act are left as they are. None: there are none.
+        constraints: constraints of its last stage; bodies on which they act are left as they are. None: there are none.
         """
         free = np.ones(len(self._bodies), bool)
-        if held is not None:
-            free &= held.on_bodies is not None and ~held.on_bodies[self._bodies].any(axis=1)
+        if constraints is not None:
+            free &= constraints.on_bodies is not None and ~constraints.on_bodies[self._bodies].any(axis=1)
         bodies, inertia = self._bodies[free], self._inertia[free]
         if not len(bodies):
             return after

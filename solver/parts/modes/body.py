@@ -16,7 +16,7 @@ from ...state import Index, Vec
 from .cubature import build_cubature
 from .fitting import fitted_volumes, sampled_frequencies
 from .load_modes import OFF, pulls_apart, strain_energies, with_load_modes
-from .loads import Floor, Grab, Held, Planes, PointSprings, SkinPoints
+from .loads import Floor, Grab, Planes, PointSprings, SkinPoints, StageLoads
 from .operators import Substance
 from .pins import PinGroups
 from .points import PAIRS, CubaturePoints
@@ -266,12 +266,12 @@ class ReducedBody:
             """Return coordinates and rates at the end of a stage, with those of pins."""
             p = len(state.y)
             planes = how.planes if how.planes is None or ends == h else how.planes.later(ends - h)
-            held = Held(grabs, how.floor, self.touching, led_now, base[:p], rate[:p], bh, planes,
-                        [*([] if how.springs is None else [how.springs]),
-                         *([] if springs is None else springs(state.time + ends))])
+            loads = StageLoads(grabs, how.floor, self.touching, led_now, base[:p], rate[:p], bh, planes,
+                               [*([] if how.springs is None else [how.springs]),
+                                *([] if springs is None else springs(state.time + ends))])
             weight = self.weighed[:, None] * np.asarray(how.gravity)
             problem = ReducedStage(self.points, base[:p], rate[:p], ah, bh, led_now, base[p:], rate[p:],
-                                   self._coupling, weight, how.mass_damping, damped, held)
+                                   self._coupling, weight, how.mass_damping, damped, loads)
             done = solve_stage(problem, start, how.iterating, how.iterating.tolerance * self._length)
             solved.append(done)
             self._factor, self._bh = problem.factor, bh

@@ -72,7 +72,7 @@ class Planes:
         return replace(self, offsets=self.offsets + seconds * np.einsum("ij,ij->i", self.normals, self.speed))
 
 
-class Held:
+class StageLoads:
     """Springs and the floor during one stage: energy, force and stiffness on the coordinates."""
 
     def __init__(self, grabs: Sequence[Grab], floor: Floor | None, touching: SkinPoints, carrier_motion: Vec, base: Vec,

@@ -14,7 +14,7 @@ from scipy.linalg.lapack import dposv
 
 from ...errors import StepFailed
 from ...state import Vec
-from .loads import Held
+from .loads import StageLoads
 from .points import PAIRS, CubaturePoints
 
 HALVINGS = 8
@@ -39,13 +39,13 @@ class ReducedStage:
     def __init__(self, points: CubaturePoints, base: Vec, rate: Vec, ah: float, bh: float, carrier_motion: Vec,
                  led_base: Vec,
                  led_rate: Vec, coupling: Vec, weight: Vec, drag: float, damped: tuple[Vec, float] | None,
-                 held: Held) -> None:
+                 loads: StageLoads) -> None:
         """base, rate: coordinates and û (p, 3). led…: the same of groups of pins (4 g, 3), `carrier_motion` at the end.
 
         coupling: Φᵀ M Ψ, (p, 4 g). weight: gravity on coordinates, (p, 3) [N]. drag: share of mass in damping [1/s].
         damped: weighted slopes of stress (c, 54) of where the step started, and the share of stiffness [s].
         """
-        self.points, self.held, self.carrier_motion = points, held, carrier_motion
+        self.points, self.loads, self.carrier_motion = points, loads, carrier_motion
         self.kappa, self.bh = 1.0 / (ah * bh), bh
         self.factor: Vec = np.zeros((0, 0))  #: of the last iteration's matrix, as of `factored_pairs`
         self.base, self.start = base, base + bh * rate
@@ -66,7 +66,7 @@ class ReducedStage:
             total += 0.5 * self.drag * float(np.vdot(moved, moved))
         if self.damped is not None:
             total += self.points.damp(self.damped[0], gradients - self._before, self._rate, False)
-        return total + self.held.energy(y)
+        return total + self.loads.energy(y)
 
     def potential(self, y: Vec) -> float:
         """[J], with stretches as positions have them."""
@@ -83,7 +83,7 @@ class ReducedStage:
         p, flat = len(y), matrix.reshape(-1)
         for pair in (0, 2, 5):
             flat[pair * p :: 6 * p + 1] += self.kappa + self.drag
-        self.held.add(y, force, matrix)
+        self.loads.add(y, force, matrix)
         return force, matrix
 
 

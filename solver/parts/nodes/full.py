@@ -179,9 +179,9 @@ def eliminate(posed: PosedFull, stage: NodeStage, carried: Vec) -> Eliminated:
         alone[coordinates.prescribed, :, 0] = stage.w
 
     # G and g stand in the rows of the nodes that joints carry: in the others' nothing is left
-    felt = owner.loads.felt(lin, stage)
-    rows = owner.loads.on_prescribed(lin, stage, np.concatenate([columns, alone], axis=2), felt)
-    rows = carried[felt].reshape(-1, count).T @ rows.reshape(-1, count + 1)
+    loaded = owner.loads.loaded_prescribed(lin, stage)
+    rows = owner.loads.on_prescribed(lin, stage, np.concatenate([columns, alone], axis=2), loaded)
+    rows = carried[loaded].reshape(-1, count).T @ rows.reshape(-1, count + 1)
     momentum = owner.loads.momentum(lin, stage)[coordinates.prescribed]
     impulse = carried.reshape(-1, count).T @ momentum.ravel() - rows[:, count]
 

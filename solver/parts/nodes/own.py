@@ -40,8 +40,8 @@ class OwnInertia:
         own = self.following(v)
         out: Vec = self._weight.reshape(-1, *[1] * (v.ndim - 1)) * own
         if self._damped is not None:
-            felt = self._damped.multiply(own.reshape(*v.shape[:2], -1)).reshape(v.shape)
-            out[self._free] -= self._share * felt[self._free]
+            damping_rows = self._damped.multiply(own.reshape(*v.shape[:2], -1)).reshape(v.shape)
+            out[self._free] -= self._share * damping_rows[self._free]
         return out
 
     def following(self, columns: Vec) -> Vec:
@@ -50,8 +50,8 @@ class OwnInertia:
         out[self._free] = columns[self._free]
         return out
 
-    def felt(self, loads: Vec) -> Vec:
-        """Loads as they are on free nodes, both (n, 3, c)."""
+    def generalised_force(self, loads: Vec) -> Vec:
+        """Return the loads unchanged on free nodes, both (n, 3, c)."""
         return self.following(loads)
 
     def velocities(self, v: Vec, rates: Vec | None = None) -> Vec:

@@ -36,7 +36,7 @@ class TargetRows:
     velocities: Vec  #: of what is touched, whose targets are those at the step's end [m/s], (k, 3)
 
     @classmethod
-    def held(cls, nodes: Index, weights: Vec | float, targets: Vec) -> TargetRows:
+    def springs(cls, nodes: Index, weights: Vec | float, targets: Vec) -> TargetRows:
         """Springs from nodes (k,) to places (k, 3) [m]."""
         return cls.touching(nodes, weights, targets, np.zeros((len(nodes), 3)), 0.0)
 
@@ -72,7 +72,7 @@ class TargetRows:
         return cls(*(np.concatenate([getattr(one, name) for one in several]) for name in COLUMNS))
 
 
-NOTHING = TargetRows.held(np.zeros(0, np.int32), 0.0, np.zeros((0, 3)))
+NOTHING = TargetRows.springs(np.zeros(0, np.int32), 0.0, np.zeros((0, 3)))
 #: asked with positions where a step would lead without constraints and where it begins, (n, 3) [m] each
 Touching = Callable[[Vec, Vec], TargetRows]
 

@@ -1,4 +1,4 @@
-"""The constant matrix of global steps, and what single nodes that are held or touch add to it."""
+"""The constant matrix of global steps, and what single nodes that are constrained or in contact add to it."""
 
 from __future__ import annotations
 

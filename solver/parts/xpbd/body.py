@@ -54,9 +54,9 @@ class CompliantBody:
         short = h / self.substeps
         pull = np.asarray(self.gravity) + (0.0 if force is None else force * self._inverse_mass[:, None])
         kept = np.exp(-self.mass_damping * short)
-        x, v, held = state.x, state.v, state.x[self.prescribed]
+        x, v, at_start = state.x, state.v, state.x[self.prescribed]
         for k in range(self.substeps):
-            end = held if places is None else held + (k + 1) / self.substeps * (places - held)
+            end = at_start if places is None else at_start + (k + 1) / self.substeps * (places - at_start)
             now = None if points is None else points.before(h - (k + 1) * short)
             x, v = self._short_step(x, kept * v + short * pull, short, end, now, touching)
         if not np.isfinite(x).all():

@@ -52,19 +52,19 @@ class ConstrainedPatches:
         out: Vec = rows - self._span @ (self._span.T @ rows)
         return out
 
-    def velocities(self, others: Vec, felt: Vec) -> tuple[Vec, Vec]:
+    def velocities(self, others: Vec, stiffness_rows: Vec) -> tuple[Vec, Vec]:
         """Return V of the other dynamic unknowns and then of the amplitudes, (3 (q + k), r), and Vᵀ K V, (r, r).
 
-        others: of the other unknowns while patches move along, (3 (q + k), o). felt: K times those on the retained
-        nodes, (3 k, o); zero on quasistatic ones.
+        others: of the other unknowns while patches move along, (3 (q + k), o). stiffness_rows: K times those on the
+        retained nodes, (3 k, o); zero on quasistatic ones.
         """
         first = others.shape[1]
         forces = np.concatenate([-self._inverse @ (self._rows.T @ others), self._inverse], axis=1)
         velocities = self._response @ forces
         velocities[:, :first] += others
         on_kept = self._left @ forces
-        on_kept[:, :first] += felt
-        product: Vec = velocities[len(velocities) - len(felt) :].T @ on_kept
+        on_kept[:, :first] += stiffness_rows
+        product: Vec = velocities[len(velocities) - len(stiffness_rows) :].T @ on_kept
         product[first:] = product[first:] - forces
         return velocities, _symmetric(product)
 
