@@ -166,7 +166,7 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
     if _finished(plan(Cache(job.cache), read, wanted, resume), report):
         return
 
-    with lock.held(job.cache) as holding:
+    with lock.locked(job.cache) as holding:
         # asked again: another process may have written until a moment ago
         todo = plan(Cache(job.cache), read, wanted, resume)
         if _finished(todo, report):

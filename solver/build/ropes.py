@@ -99,7 +99,7 @@ class PreparedRope(Prepared):
         if rope.twisting_stiffness:
             from ..forces.ropes import twist  # its kernels are compiled where something is twisted
 
-            twisted = twist.held_strands(edges, self.fields.pinned + np.int32(start), rest)
+            twisted = twist.pinned_strands(edges, self.fields.pinned + np.int32(start), rest)
             if len(twisted.nodes):
                 twists.append(twist.RodTwist(twisted, rest, rope.twisting_stiffness, _turn(job, rope)))
         stiffness = float(links.stiffness.max())

@@ -11,7 +11,7 @@ from .springs import Springs
 
 
 class ExplicitForces:
-    """Impulses of explicit forces, held through all iterations of a stage."""
+    """Impulses of explicit forces, constant through all iterations of a stage."""
 
     def __init__(self, tree: Tree, springs: Springs, joints: JointForces) -> None:
         """springs, joints: those that are explicit, and no others."""

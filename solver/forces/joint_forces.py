@@ -85,15 +85,15 @@ class JointForces:
         return [not let_go(time, motor.until) for motor in self.motors]
 
     def add(self, posture: Posture, q: Vec, u: Vec, centres: Vec, moved: Vec | None, share: float, scale: float,
-            felt: float, force: Vec, reduced: Vec) -> None:
+            damped: float, force: Vec, reduced: Vec) -> None:
         """Write share (f + K moved) into force (m,) and −share D − scale K into blocks of reduced (n, 6, 6).
 
         Those of joints without forces stay as they are. posture: at q (m,); u: (m,). moved: coordinates (m,) by which
-        the stage starts from elsewhere; none where it does not. felt: whether f has the damping, 1 or 0.
+        the stage starts from elsewhere; none where it does not. damped: whether f has the damping, 1 or 0.
         """
         if len(self.bodies):
             joint_forces(self.bodies, self._tree.dof, self.chart, q, u, centres, self.law, posture.subspace,
-                         self.still if moved is None else moved, share, scale, felt, force, reduced, self.effort)
+                         self.still if moved is None else moved, share, scale, damped, force, reduced, self.effort)
 
     def forces(self, posture: Posture, q: Vec, u: Vec, centres: Vec, share: float) -> Vec:
         """share f, damping in it, (m,) [N m s, N s]; the next call overwrites it."""

@@ -78,7 +78,7 @@ def terms(law, k, off, turned, rate):  # type: ignore[no-untyped-def]
 @kernel("void(i4[::1], i4[::1], i4[::1], f8[::1], f8[::1], f8[::1], f8[:,::1], f8[:,::1], f8[::1], f8, f8, f8, f8[::1],"
         " f8[:,:,::1], f8[::1])")
 def joint_forces(  # type: ignore[no-untyped-def]
-    bodies, dof, chart, q, u, centres, law, subspace, moved, share, scale, felt, force, reduced, effort,
+    bodies, dof, chart, q, u, centres, law, subspace, moved, share, scale, damped, force, reduced, effort,
 ):
     """share (f + K moved) of the joints above `bodies` into force (m,), −share D − scale K into their blocks of
     reduced (n, 6, 6), the motors' part of f into effort (m,) [N m, N].
@@ -87,7 +87,7 @@ def joint_forces(  # type: ignore[no-untyped-def]
     first three rates are charted: forces are torques about axes that turn with the child, and what a law reads are the
     components of the rotation vector r from its rest. Its energy ½ rᵀ K r has the force J(r)⁻ᵀ K r, which is K r where
     stiffnesses are equal; of its K that is kept which is never negative, J⁻ᵀ K J⁻¹ of what is more than the least.
-    felt: whether f has the damping, 1 or 0.
+    damped: whether f has the damping, 1 or 0.
     """
     torque, block, inverse, more, stepped = np.zeros(3), np.zeros((3, 3)), np.zeros((3, 3)), np.zeros(3), np.zeros(3)
     for i in bodies:
@@ -123,7 +123,7 @@ def joint_forces(  # type: ignore[no-untyped-def]
                     found = terms(law, k, off[2], turned[2], rate)
                 stiffness = found[1] - more[a]
                 torque[a] = found[0] + more[a] * (off[0] if a == 0 else off[1] if a == 1 else off[2])
-                torque[a] -= stiffness * stepped[a] + felt * found[2] * rate
+                torque[a] -= stiffness * stepped[a] + damped * found[2] * rate
                 for b in range(3):
                     total = 0.0
                     for c in range(3):
@@ -148,6 +148,6 @@ def joint_forces(  # type: ignore[no-untyped-def]
         for a in range(ball, count):
             k = first + a
             found = terms(law, k, q[k] - law[k, REST], q[k] - law[k, TARGET], u[k])
-            force[k] = share * (found[0] - found[1] * moved[k] - felt * found[2] * u[k])
+            force[k] = share * (found[0] - found[1] * moved[k] - damped * found[2] * u[k])
             reduced[i, a, a] = share * found[2] + scale * found[1]
             effort[k] = found[3]

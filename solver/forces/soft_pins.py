@@ -16,12 +16,13 @@ class SoftPins(Pull):
 
     is_on_object = True
 
-    def __init__(self, nodes: Index, held: csr_matrix, weights: OverTime, squared: OverTime, places: OverTime) -> None:
-        """nodes: (k,). held: how much mass of each painted vertex each node has, (k, s) [kg]. weights: painted, (s,) in
-        [0, 1] at a time. squared: the stiffness of each kg that is painted 0.5, (1,) at a time [1/s²]. places: where
-        the animation has each node, (k, 3) [m] at a time."""
+    def __init__(self, nodes: Index, vertex_mass: csr_matrix, weights: OverTime, squared: OverTime,
+                 places: OverTime) -> None:
+        """nodes: (k,). vertex_mass: how much mass of each painted vertex each node has, (k, s) [kg]. weights: painted,
+        (s,) in [0, 1] at a time. squared: the stiffness of each kg that is painted 0.5, (1,) at a time [1/s²]. places:
+        where the animation has each node, (k, 3) [m] at a time."""
         super().__init__(nodes, np.zeros(len(nodes)), places)
-        self._held, self._weights, self._squared = held, weights, squared
+        self._vertex_mass, self._weights, self._squared = vertex_mass, weights, squared
         self._steady = None if weights.moves or squared.moves else self._at(0.0)
 
     def at_work(self, time: float) -> bool:
@@ -34,5 +35,5 @@ class SoftPins(Pull):
     def _at(self, time: float) -> Vec:
         # between samples a curve may overshoot
         weights = np.clip(self._weights.at(time), 0.0, catalogue.HARD)
-        firmness: Vec = max(float(self._squared.at(time)[0]), 0.0) * (self._held @ (weights / (1.0 - weights)))
+        firmness: Vec = max(float(self._squared.at(time)[0]), 0.0) * (self._vertex_mass @ (weights / (1.0 - weights)))
         return firmness

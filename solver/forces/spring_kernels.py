@@ -79,12 +79,12 @@ def _point_jacobian(E, i, p, out):  # type: ignore[no-untyped-def]
 @kernel("void(f8[:,:,::1], f8[:,::1], f8[:,::1], i4[:,::1], f8[:,:,::1], f8[:,::1], i4[::1], f8, f8, f8,"
         " f8[:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1])")
 def springs(  # type: ignore[no-untyped-def]
-    E, twist, moved, body, point, law, slot, share, scale, felt, wrench, diagonal, below, far,
+    E, twist, moved, body, point, law, slot, share, scale, damped, wrench, diagonal, below, far,
 ):
     """Adds share (f + K moved) of springs to the bodies' wrenches, and −share D − scale K to the matrix's blocks.
 
     The spring between points p of two bodies (s, 2, 3), −1 the world: tension k (l − l₀) along it, its rate times d
-    too, times `felt` (1 or 0). law: k, d, l₀, (s, 3). moved: twists times time [rad, m], (n, 6), which K meets. slot:
+    too, times `damped` (1 or 0). law: k, d, l₀, (s, 3). moved: twists times time [rad, m], (n, 6), which K meets. slot:
     where the block between the two goes: WORLD, PARENT_FIRST, CHILD_FIRST or a row of `far`. Springs that are pressed
     push sideways as they would turn over; this part of K, which is not definite, is left out.
     """
@@ -120,7 +120,7 @@ def springs(  # type: ignore[no-untyped-def]
                 stretch += second[a] * twist[j, a]
             way = add(way, _carried(E, j, q, moved))
         inward = direction[0] * way[0] + direction[1] * way[1] + direction[2] * way[2]
-        pull = tension + felt * damping * stretch + (stiffness - sideways) * inward
+        pull = tension + damped * damping * stretch + (stiffness - sideways) * inward
         force = scaled(share, add(scaled(sideways, way), scaled(pull, direction)))
 
         lateral = scale * sideways

@@ -37,16 +37,16 @@ class Springs:
     def __len__(self) -> int:
         return len(self.body)
 
-    def add(self, E: Vec, twist: Vec, moved: Vec | None, share: float, scale: float, felt: float, wrench: Vec,
+    def add(self, E: Vec, twist: Vec, moved: Vec | None, share: float, scale: float, damped: float, wrench: Vec,
             diagonal: Vec, below: Vec) -> None:
         """Add share (f + K moved) to wrenches (n, 6) and −share D − scale K to blocks (n, 6, 6); `between` is new.
 
-        E: (n, 4, 4). twist: (n, 6). moved: twists times time (n, 6) [rad, m]; none where nothing moves. felt: whether
+        E: (n, 4, 4). twist: (n, 6). moved: twists times time (n, 6) [rad, m]; none where nothing moves. damped: whether
         f has the damping, 1 or 0.
         """
         self.between[:] = 0.0
         springs(E, twist, self.unmoved if moved is None else moved, self.body, self.point, self.law, self.slot, share,
-                scale, felt, wrench, diagonal, below, self.between)
+                scale, damped, wrench, diagonal, below, self.between)
 
     def add_forces(self, E: Vec, twist: Vec, share: float, wrench: Vec) -> None:
         """Add share f to wrenches (n, 6), damping in it, and nothing to a matrix."""

@@ -1,4 +1,4 @@
-"""Links of ropes: inextensible, or as springy as they are said to be. Entries of the family "rope"."""
+"""Links of ropes: inextensible, or as springy as their settings have it. Entries of the family "rope"."""
 
 from __future__ import annotations
 

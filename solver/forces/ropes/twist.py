@@ -14,7 +14,7 @@ from .twist_kernels import add_twist, link_directions, twist_blocks, twist_force
 
 @dataclass(frozen=True)
 class TwistedStrands:
-    """Bends along strands that are held at both ends, or closed."""
+    """Bends along strands that are pinned at both ends, or closed."""
 
     nodes: Index  #: three of each bend, in their order along the strand, (b, 3)
     path: Index  #: which strand each bend is of, (b,)
@@ -97,14 +97,14 @@ def wound(turn: float, seconds: float = 0.0) -> Callable[[float], float]:
     return lambda time: turn * min(time / seconds, 1.0) if seconds > 0.0 else turn
 
 
-def held_strands(edges: Index, held: Index, rest: Vec) -> TwistedStrands:
-    """Return the strands that are held at both ends, or closed. Where more than two edges meet, as in nets, there is
-    none. edges: (k, 2). held: nodes that are pinned. rest: (n, 3) [m]."""
+def pinned_strands(edges: Index, pinned: Index, rest: Vec) -> TwistedStrands:
+    """Return the strands that are pinned at both ends, or closed. Where more than two edges meet, as in nets, there is
+    none. edges: (k, 2). pinned: nodes. rest: (n, 3) [m]."""
     around: dict[int, list[int]] = {}
     for first, second in edges.tolist():
         around.setdefault(first, []).append(second)
         around.setdefault(second, []).append(first)
-    is_held, seen = set(held.tolist()), set[int]()
+    pinned_nodes, seen = set(pinned.tolist()), set[int]()
     nodes, path, length = [np.zeros((0, 3), np.int32)], list[int](), list[float]()
     ends = [node for node in sorted(around) if len(around[node]) == 1]
     for start in (*ends, *sorted(around)):
@@ -113,7 +113,7 @@ def held_strands(edges: Index, held: Index, rest: Vec) -> TwistedStrands:
         way = _walked(around, start, seen)
         is_plain = all(len(around[node]) <= 2 for node in way)
         is_closed = is_plain and len(way) > 2 and way[0] in around[way[-1]]
-        if not is_plain or len(way) < 3 or not (is_closed or {way[0], way[-1]} <= is_held):
+        if not is_plain or len(way) < 3 or not (is_closed or {way[0], way[-1]} <= pinned_nodes):
             continue
         along = [*way, *way[:2]] if is_closed else way
         bends = np.column_stack([along[:-2], along[1:-1], along[2:]]).astype(np.int32)
