@@ -25,7 +25,7 @@ from .spots import dynamic_of, spots_of
 
 Arrays = Callable[[str], NDArray[Any]]
 
-HELD = "pin.weights"  #: the map of what Pin holds hard, which other maps of the same array say nothing of
+PIN_WEIGHTS = "pin.weights"  #: the map of what Pin holds hard, which other maps of the same array say nothing of
 
 
 class CarriedVertices(Protocol):
@@ -105,7 +105,7 @@ def _carry(body: schema.Body, arrays: Arrays, volume: Volume, embedding: Carried
     of_material = {f"painted.{key}.weights": blend.weights for key, blend in body.painted.items()}
     maps = dict(of_material)
     if body.pin.weights:
-        maps[HELD] = body.pin.weights
+        maps[PIN_WEIGHTS] = body.pin.weights
     maps |= {where: spots.weights for where, spots in spots_of(body).items() if spots.weights and spots.spot}
     if body.fiber_material is not None and body.fibers:
         maps["fibers"] = body.fibers
@@ -120,13 +120,13 @@ def _carry(body: schema.Body, arrays: Arrays, volume: Volume, embedding: Carried
     weights: dict[str, Vec] = {}
     for where, name in maps.items():
         values = weights_of(arrays(name), len(vertices), name, where)
-        if where == HELD:
-            weights[HELD] = hard_weights(body.pin, values)
+        if where == PIN_WEIGHTS:
+            weights[PIN_WEIGHTS] = hard_weights(body.pin, values)
         else:
             weights[name] = values
     at_nodes: dict[str, Vec] = {}
     inwards = catalogue.find("carry", body.carry.kind).load()
-    for extension, names in ((inwards, {*of_material.values()}), (harmonic_extension, {*maps.values(), HELD})):
+    for extension, names in ((inwards, {*of_material.values()}), (harmonic_extension, {*maps.values(), PIN_WEIGHTS})):
         new = [name for name in weights if name in names and name not in at_nodes]
         if new:
             values = np.stack([weights[name] for name in new], axis=1)
@@ -170,34 +170,34 @@ def _pinned_nodes(body: schema.Body, arrays: Arrays, volume: Volume, painted: Pa
                   notes: list[str]) -> tuple[Index, Volume]:
     """Nodes where the Pin map is above a half, those that hold what is painted, and those listed by hand; with the
     volume, some of its nodes moved to what is painted. Raises NoFreeNode where that is all."""
-    held = np.zeros(len(volume.nodes), dtype=bool)
+    pinned = np.zeros(len(volume.nodes), dtype=bool)
     if body.pin.weights is not None and painted is not None:
-        held = painted.at_nodes[HELD] > PINNED
+        pinned = painted.at_nodes[PIN_WEIGHTS] > PINNED
         weights = np.asarray(arrays(body.pin.weights))
         hard = hard_weights(body.pin, weights)
         if (hard > PINNED).any():
-            held, volume = _firmly_held(hard, volume, painted, held, np.ones(len(held), dtype=bool))
+            pinned, volume = _firmly_prescribed(hard, volume, painted, pinned, np.ones(len(pinned), dtype=bool))
         elif body.pin.stiffness is None or not weights.any():
             notes.append("Pin is painted on nothing, so no part is held")
     if body.pin.nodes is not None:
-        held[listed_nodes(arrays(body.pin.nodes), len(held), "pinned", "pin.nodes")] = True
-    if held.all() and body.pin.until is None:  # what lets go is thrown: it moves as its pins do until then
+        pinned[listed_nodes(arrays(body.pin.nodes), len(pinned), "pinned", "pin.nodes")] = True
+    if pinned.all() and body.pin.until is None:  # what lets go is thrown: it moves as its pins do until then
         raise NoFreeNode("every node is pinned, so nothing can move", "Unpaint part of the Pin group",
                          where="pin.weights" if body.pin.weights is not None else "pin.nodes")
-    return np.flatnonzero(held).astype(np.int32), volume
+    return np.flatnonzero(pinned).astype(np.int32), volume
 
 
-def _firmly_held(weights: NDArray[Any], volume: Volume, painted: Painted, held: Mask,
-                 free: Mask) -> tuple[Mask, Volume]:
+def _firmly_prescribed(weights: NDArray[Any], volume: Volume, painted: Painted, prescribed: Mask,
+                       free: Mask) -> tuple[Mask, Volume]:
     """Nodes that hold vertices (n,) with such weights, (k,), and the volume with some of them moved there.
 
-    held: nodes that the map itself holds, (k,); all that stays so where no node would be left to move.
+    prescribed: nodes that the map itself prescribes, (k,); all that stays so where no node would be left to move.
     """
     chosen = np.flatnonzero(weights > PINNED)
     firm, places = firm_nodes(painted.vertices[chosen], painted.corners[chosen], painted.weights[chosen], volume.nodes,
-                              volume.tets, held, free)
+                              volume.tets, prescribed, free)
     if (firm | ~free).all():
-        return held, volume
+        return prescribed, volume
     return firm, volume if places is volume.nodes else replace(volume, nodes=places)
 
 
@@ -211,10 +211,10 @@ def _firmly_attached(body: schema.Body, arrays: Arrays, volume: Volume, painted:
     free[pinned] = False
     for attach in body.attach:
         if attach.weights is not None and (np.asarray(arrays(attach.weights)) > PINNED).any():
-            held = at_nodes[attach.weights] > PINNED
-            firm, volume = _firmly_held(np.asarray(arrays(attach.weights)), volume, painted, held, free)
-            let_go = np.where(held & free & ~firm, 0.0, at_nodes[attach.weights])
-            at_nodes[attach.weights] = np.where(firm & ~held, 1.0, let_go)
+            prescribed = at_nodes[attach.weights] > PINNED
+            firm, volume = _firmly_prescribed(np.asarray(arrays(attach.weights)), volume, painted, prescribed, free)
+            let_go = np.where(prescribed & free & ~firm, 0.0, at_nodes[attach.weights])
+            at_nodes[attach.weights] = np.where(firm & ~prescribed, 1.0, let_go)
             free &= ~firm
     return at_nodes, volume
 

@@ -8,27 +8,27 @@ from scipy.spatial import cKDTree
 from ..meshing.volume import face_parts, tet_volumes
 from ..state import Index, Mask, Vec
 
-FIRM = 0.5  #: what the held corners of a vertex's tetrahedron weigh together at the least
+FIRM = 0.5  #: what the prescribed corners of a vertex's tetrahedron weigh together at the least
 FLAT = 1e-3  #: of their extent: vertices closer to a line, and nodes closer to a point, lie on it
 THICK = 0.02  #: of an edge: nodes that lie on a line to within this do not stop a turn about it
 NEAREST = 12  #: nodes to try for a vertex that one is to be moved to
 SHRUNK = 0.2  #: of its volume: a tetrahedron keeps at least that where one of its nodes is moved
 
 
-def firm_nodes(vertices: Vec, corners: Index, weights: Vec, nodes: Vec, tets: Index, held: Mask,
+def firm_nodes(vertices: Vec, corners: Index, weights: Vec, nodes: Vec, tets: Index, prescribed: Mask,
                free: Mask) -> tuple[Mask, Vec]:
     """Which nodes hold painted vertices, (k,), and where the nodes are for that [m], (k, 3).
 
     vertices: those painted [m], (p, 3), with the nodes of the tetrahedron that carries each and its weights there,
-    (p, 4) each. nodes: (k, 3) [m]; tets: (e, 4). held: nodes to which the map carries more than a half of the paint.
-    free: nodes that may be held, (k,).
+    (p, 4) each. nodes: (k, 3) [m]; tets: (e, 4). prescribed: nodes to which the map carries more than a half of the
+    paint. free: nodes that may be prescribed, (k,).
 
     Each part of the volume counts by itself. One painted vertex, or a straight row, is a hinge unless a mesh coarser
     than the tetrahedra carries its paint to nodes that span a plane: one node is moved to each vertex, the part turns
     freely about these, and no other node holds. Of all others the heaviest corners hold until they weigh a half, and
     three nodes that span a plane hold them against turning.
     """
-    held, places = held & free, nodes
+    prescribed, places = prescribed & free, nodes
     _, part_of_tet = face_parts(tets)
     part_of_node = np.zeros(len(nodes), dtype=np.int64)
     part_of_node[tets] = part_of_tet[:, None]
@@ -37,29 +37,29 @@ def firm_nodes(vertices: Vec, corners: Index, weights: Vec, nodes: Vec, tets: In
         mine, own = np.flatnonzero(part_of_vertex == part), np.flatnonzero((part_of_node == part) & free)
         if not len(own):
             continue
-        if max(_spanned(vertices[mine]), _spanned(nodes[own[held[own]]], THICK)) < 2:
+        if max(_spanned(vertices[mine]), _spanned(nodes[own[prescribed[own]]], THICK)) < 2:
             hinges, places = _moved(vertices[mine], own, places, tets)
-            held[own] = False
-            held[hinges] = True
+            prescribed[own] = False
+            prescribed[hinges] = True
             continue
-        _add_heaviest(corners[mine], weights[mine], held, free)
-        if _spanned(vertices[mine]) >= 2 and _spanned(nodes[own[held[own]]], THICK) < 2:
+        _add_heaviest(corners[mine], weights[mine], prescribed, free)
+        if _spanned(vertices[mine]) >= 2 and _spanned(nodes[own[prescribed[own]]], THICK) < 2:
             centre = np.linalg.norm(vertices[mine] - vertices[mine].mean(axis=0), axis=1).argmin()
             of = mine[centre]
             heaviest = corners[of][np.argsort(-weights[of], kind="stable")]
-            held[heaviest[free[heaviest]][:3]] = True
-    return held, places
+            prescribed[heaviest[free[heaviest]][:3]] = True
+    return prescribed, places
 
 
-def _add_heaviest(corners: Index, weights: Vec, held: Mask, free: Mask) -> None:
+def _add_heaviest(corners: Index, weights: Vec, prescribed: Mask, free: Mask) -> None:
     """Hold the heaviest corners of each vertex until those that hold it weigh `FIRM`."""
     for _ in range(corners.shape[1]):
-        firm = np.where(held[corners], weights, 0.0).sum(axis=1) >= FIRM
-        loose = np.where(~held[corners] & free[corners], weights, -np.inf)
+        firm = np.where(prescribed[corners], weights, 0.0).sum(axis=1) >= FIRM
+        loose = np.where(~prescribed[corners] & free[corners], weights, -np.inf)
         more = ~firm & (loose.max(axis=1) > 0.0)
         if not more.any():
             return
-        held[corners[more, loose[more].argmax(axis=1)]] = True
+        prescribed[corners[more, loose[more].argmax(axis=1)]] = True
 
 
 def _spanned(points: Vec, flat: float = FLAT) -> int:

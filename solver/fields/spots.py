@@ -50,13 +50,13 @@ class _Spots:
         return self.single[len(self.painted) :]
 
 
-def dynamic_of(body: schema.Body, arrays: Arrays, volume: Volume, painted: Painted | None, held: Index,
+def dynamic_of(body: schema.Body, arrays: Arrays, volume: Volume, painted: Painted | None, prescribed: Index,
                notes: list[str]) -> tuple[Index, tuple[Patch, ...]]:
     """Return dynamic nodes, none of them pinned or attached: nodes listed by hand, and for each painted spot and each
     point one node, or a patch where it moves as one. A node belongs to one group alone: single nodes come first, then
     painted spots in their order, and of nodes around points the nearest."""
     taken = np.zeros(len(volume.nodes), dtype=bool)
-    taken[held] = True
+    taken[prescribed] = True
     listed: list[int] = []
     if body.dynamic.nodes is not None:
         by_hand = listed_nodes(arrays(body.dynamic.nodes), len(taken), "dynamic", "dynamic.nodes")

@@ -21,7 +21,7 @@ ROUNDING = 1.0e-6  #: nodes that do as much but for this share are taken in thei
 STRAIGHT = 0.8  #: of that along a body: smallest distance in a straight line of two nodes of a set
 SHARED = 1.0, 0.5, 0.0  #: powers of how many a set has that what it takes along is divided by: the best one counts
 AS_GOOD = 1.25  #: times what is left to swing: sets that mirror each other may leave so much more
-SOFT = 1.0e-2 / 3.0  #: how much a held node gives way, as a share of the largest swing, both squared
+SOFT = 1.0e-2 / 3.0  #: how much a fixed node gives way, as a share of the largest swing, both squared
 
 
 def farthest_nodes(nodes: Vec, tets: Index, mass: Vec, motion: Vec, count: int, pinned: Index,
@@ -29,7 +29,7 @@ def farthest_nodes(nodes: Vec, tets: Index, mass: Vec, motion: Vec, count: int, 
     """Return `count` nodes in the order of choice, each the one that leaves the least motion when it is at rest.
 
     nodes: (k, 3) [m]; tets: (e, 4); mass: (k,) [kg]; motion: of nodes in each mode, (k, 3, s); pinned: not to be
-    picked; chosen: dynamic already. A node that is held takes its three rows out of all others' (the body then moves in
+    picked; chosen: dynamic already. A fixed node takes its three rows out of all others' (the body then moves in
     the modes that leave it at rest), so each is as far as can be from those before it in the motion of
     the whole body and not in its own: a thin tip moves most and takes nothing along. Nodes inside are picked, as by
     handles, those of the boundary where none is inside. What mirrors itself gets as many in sets that do so too where
@@ -42,7 +42,7 @@ def farthest_nodes(nodes: Vec, tets: Index, mass: Vec, motion: Vec, count: int, 
     graph = edge_graph(nodes, tets)
     room, edge = np.cbrt(float(tet_volumes(nodes, tets).sum()) / (count + len(chosen))), float(graph.data.mean())
     start = _Swing(graph, mass, max(SPACING * room, EDGES * edge), usable, np.sqrt(mass)[:, None, None] * motion)
-    start = start.held(chosen)
+    start = start.fixing(chosen)
 
     at, found = start, np.zeros(0, dtype=np.int32)
     while len(found) < count:
@@ -52,7 +52,7 @@ def farthest_nodes(nodes: Vec, tets: Index, mass: Vec, motion: Vec, count: int, 
         if not len(node):
             raise BadInput(f"it has room for {len(found)} dynamic nodes that are not too close to others, "
                            f"not for {count}", "Ask for fewer, or lower the edge length")
-        at, found = at.held(node), np.concatenate([found, node])
+        at, found = at.fixing(node), np.concatenate([found, node])
     if len(chosen) or len(found) == 1:  # the centre of a free body mirrors itself, and shows little
         return found
     for twins in images(nodes, mass, motion, edge):
@@ -71,7 +71,7 @@ def _in_sets(start: _Swing, nodes: Vec, twins: Index, count: int, shared: float)
         node = at.best(whole_sets(nodes, twins, at.usable, STRAIGHT * at.spacing, count - len(found)), shared)
         if not len(node):
             return np.inf, found
-        at, found = at.held(node), np.concatenate([found, node])
+        at, found = at.fixing(node), np.concatenate([found, node])
     return at.rest, found
 
 
@@ -101,16 +101,16 @@ class _Swing:
         found: Index = np.unique(sets[first]).astype(np.int32)
         return found
 
-    def held(self, nodes: Index) -> _Swing:
+    def fixing(self, nodes: Index) -> _Swing:
         """Return the motion left when these nodes are at rest too."""
         left, usable = self.left, self.usable.copy()
         for node in nodes.tolist():
-            left = _held(left, self.mass, node)
+            left = _fixed(left, self.mass, node)
             usable &= dijkstra(self.graph, directed=False, indices=node, limit=self.spacing) >= self.spacing
         return replace(self, left=left, usable=usable)
 
     def _taken_along(self, sets: Index) -> Vec:
-        """How much of all swing goes when a set is held, (c,): tr (R Rᵀ)⁻¹ R W Rᵀ of its rows R, W = Σ RᵀR."""
+        """Return how much of all swing goes when a set is fixed, (c,): tr (R Rᵀ)⁻¹ R W Rᵀ of its rows R, W = Σ RᵀR."""
         rows = self.left[sets] / np.sqrt(self.mass[sets])[:, :, None, None]
         rows = rows.reshape(len(sets), -1, rows.shape[-1])
         whole = np.einsum("kcs,kct->st", self.left, self.left)
@@ -119,7 +119,7 @@ class _Swing:
         return taken
 
 
-def _held(left: Vec, mass: Vec, node: int) -> Vec:
+def _fixed(left: Vec, mass: Vec, node: int) -> Vec:
     """Return the motion left when a node is at rest, (k, 3, s): less along its rows, none where it moves by far more
     than its compliance."""
     _, size, across = np.linalg.svd(left[node] / np.sqrt(mass[node]), full_matrices=False)
@@ -130,7 +130,7 @@ def _held(left: Vec, mass: Vec, node: int) -> Vec:
 
 
 def _give(left: Vec, mass: Vec) -> float:
-    """How much a node that is held still moves, its own tetrahedra being soft; a square, as tr R Rᵀ."""
+    """Return how much a node that is fixed still moves, its own tetrahedra being soft; a square, as tr R Rᵀ."""
     most = float((np.einsum("kcs,kcs->k", left, left) / mass).max())
     return SOFT * most + float(np.finfo(float).tiny)  # never nothing: a body of one piece may have no swing left
 

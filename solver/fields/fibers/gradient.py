@@ -47,9 +47,9 @@ class Gradient:
         phi = insertion.astype(np.float64)
         free = np.flatnonzero(~(origin | insertion))
         if len(free):
-            held = np.flatnonzero(origin | insertion)
+            prescribed = np.flatnonzero(origin | insertion)
             laplacian = p1_laplacian(nodes, tets)
-            known = -(laplacian[free][:, held] @ phi[held])
+            known = -(laplacian[free][:, prescribed] @ phi[prescribed])
             phi[free] = solved(laplacian[free][:, free].tocsr(), known[:, None], 1e-10)[:, 0]
         gradients: Vec = np.einsum("eij,ei->ej", shape_gradients(nodes, tets)[0], phi[tets])
         return gradients
