@@ -38,8 +38,8 @@ def _of_body(job: Job, one: Prepared, mass: Vec, start: int) -> SoftPins | None:
     if not len(vertices):
         return None
     rest = np.asarray(job.array(surface.vertices), dtype=float)
-    triangles = np.asarray(job.array(surface.triangles), dtype=np.int64)
-    nodes, vertex_mass = _carrying_nodes(one, rest, triangles, vertices, mass)
+    nodes, vertex_mass = _carrying_nodes(one, rest, np.asarray(job.array(surface.triangles), dtype=np.int64), vertices,
+                                         mass)
     return SoftPins((nodes + start).astype(np.int32), vertex_mass,
                     _weights(job, pin, painted[vertices], vertices, changing), number_over_time(job, pin.stiffness),
                     places_over_time(job, one.prescribed_motion(job, nodes), one.volume.nodes[nodes]))

@@ -13,12 +13,12 @@ BELOW = 1.0e-5  #: how far below the ground vertices are drawn at most [m], of a
 class AboveGround:
     """Draws vertices at the ground, or as deep in it as they were placed, and keeps the order of those below it."""
 
-    def __init__(self, ground: Ground, start: Vec, held: Index, frame: float) -> None:
-        """start: places of the vertices at the start [m], (n, 3). held: vertices that are drawn where they are
+    def __init__(self, ground: Ground, start: Vec, prescribed: Index, frame: float) -> None:
+        """start: places of the vertices at the start [m], (n, 3). prescribed: vertices that are drawn where they are
         prescribed, in the ground or not. frame: how long one is [s]."""
         self._ground, self._frame = ground, frame
         self._placed = np.minimum(ground.gaps(start, 0.0), 0.0)
-        self._placed[held] = -np.inf
+        self._placed[prescribed] = -np.inf
 
     def apply(self, points: Vec, frame: int) -> Vec:
         """Return vertices (v, 3) [m] at the frame-th frame, counted from 0; those that a cut has added come last.

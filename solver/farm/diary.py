@@ -1,4 +1,4 @@
-"""The last message of a task of a farm, in a file beside the bake, to look at many of them: JOB/said.json."""
+"""The last message of a task of a farm, in a file of the job folder (`FILE`), to look at many of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LONGEST = 1 << 16  # bytes
 
 
 @dataclass(frozen=True)
-class Said:
+class LastMessage:
     """The last message of a task."""
 
     text: str = ""  #: a sentence
@@ -39,21 +39,22 @@ class Diary:
             return
         self._last = now
         most = max(peak_memory() / 1e6, read(self._folder).memory_mb)
-        said = Said(text, state, round(most, 1), round(now, 3))
+        message = LastMessage(text, state, round(most, 1), round(now, 3))
         with contextlib.suppress(ConJacError, OSError):
-            write_whole(self._folder / FILE, json.dumps(asdict(said), ensure_ascii=False).encode(), self._folder)
+            write_whole(self._folder / FILE, json.dumps(asdict(message), ensure_ascii=False).encode(), self._folder)
 
 
-def read(folder: Path) -> Said:
+def read(folder: Path) -> LastMessage:
     """Return the last message in a job folder; an empty one where no task ran there."""
     try:
         with open_regular(folder / FILE) as stream:
             found = json.loads(stream.read(LONGEST))
-        said = Said(**{one.name: found[one.name] for one in fields(Said)})
-        good = isinstance(said.text, str) and isinstance(said.state, str)
-        return said if good and isinstance(said.memory_mb, int | float) and isinstance(said.at, int | float) else Said()
+        message = LastMessage(**{one.name: found[one.name] for one in fields(LastMessage)})
+        good = isinstance(message.text, str) and isinstance(message.state, str)
+        good = good and isinstance(message.memory_mb, int | float) and isinstance(message.at, int | float)
+        return message if good else LastMessage()
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
-        return Said()
+        return LastMessage()
 
 
 def peak_memory() -> float:

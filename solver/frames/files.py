@@ -116,11 +116,11 @@ class CacheFiles:
 
         It is found by a record without a line, and by frames of which one is larger than the one before.
         """
-        said = {frame for kind, frame in self.log if kind == CUTS}
-        lost = {number for number in self._recorded() if number not in said}
+        logged = {frame for kind, frame in self.log if kind == CUTS}
+        lost = {number for number in self._recorded() if number not in logged}
         frames = sorted((w for w in self.log.values() if w.kind == FRAME), key=lambda one: one.frame)
         for before, after in pairwise(frames):
-            if before.bytes != after.bytes and not any(before.frame <= cut < after.frame for cut in said) and all(
+            if before.bytes != after.bytes and not any(before.frame <= cut < after.frame for cut in logged) and all(
                     self._status(file_of(self.folder, FRAME, one.frame), one) for one in (before, after)):
                 lost.add(before.frame)
         return min(lost, default=None)

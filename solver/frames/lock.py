@@ -134,7 +134,7 @@ def sweep(folder: Path) -> None:
             (folder / name).unlink()
 
 
-class HeldLock:
+class AcquiredLock:
     """A locked cache. The heartbeat has a thread of its own until the lock is released."""
 
     def __init__(self, folder: Path) -> None:
@@ -167,7 +167,7 @@ class HeldLock:
 
 
 @contextlib.contextmanager
-def held(folder: Path) -> Iterator[HeldLock]:
+def acquired(folder: Path) -> Iterator[AcquiredLock]:
     """Hold the cache while the block runs; a lock whose process died is taken over.
 
     The folder is made where there is none; the one around it must stand. Raises CacheBusy where another process holds
@@ -179,7 +179,7 @@ def held(folder: Path) -> Iterator[HeldLock]:
             _take(folder)
     except OSError as error:
         raise unwritable(folder / LOCK, error) from error
-    holding = HeldLock(folder)
+    holding = AcquiredLock(folder)
     try:
         yield holding
     finally:

@@ -7,9 +7,9 @@ from collections.abc import Collection
 LONGEST = 4.0  #: times its length at rest: an edge that is longer is reported
 
 
-def said(name: str, frames: Collection[int], longest: float) -> str:
-    """One sentence without a full stop. frames: those in which edges of the body were too long. longest: times their
-    lengths at rest."""
+def describe(name: str, frames: Collection[int], longest: float) -> str:
+    """Return a sentence without a full stop. frames: those in which edges of the body were too long. longest: times
+    their lengths at rest."""
     first, last = min(frames), max(frames)
     where = f"frame {first}" if first == last else f"frames {first} to {last}"
     if first != last and len(frames) < last - first + 1:
