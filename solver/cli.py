@@ -308,7 +308,7 @@ def _prepared(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> 
 
 def _suggest(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
     for job, prepared in _prepared(arguments, lines, read_stdin):
-        from .build.suggest import suggest  # which takes a while, as is said by now
+        from .build.suggest import suggest  # which takes a while, as was reported above
 
         body = prepared.body
         lines.stage("suggest", body.name, None, "Finding its slowest wobbles")

@@ -63,7 +63,7 @@ class _Diary:
         if halved:
             self._shortest.append(halved.shortest)
             if len(self._shortest) <= LOGGED:
-                self._log(halved.said(frame))
+                self._log(halved.describe(frame))
         for note in (one for one in world.notes if one not in self._noted):
             self._log(note)
         self._noted.update(world.notes)
@@ -166,7 +166,7 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
     if _finished(plan(Cache(job.cache), read, wanted, resume), report):
         return
 
-    with lock.locked(job.cache) as holding:
+    with lock.acquired(job.cache) as holding:
         # asked again: another process may have written until a moment ago
         todo = plan(Cache(job.cache), read, wanted, resume)
         if _finished(todo, report):

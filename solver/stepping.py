@@ -63,8 +63,8 @@ class Halved(list[tuple[float, StepFailed]]):
         """The length of the shortest step that was taken instead [s]."""
         return min(h for h, _ in self) / 2
 
-    def said(self, frame: int) -> str:
-        """One sentence for the log, however many there were."""
+    def describe(self, frame: int) -> str:
+        """Return one sentence for the log, however many there were."""
         longest, why = self[0]
         place = f' of "{why.object}"' if why.object else ""
         return (f"Frame {frame}: a step{place} of {longest:.6g} s was too long, {why}; "

@@ -202,12 +202,12 @@ def kernel(signature: Any, fastmath: frozenset[str] | set[str] = frozenset({"con
 
 def cache_notes() -> list[str]:
     """Return sentences for the log about kernels that had to be compiled although they should have been cached."""
-    said = list(_no_folder)
+    notes = list(_no_folder)
     if _unkept:
         which = ", ".join(name for name, _ in _unkept[:3]) + (", ..." if len(_unkept) > 3 else "")
-        said.append(f"Kernels were compiled anew ({len(_unkept)}: {which}), as what {os.environ['NUMBA_CACHE_DIR']} "
+        notes.append(f"Kernels were compiled anew ({len(_unkept)}: {which}), as what {os.environ['NUMBA_CACHE_DIR']} "
                     f"keeps of them cannot be used: {_unkept[0][1]}. The next bake tries to keep them again")
-    return said
+    return notes
 
 
 def inlined(function: F) -> F:

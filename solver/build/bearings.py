@@ -38,9 +38,9 @@ def friction_of(job: Job, placed: Sequence[WorldPositions], tree: Tree, place: M
             raise BadScene(f"{entry.label} know neither drives nor limits, and no friction in loops and universal "
                            "joints",
                            "Choose BISP for the friction inside joints", where="$.joint_friction")
-    held = MechanismConstraints(tree) if outside is None else outside
-    return JointsWithFriction(tree, held.loops, held.drives, held.limits, held.ball_limits, held.colliders, law=law,
-                              bearings=Bearings(bearings, tree.inertia, tree.in_child))
+    given = MechanismConstraints(tree) if outside is None else outside
+    return JointsWithFriction(tree, given.loops, given.drives, given.limits, given.ball_limits, given.colliders,
+                              law=law, bearings=Bearings(bearings, tree.inertia, tree.in_child))
 
 
 def _bearings(placed: Sequence[WorldPositions], tree: Tree, place: Mapping[str, int],

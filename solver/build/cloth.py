@@ -171,21 +171,22 @@ def pieces(triangles: Index, count: int) -> list[Index]:
 
 
 def pinned_vertices(job: Job, body: schema.Body, nodes: Vec, faces: Index, notes: list[str]) -> Index:
-    """Vertices where the Pin map is above a half, those listed, and those of no face or link. Adds to `notes`."""
-    pin, held = body.pin, np.zeros(len(nodes), dtype=bool)
+    """Return the vertices where the Pin map is above a half, those listed, and those of no face or link. Adds to
+    `notes`."""
+    pin, is_pinned = body.pin, np.zeros(len(nodes), dtype=bool)
     if pin.nodes is not None:
-        held[listed_nodes(job.array(pin.nodes), len(nodes), "pinned", "pin.nodes")] = True
+        is_pinned[listed_nodes(job.array(pin.nodes), len(nodes), "pinned", "pin.nodes")] = True
     if pin.weights is not None:
         weights = np.asarray(job.array(pin.weights))
-        held |= hard_weights(pin, weights) > PINNED
-        if not held.any() and (pin.stiffness is None or not weights.any()):
+        is_pinned |= hard_weights(pin, weights) > PINNED
+        if not is_pinned.any() and (pin.stiffness is None or not weights.any()):
             notes.append("Pin is painted on nothing, so no part is held")
     loose: NDArray[np.bool_] = np.ones(len(nodes), dtype=bool)
     loose[faces] = False
     if loose.any():
         what = "face" if body.rope is None else "edge"
         notes.append(f"{loose.sum()} vertices belong to no {what} and stay where they are")
-    return np.flatnonzero(held | loose).astype(np.int32)
+    return np.flatnonzero(is_pinned | loose).astype(np.int32)
 
 
 def motion_of(job: Job, body: schema.Body, nodes: Vec, pinned: Index) -> Vec | None:

@@ -25,7 +25,7 @@ from .draft_obstacles import draft_obstacles, friction_of_nodes, touching_nodes
 from .draft_pins import draft_pins
 from .fields import Prepared
 from .ground import drawn_above, ground_of
-from .pinned_vertices import held_vertices
+from .pinned_vertices import drawn_pinned
 from .ropes import PreparedRope, bends_of
 from .soft_bodies import pulls_of
 from .soft_pins import soft_pins
@@ -49,7 +49,7 @@ def projective_draft(job: Job, one: Prepared, report: Stage) -> ConstraintDraft:
     if law.get("stiffness_damping"):
         notes.append("Stiffness Damping does nothing in Projective Dynamics: take Wobble Half-Life, or XPBD")
     if isinstance(one, PreparedCloth):
-        notes += [f"Projective Dynamics: {said}" for said in membrane_moduli(_membrane(one))[2]]
+        notes += [f"Projective Dynamics: {note}" for note in membrane_moduli(_membrane(one))[2]]
 
     def make(mass: Vec, constraints: list[Any], pinned: Index) -> SteppedBody:
         return ProjectiveBody(one.volume.nodes, mass, constraints, pinned, _gravity(job),
@@ -111,16 +111,16 @@ def _draft(job: Job, one: Prepared, method: str, make: MakeBody, of_tets: MakeTe
             notes.append(f"{method} leaves fibers out: bake with another method to see them")
     surface = body.surface
     to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
-    held = held_vertices(job, one)
-    shown = BodyInWorld(body.name, slice(0, len(nodes)), one.volume.diagonal, one.embedding, to_object, held,
-                        above=drawn_above(job, one, held))
+    drawn_at_pins = drawn_pinned(job, one)
+    shown = BodyInWorld(body.name, slice(0, len(nodes)), one.volume.diagonal, one.embedding, to_object, drawn_at_pins,
+                        above=drawn_above(job, one, drawn_at_pins))
     first = np.array([0, len(nodes)])
     pulls = [*pulls_of(job, [one], matter.mass, first), *soft_pins(job, [one], matter.mass, first)]
     half_life = body.wobble_half_life
     if isinstance(half_life, str):
         notes.append(f"{method} knows no Wobble Half-Life with keyframes")
         half_life = 0.0
-    said = [f'"{body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes, *notes)]
+    all_notes = [f'"{body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes, *notes)]
     pinned, motion = draft_pins(job, one)
     surface_nodes = np.setdiff1d(touching_nodes(one), pinned)
     obstacles = draft_obstacles(job, one, nodes[surface_nodes], friction_of_nodes(job, one)[surface_nodes],
@@ -128,7 +128,7 @@ def _draft(job: Job, one: Prepared, method: str, make: MakeBody, of_tets: MakeTe
     with blame(scene, body, "method"):
         stepped = make(matter.mass, constraints, pinned)
     return ConstraintDraft(stepped, shown, motion, ground_of(job), scene.time.start, method, pulls, air,
-                           half_life or 0.0, None if obstacles is None else (obstacles, surface_nodes), said)
+                           half_life or 0.0, None if obstacles is None else (obstacles, surface_nodes), all_notes)
 
 
 def _gravity(job: Job) -> tuple[float, float, float]:

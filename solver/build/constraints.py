@@ -42,9 +42,9 @@ def constraints_of(job: Job, placed: Sequence[WorldPositions], tree: Tree, place
     colliders = _colliders(job, placed, tree, place)
     if colliders is not None and colliders.touches_itself.any():
         colliders = _let_overlaps_be(colliders, tree, at.E)
-    held = MechanismConstraints(tree, loops if len(loops) else None, drives if len(drives) else None,
+    made = MechanismConstraints(tree, loops if len(loops) else None, drives if len(drives) else None,
                                 limits if len(limits) else None, ball_limits if len(ball_limits) else None, colliders)
-    return None if held.is_bare else held
+    return None if made.is_bare else made
 
 
 def _bounds(placed: Sequence[WorldPositions], tree: Tree, place: Mapping[str, int]) -> tuple[Vec, Vec]:
@@ -111,12 +111,12 @@ def _colliders(job: Job, placed: Sequence[WorldPositions], tree: Tree, place: Ma
     mechanism = np.zeros(tree.count, dtype=np.int32)
     apart: list[list[int]] = []
     ground = ground_of(job)
-    held = tree.dof[1:] == tree.dof[:-1]  # fixed, all the way to the world
+    is_fixed = tree.dof[1:] == tree.dof[:-1]  # fixed, all the way to the world
     for i, above in enumerate(tree.parent):
-        held[i] &= above < 0 or held[above]
+        is_fixed[i] &= above < 0 or is_fixed[above]
     for k, one in enumerate(placed):
         for rigid in one.scene.bodies:
-            moves = rigid.name in one.bodies and not held[place[one.key(rigid.name)]]
+            moves = rigid.name in one.bodies and not is_fixed[place[one.key(rigid.name)]]
             if moves:
                 mechanism[place[one.key(rigid.name)]] = k
             if not rigid.is_collider:

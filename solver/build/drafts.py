@@ -28,7 +28,7 @@ from .draft_pins import draft_pins
 from .fields import Prepared
 from .ground import drawn_above, ground_of
 from .inputs import over_time
-from .pinned_vertices import held_vertices
+from .pinned_vertices import drawn_pinned
 from .soft_bodies import pulls_of
 from .soft_pins import soft_pins
 from .tetrahedra import fibers_of
@@ -68,13 +68,13 @@ def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
     def make() -> dict[str, Vec]:
         return arrays_of(ReducedBody.build(
             tets, nodes, substance, pins, weights, points, stepping=stepping, pulled=pulled,
-            report=lambda said: report("fields", body.name, None, f"Finding its subspace: {said}")))
+            report=lambda message: report("fields", body.name, None, f"Finding its subspace: {message}")))
 
     with blame(scene, body, "method"):
         kept = stages.keep(job, "subspace", body.name,
                            fingerprint(tets, nodes, substance, pins, weights, points, pulled), make)
         reduced = body_of(kept, tets, nodes, substance, stepping=stepping)
-    alpha, beta, said = _damping(job, one, reduced)
+    alpha, beta, damping_notes = _damping(job, one, reduced)
     ground = ground_of(job)
     floor = None
     if ground.is_there:
@@ -86,11 +86,11 @@ def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
         touches = touching_surface(reduced, one, job.array(surface.triangles))
         reduced.touch_by(touches.rest, touches.functions, touches.led)
     size = one.volume.diagonal
-    held = held_vertices(job, one)
-    shown = BodyInWorld(body.name, slice(0, len(nodes)), size, one.embedding, to_object, held,
+    drawn_at_pins = drawn_pinned(job, one)
+    shown = BodyInWorld(body.name, slice(0, len(nodes)), size, one.embedding, to_object, drawn_at_pins,
                         float(reduced.truth.frequencies[0]) if len(reduced.truth.frequencies) else None,
-                        drawn_above(job, one, held))
-    notes = [f'"{body.name}": {note}' for note in (*one.volume.notes, *fields.notes, *said,
+                        drawn_above(job, one, drawn_at_pins))
+    notes = [f'"{body.name}": {note}' for note in (*one.volume.notes, *fields.notes, *damping_notes,
                                                 describe_truth(reduced, one))]
     motions = [_OfGroup(motion, group) for group in groups]
     moving = fibers if fibers is not None and body.fiber_activation is not None else None
@@ -184,9 +184,9 @@ def lost_in_steps(integrator: str, omega: float, h: float) -> float:
 def describe_truth(reduced: ReducedBody, one: Prepared) -> str:
     """Return a note on the size of the reduced body and the error of its frequencies."""
     truth = reduced.truth
-    said = (f"{reduced.size} coordinates and {reduced.points.count} points stand for {len(one.volume.nodes)} nodes and "
+    note = (f"{reduced.size} coordinates and {reduced.points.count} points stand for {len(one.volume.nodes)} nodes and "
             f"{len(one.volume.tets)} tetrahedra")
     if len(truth.frequencies):
-        said += (f"; its first {len(truth.frequencies)} wobbles are within {100.0 * truth.off:.0f} % of the whole "
+        note += (f"; its first {len(truth.frequencies)} wobbles are within {100.0 * truth.off:.0f} % of the whole "
                  f"mesh's, whose slowest has {truth.frequencies[0]:.3g} Hz")
-    return said
+    return note

@@ -54,7 +54,7 @@ def sharp_cloth(job: Job, sheets: Sequence[Prepared], place: int, around: ClothS
             materials.append(_material(one))
             holds.append(around.holds(one))
             mesh, vertices = _mesh(one.volume.nodes, materials[-1], one.skin, np.concatenate(
-                [one.fields.pinned, *(held.vertices for held in holds[-1])]))
+                [one.fields.pinned, *(coupled.vertices for coupled in holds[-1])]))
         meshes.append(mesh)
         number = np.full(len(one.volume.nodes), -1)
         number[vertices] = np.arange(len(vertices)) + sum(len(earlier.x) for earlier in meshes[:-1])
@@ -65,23 +65,23 @@ def sharp_cloth(job: Job, sheets: Sequence[Prepared], place: int, around: ClothS
     things = things_of(job, [one.body for one in sheets], feels, surfaces)
     pins, motions = [np.zeros(0, np.int64)], []
     for one, number in zip(sheets, numbers):
-        held = np.flatnonzero(number[one.fields.pinned] >= 0)
-        pins.append(number[one.fields.pinned[held]])
-        motions.append((held, places_over_time(job, one.fields.motion, one.volume.nodes[one.fields.pinned])))
+        in_mesh = np.flatnonzero(number[one.fields.pinned] >= 0)
+        pins.append(number[one.fields.pinned[in_mesh]])
+        motions.append((in_mesh, places_over_time(job, one.fields.motion, one.volume.nodes[one.fields.pinned])))
     pins += [number[one.vertices] for each, number in zip(holds, numbers) for one in each]
     all_holds = [one for each in holds for one in each]
 
-    def held_at(time: float) -> Vec:
-        return np.concatenate([*(motion.at(time)[held] for held, motion in motions),
+    def pins_at(time: float) -> Vec:
+        return np.concatenate([*(motion.at(time)[in_mesh] for in_mesh, motion in motions),
                                *(one.motion.at(time) for one in all_holds)])
 
-    linked = _linked(things, surfaces, sum(len(held) for held, _ in motions), all_holds)
+    linked = _linked(things, surfaces, sum(len(in_mesh) for in_mesh, _ in motions), all_holds)
     pushing = _pushing(job, sheets, feels.thickness, things, surfaces, apart)
     if pushing is not None:
         _refuse_crossing(pushing, mesh, things.at(0.0, job.scene.time.step), body.name)
     limits = RemeshLimits.of(max(meshes, key=lambda one: float(np.ptp(one.material, axis=0).max())), feels.thickness)
     steps = SlidingCloth([_fabric(one) for one in sheets], np.array(job.scene.gravity), things, limits,
-                         _sizing([_cloth(one) for one in sheets], meshes, apart), held_at, pushing=pushing,
+                         _sizing([_cloth(one) for one in sheets], meshes, apart), pins_at, pushing=pushing,
                          air=_air(job, sheets), apart=apart, needs_reactions=bool(linked))
     shown, notes = [], []
     for one, material in zip(sheets, materials):
@@ -197,7 +197,7 @@ def _linked(things: FeatureObstacles, surfaces: list[CoupledSurface], pinned: in
 
 
 def _mesh(nodes: Vec, material: Vec, triangles: Index, pinned: Index) -> tuple[SheetMesh, Index]:
-    """The mesh of the vertices that have faces, and which they are. Raises BadMesh."""
+    """Return the mesh of the vertices that have faces, and which they are. Raises BadMesh."""
     vertices = np.unique(triangles)
     place = np.full(len(nodes), -1)
     place[vertices] = np.arange(len(vertices))
@@ -207,9 +207,9 @@ def _mesh(nodes: Vec, material: Vec, triangles: Index, pinned: Index) -> tuple[S
     turned = one[:, 0] * two[:, 1] - one[:, 1] * two[:, 0] < 0.0
     if turned.all():
         faces = faces[:, [0, 2, 1]]
-    is_held = np.zeros(len(nodes), dtype=bool)
-    is_held[pinned] = True
-    return SheetMesh.at_rest(nodes[vertices], material[vertices], faces, is_held[vertices]), vertices
+    is_pinned = np.zeros(len(nodes), dtype=bool)
+    is_pinned[pinned] = True
+    return SheetMesh.at_rest(nodes[vertices], material[vertices], faces, is_pinned[vertices]), vertices
 
 
 def _lengths(mesh: SheetMesh) -> Vec:

@@ -44,10 +44,10 @@ class Feels:
     def changes(self, cloth: schema.Cloth) -> list[str]:
         """Sentences where one of them set something else."""
         assert cloth.eulerian is not None
-        said = (("Thickness", 1e3 * self.thickness, 1e3 * cloth.thickness, "mm", "largest"),
+        settings = (("Thickness", 1e3 * self.thickness, 1e3 * cloth.thickness, "mm", "largest"),
                 ("Feature Angle", np.degrees(self.angle), np.degrees(cloth.eulerian.angle), "degrees", "smallest"))
         return [SHARED.format(what=what, value=value, unit=unit, which=which)
-                for what, value, own, unit, which in said if value != own]
+                for what, value, own, unit, which in settings if value != own]
 
 
 def things_of(job: Job, bodies: Sequence[schema.Body], feels: Feels,
@@ -72,7 +72,7 @@ def _obstacle(job: Job, one: schema.Obstacle, feels: Feels, own: Vec, its: float
     x = np.asarray(job.array(one.vertices), dtype=float)
     motion = places_over_time(job, one.motion, x)
     mu = mixed(own, its)
-    at_edges = np.array([usual if said is None else said for usual, said in zip(mu.tolist(), feels.at_edges)])
+    at_edges = np.array([usual if given is None else given for usual, given in zip(mu.tolist(), feels.at_edges)])
     found = list[Obstacle]()
     if one.triangles is not None:
         found.append(_faces(job, one, x, motion, feels, (mu, at_edges), its))

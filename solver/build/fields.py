@@ -137,9 +137,9 @@ def prepare(job: Job, body: schema.Body, volume: Volume, report: Stage) -> Prepa
             corners = volume.nodes[embedding.corners]
             embedding = replace(embedding, weights=barycentric(np.asarray(vertices, dtype=float), corners))
         if embedding is not None:
-            said = [*_left_out(volume, embedding, vertices), *fused_note(*fused_lines(volume, embedding, vertices,
-                                                                                   np.asarray(triangles)))]
-            fields = replace(fields, notes=(*fields.notes, *said))
+            lines = fused_lines(volume, embedding, vertices, np.asarray(triangles))
+            more_notes = [*_left_out(volume, embedding, vertices), *fused_note(*lines)]
+            fields = replace(fields, notes=(*fields.notes, *more_notes))
     follows = catalogue.find("method", job.scene.method_of(body).kind).follows
     if follows and not len(fields.dynamic) and not fields.patches:
         fields = replace(fields, notes=(*fields.notes, QUASISTATIC))

@@ -96,10 +96,10 @@ def drawn_reach(job: Job, one: Prepared) -> Vec:
     return reach
 
 
-def drawn_above(job: Job, one: Prepared, held: PinnedVertices | None) -> AboveGround | None:
+def drawn_above(job: Job, one: Prepared, drawn_at_pins: PinnedVertices | None) -> AboveGround | None:
     """Return the drawing of a body above the ground; None where the scene has none, or the job no mesh of the body.
 
-    held: vertices that are drawn where they are prescribed.
+    drawn_at_pins: vertices that are drawn where they are prescribed.
     """
     ground = ground_of(job)
     if not ground.is_there or (one.embedding is None and one.body.cloth is None):
@@ -108,7 +108,7 @@ def drawn_above(job: Job, one: Prepared, held: PinnedVertices | None) -> AboveGr
         start, prescribed = one.volume.nodes, one.fields.pinned
     else:
         start = one.embedding.apply(one.volume.nodes)
-        prescribed = np.zeros(0, dtype=np.int32) if held is None else held.vertices
+        prescribed = np.zeros(0, dtype=np.int32) if drawn_at_pins is None else drawn_at_pins.vertices
     return AboveGround(ground, start, prescribed, 1.0 / job.scene.time.fps)
 
 

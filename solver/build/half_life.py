@@ -139,8 +139,9 @@ def _of_ropes(job: Job, one: Prepared, edges: Index, made: MaterialData, own: Da
 
 
 def swing(edges: Index, rest: Vec, mass: Vec, part: Index, pins: Index, weight: float) -> float:
-    """Frequency of a strand's fundamental mode [1/s]: as a rod of its masses that hangs from one end, which is 2 % more
-    than a chain does; held at several places, as the bow that it hangs in about the line through its ends.
+    """Return the frequency of a strand's fundamental mode [1/s]: as a rod of its masses that hangs from one end, which
+    is 2 % more than a chain does; pinned at several points, as the bow that it hangs in about the line through its
+    ends.
 
     edges: of all links, (k, 2). rest, mass: of all nodes, (n, 3) [m] and (n,) [kg]. part, pins: nodes of the strand,
     and those of them that are prescribed. weight: g [m/s²]; without any a strand has no swing, and `SEEN`'s slowest is
@@ -175,9 +176,9 @@ def _over_time(job: Job, half_life: float | str, numerical: _Numerical, slower: 
                                   samples)
 
 
-def _at_times(job: Job, values: Vec, said: float | str) -> Callable[[float], float]:
+def _at_times(job: Job, values: Vec, given: float | str) -> Callable[[float], float]:
     """Return the value at a time [s]: the only one, or of a curve through those over time."""
-    if not isinstance(said, str):
+    if not isinstance(given, str):
         only = float(values[0])
         return lambda time: only
     curve = over_time(job, values[:, None])

@@ -31,7 +31,7 @@ from .load_progress import LoadProgress
 POLL_SECONDS = 0.25
 #: what choosing a linear solver loads
 FACTOR = ("linear.cholesky.supernodal", "linear.cholesky.multifrontal_kernels")
-MOST_SAID = 0.99  #: of a percentage, while something is still loading
+MOST_REPORTED = 0.99  #: of a percentage, while something is still loading
 
 
 class Loading:
@@ -63,7 +63,7 @@ class Loading:
         """Wait until all is loaded. Returns sentences for the log; what `report` raises ends the wait."""
         while self._thread.is_alive():
             if self._progress is not None:
-                report("compile", None, min(self._progress.fraction(), MOST_SAID),
+                report("compile", None, min(self._progress.fraction(), MOST_REPORTED),
                        "Compiling for this computer, only this once")
             self._thread.join(POLL_SECONDS)
         return self._notes
@@ -130,9 +130,9 @@ class Loading:
             how = "does not come to an end"
         if self._second.returncode != 0:
             self._errors.seek(0)
-            said = self._errors.read().decode("utf-8", "replace").strip().splitlines()[-1:]
+            last_line = self._errors.read().decode("utf-8", "replace").strip().splitlines()[-1:]
             self._notes.append(": ".join([f"The second process that compiles {how}, so the first bake takes longer",
-                                          *said]))
+                                          *last_line]))
 
 
 def load_share(materials: Sequence[tuple[str, str]], linear_solver: str) -> None:

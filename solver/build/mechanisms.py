@@ -62,15 +62,15 @@ def mechanisms_part(job: Job) -> JointsPart:
                        JointForces(tree, *_law(job, placed, rates, q, balls, implicit=True)))
     explicit = ExplicitForces(tree, _springs(placed, place, tree.parent, implicit=False),
                               JointForces(tree, *_law(job, placed, rates, q, balls, implicit=False)))
-    held = constraints_of(job, placed, tree, place, q)
-    constraints: Constraints | None = held
+    mechanism_constraints = constraints_of(job, placed, tree, place, q)
+    constraints: Constraints | None = mechanism_constraints
     has_friction, reflects = False, True
     bearings = [joint.friction for one in placed for joint in one.scene.joints]
     bearings += [loop.friction for one in placed for loop in one.scene.loops]
     if any(bearings):
         from .bearings import friction_of  # its kernels are compiled where something has friction
 
-        constraints = friction_of(job, placed, tree, place, held)
+        constraints = friction_of(job, placed, tree, place, mechanism_constraints)
         law = catalogue.find("joint_friction", scene.joint_friction.kind).load()
         has_friction = law.acts_on != "nothing" and any(one.mu > 0.0 for one in bearings if one is not None)
         reflects = law.acts_on != "joints"
@@ -83,7 +83,7 @@ def mechanisms_part(job: Job) -> JointsPart:
     entry = catalogue.find("integrator", scene.integrator.kind)
     world = JointsPart([_in_world(one, tree, place) for one in placed], _shown(job, placed, place), tree, jointed,
                        limits, q, u, scene.time.start, not entry.able("iterates"), reflects)
-    world.notes += notes_of(world, held, placed, rates)
+    world.notes += notes_of(world, mechanism_constraints, placed, rates)
     world.notes += notes_of_explicit(world, schema.step_size(scene.time.fps, scene.time.step)[1])
     return world
 
@@ -92,10 +92,10 @@ def _tree(placed: list[WorldPositions]) -> tuple[Tree, Vec]:
     """The tree of all mechanisms and its coordinates at the start."""
     bodies, joints, started = [], [], {}
     for one in placed:
-        held = {joint.child for joint in one.scene.joints}
+        with_joint = {joint.child for joint in one.scene.joints}
         for name, at in one.bodies.items():
             bodies.append(Body(one.key(name), one.solids[name].spatial()))
-            if name not in held:
+            if name not in with_joint:
                 joints.append(Joint(one.key(name), "free", one.key(name), None, at, np.eye(4)))
         for joint in one.scene.joints:
             parent = None if joint.parent is None else one.key(joint.parent)
@@ -197,9 +197,9 @@ def _in_world(one: WorldPositions, tree: Tree, place: dict[str, int]) -> Mechani
         i = place[one.key(child)]
         return JointInWorld(name, kind, int(tree.dof[i]), int(tree.dof[i + 1] - tree.dof[i]))
 
-    held = {joint.child for joint in one.scene.joints}
+    with_joint = {joint.child for joint in one.scene.joints}
     joints = [stands(joint.name, joint.kind, joint.child) for joint in one.scene.joints]
-    joints += [stands(name, "free", name) for name in one.bodies if name not in held]
+    joints += [stands(name, "free", name) for name in one.bodies if name not in with_joint]
     return MechanismInWorld(one.scene.name, [body.name for body in one.scene.bodies], joints,
                             [loop.name for loop in one.scene.loops])
 

@@ -67,11 +67,11 @@ def obstacles_of(job: Job, skins: Sequence[RigidSkin] = (), anchors: Sequence[Co
         spans.append(rides[-1][1])
         first += len(skin.vertices)
     anchored = []
-    for held in anchors:
-        places.append(held.places)
-        anchored.append((held, slice(first, first + len(held.places))))
-        rides.append((held.shown, anchored[-1][1]))
-        first += len(held.places)
+    for anchor in anchors:
+        places.append(anchor.places)
+        anchored.append((anchor, slice(first, first + len(anchor.places))))
+        rides.append((anchor.shown, anchored[-1][1]))
+        first += len(anchor.places)
     names = [*(one.name for one, _ in with_faces), *(one.name for one in skins)]
     called = [*(one.name for one, _ in with_faces), *(one.mechanism for one in skins)]
     friction = [*(one.friction for one, _ in with_faces), *(one.friction for one in skins)]

@@ -55,8 +55,8 @@ class Rigid:
         return places
 
 
-def held_vertices(job: Job, one: Prepared) -> PinnedVertices | None:
-    """Return the pinned vertices of a body whose tetrahedra are held as well; None without any."""
+def drawn_pinned(job: Job, one: Prepared) -> PinnedVertices | None:
+    """Return the pinned vertices of a body whose tetrahedra are prescribed as well; None without any."""
     surface, embedding, pin = one.body.surface, one.embedding, one.body.pin
     if surface is None or embedding is None:
         return None

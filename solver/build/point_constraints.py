@@ -25,8 +25,9 @@ NO_EDGES, NO_FACES, NO_TETS = (np.zeros((0, width), np.int32) for width in (2, 3
 
 
 @dataclass(frozen=True)
-class HeldNodes:
-    """Nodes behind those of soft bodies and obstacles: objects of given motion, then points of rigid bodies."""
+class TargetNodes:
+    """Nodes to which constraints tie soft bodies: those of objects of given motion, then points of rigid bodies. They
+    come after the nodes of soft bodies and obstacles."""
 
     places: Vec  #: at the start, (k, 3) [m]
     motions: list[OverTime]  #: of those that do not ride, in their order
@@ -35,7 +36,7 @@ class HeldNodes:
 
 
 def points_of(one: Constraint, end: ConstraintEnd) -> Vec:
-    """Return the places at which an end is held at the start, (p, 3) [m]; both ends of a hinge's axis."""
+    """Return the points that an end constrains, at the start, (p, 3) [m]; both ends of a hinge's axis."""
     point = np.array(end.point if end.point is not None else one.ends[0].point, dtype=float)
     reads = catalogue.find("constraint", one.kind.kind).reads
     return np.stack([point, point + np.array(one.axis)]) if "axis" in reads else point[None]
@@ -48,8 +49,8 @@ def among(job: Job, prepared: list[Prepared]) -> list[int]:
             if {end.body for end in one.ends if end.body and not end.mechanism} <= names]
 
 
-def held_nodes(job: Job, prepared: list[Prepared]) -> HeldNodes:
-    """Return what the constraints of these bodies hold on to besides them."""
+def target_nodes(job: Job, prepared: list[Prepared]) -> TargetNodes:
+    """Return the nodes to which constraints tie these bodies, as far as they are not of soft bodies."""
     shown = [(one.name, body.name) for one in job.scene.mechanisms for body in one.bodies]
     places, motions, rides, spans, first = [np.zeros((0, 3))], list[OverTime](), [], {}, 0
     ends = [((k, i), end) for k in among(job, prepared) for i, end in enumerate(job.scene.constraints[k].ends)]
@@ -61,7 +62,7 @@ def held_nodes(job: Job, prepared: list[Prepared]) -> HeldNodes:
         places.append(points_of(job.scene.constraints[key[0]], end))
         spans[key] = slice(first, first := first + len(places[-1]))
         rides.append((shown.index((end.mechanism, end.body)), spans[key]))
-    return HeldNodes(np.concatenate(places), motions, rides, spans)
+    return TargetNodes(np.concatenate(places), motions, rides, spans)
 
 
 @dataclass(frozen=True)
@@ -80,8 +81,9 @@ class Tie:
         return not isinstance(one.compliance, str) and one.compliance == 0.0 and one.strength is None and not one.lasts
 
 
-def ties_of(job: Job, prepared: list[Prepared], held: HeldNodes, behind: int, rest: Vec, first: Index) -> list[Tie]:
-    """Return the constraints of these bodies on their nodes. behind: the first of the held nodes. rest: of all nodes,
+def ties_of(job: Job, prepared: list[Prepared], targets: TargetNodes, behind: int, rest: Vec,
+            first: Index) -> list[Tie]:
+    """Return the constraints of these bodies on their nodes. behind: the first of the targets. rest: of all nodes,
     (n, 3) [m]. first: of each body's nodes, (bodies + 1,).
 
     Raises BadScene that names one with a distance of 0, without a face or an edge.
@@ -89,7 +91,7 @@ def ties_of(job: Job, prepared: list[Prepared], held: HeldNodes, behind: int, re
     found = list[Tie]()
     for k in among(job, prepared):
         one, where = job.scene.constraints[k], f"$.constraints[{k}]"
-        ends = [_end(job, one, end, prepared, held.spans.get((k, i)), behind, rest, first)
+        ends = [_end(job, one, end, prepared, targets.spans.get((k, i)), behind, rest, first)
                 for i, end in enumerate(one.ends)]
         length = None if one.length is None else number_over_time(job, one.length)
         try:

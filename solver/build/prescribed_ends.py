@@ -16,7 +16,7 @@ from ..coordinates.prescribed import Displaced, OverTime, Still, Within
 from ..job.folder import Job
 from ..state import Index, Mask, Vec
 from .fields import Prepared
-from .point_constraints import HeldNodes, Tie
+from .point_constraints import TargetNodes, Tie
 
 ALONE = 1.0e-12  #: smaller weights are rounding
 APART = 1.0e-9  #: of the size of all: smaller gaps are none
@@ -49,16 +49,16 @@ def integrated_nodes(job: Job, prepared: Sequence[Prepared], count: int) -> Mask
     return found
 
 
-def prescribed_ends(job: Job, ties: Sequence[Tie], held: HeldNodes, behind: int, rest: Vec,
+def prescribed_ends(job: Job, ties: Sequence[Tie], targets: TargetNodes, behind: int, rest: Vec,
                     can_move: Mask) -> PrescribedEnds:
     """Return the nodes that constraints prescribe: hard from the start to the end, with the whole displacement of their
     points given, where each point is a node of its own that no other constraint holds. [Notes, Mass Modification]
 
-    behind: the first of the held nodes. rest: of all nodes, (n, 3) [m]. can_move: `integrated_nodes`, (n,).
+    behind: the first of the targets. rest: of all nodes, (n, 3) [m]. can_move: `integrated_nodes`, (n,).
     """
     size, nodes, motions, replaced = float(np.ptp(rest, axis=0).max()), list[Index](), list[OverTime](), []
     users = Counter[int](node for tie in ties for node in np.unique(_moving(tie)).tolist())
-    of_given_motion = dict(zip(held.spans, held.motions))
+    of_given_motion = dict(zip(targets.spans, targets.motions))
     for number, tie in enumerate(ties):
         far = next((i for i in (0, 1) if (tie.place, i) in of_given_motion), None)
         if far is None or not tie.is_always_hard or not catalogue.find("constraint", tie.constraint.kind.kind).able(
@@ -71,7 +71,7 @@ def prescribed_ends(job: Job, ties: Sequence[Tie], held: HeldNodes, behind: int,
         # what touches something else may not go the straight way
         if gap.jump > APART * size or job.scene.contact is not None and np.abs(gap.at(0.0)).max() > APART * size:
             continue
-        span = held.spans[tie.place, far]
+        span = targets.spans[tie.place, far]
         motion = _on(of_given_motion[tie.place, far], tie.ends[far].nodes - behind - span.start, tie.ends[far].weights,
                      span.stop - span.start)
         nodes.append(alone)

@@ -50,8 +50,8 @@ from .linear_use import linear_use
 from .material_data import MaterialData
 from .obstacles import Obstacles, obstacles_of
 from .painted_weights import weights_at_nodes
-from .pinned_vertices import held_vertices
-from .point_constraints import HeldNodes, held_nodes, point_constraints, ties_of
+from .pinned_vertices import drawn_pinned
+from .point_constraints import TargetNodes, point_constraints, target_nodes, ties_of
 from .prescribed_ends import PrescribedEnds, integrated_nodes, prescribed_ends
 from .pressures import pressures
 from .ropes import prepare_rope
@@ -78,19 +78,20 @@ def _kind(body: schema.Body) -> Callable[[Job, schema.Body, Volume, Stage], Prep
 
 
 def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None = None,
-             obstacles: Obstacles | None = None, reshaped: bool = False, held: HeldNodes | None = None) -> NodesPart:
+             obstacles: Obstacles | None = None, reshaped: bool = False,
+             targets: TargetNodes | None = None) -> NodesPart:
     """Return soft bodies as one part, stepped by themselves unless a mechanism carries some of their nodes.
 
     riding: coordinates of nodes on rigid bodies, where some may be. obstacles: the scene's alone where left out.
-    reshaped: whether they were cut or nailed since the start. held: what constraints hold on to, made where left out.
+    reshaped: whether they were cut or nailed since the start. targets: of constraints, made where left out.
     """
     scene = job.scene
     if obstacles is None:
         obstacles = obstacles_of(job)
-    if held is None:
-        held = held_nodes(job, prepared)
+    if targets is None:
+        targets = target_nodes(job, prepared)
     air = air_of(job, prepared)
-    rest = np.concatenate([*(one.volume.nodes for one in prepared), obstacles.places, held.places, air.place])
+    rest = np.concatenate([*(one.volume.nodes for one in prepared), obstacles.places, targets.places, air.place])
     first = np.concatenate([[0], np.cumsum([len(one.volume.nodes) for one in prepared])])
 
     matter = [one.matter(job, rest, int(start)) for one, start in zip(prepared, first)]
@@ -99,10 +100,10 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
               for one, start, stop in zip(prepared, first[:-1], first[1:])]
 
     behind = int(first[-1]) + len(obstacles.places)
-    ties = ties_of(job, prepared, held, behind, rest, first)
-    ends = prescribed_ends(job, ties, held, behind, rest, integrated_nodes(job, prepared, len(rest)))
-    coordinates = _coordinates(job, rest, [without_pins(one) for one in prepared], first, riding, obstacles, held, air,
-                               ends)
+    ties = ties_of(job, prepared, targets, behind, rest, first)
+    ends = prescribed_ends(job, ties, targets, behind, rest, integrated_nodes(job, prepared, len(rest)))
+    coordinates = _coordinates(job, rest, [without_pins(one) for one in prepared], first, riding, obstacles, targets,
+                               air, ends)
     is_free = ends.without(coordinates.is_free)
     linear, linear_kind = _linear_solver(job, prepared, riding is not None, len(ends.ties) < len(ties))
     methods = [parameters("method", scene.method_of(one.body)) for one in prepared]
@@ -186,14 +187,14 @@ class _Acting(NamedTuple):
 def _acting(job: Job, prepared: list[Prepared], matter: list[MaterialData], rest: Vec, mass: Vec, first: Index,
             obstacles: Obstacles, air: AirAround, ties: list[PointConstraint]) -> _Acting:
     """Return all that acts on these bodies. ties: constraints of points; those that forces make come behind them."""
-    held_softly = grips(job, prepared, mass, first, obstacles.anchored)
+    anchored_pins = grips(job, prepared, mass, first, obstacles.anchored)
     between, breaking, hard = _between(job, prepared, rest, first)
     constraints = [*ties, *hard]
     return _Acting(
-        between=[*between, *held_softly, *air.laws(prepared, first, len(rest) - 1), *pressures(prepared, first, rest),
+        between=[*between, *anchored_pins, *air.laws(prepared, first, len(rest) - 1), *pressures(prepared, first, rest),
                  *seams_of(job, prepared, first, rest), *constraints],
         pulls=[*pulls_of(job, prepared, mass, first), *soft_pins(job, prepared, mass, first),
-               *yielding_pins(job, prepared, mass, first), *held_softly],
+               *yielding_pins(job, prepared, mass, first), *anchored_pins],
         links=[*(one for made in matter for one in made.links), *breaking, *constraints], constraints=constraints)
 
 
@@ -220,7 +221,7 @@ def _in_world(job: Job, one: Prepared, nodes: slice) -> BodyInWorld:
     """Return a body with its nodes among all, and what its output is made of."""
     surface = one.body.surface
     to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
-    drawn_at_pins = held_vertices(job, one)
+    drawn_at_pins = drawn_pinned(job, one)
     return BodyInWorld(one.body.name, nodes, one.volume.diagonal, one.embedding, to_object, drawn_at_pins,
                        above=drawn_above(job, one, drawn_at_pins), shows_stress=bool(one.body.stress_output))
 
@@ -300,15 +301,15 @@ def _apart(job: Job, prepared: list[Prepared]) -> list[list[int]]:
 
 
 def _coordinates(job: Job, rest: Vec, prepared: list[Prepared], first: Index, riding: MakeCoordinates | None,
-                 obstacles: Obstacles, held: HeldNodes, air: AirAround, ends: PrescribedEnds) -> FreeNodes:
+                 obstacles: Obstacles, targets: TargetNodes, air: AirAround, ends: PrescribedEnds) -> FreeNodes:
     """Return coordinates with all prescribed nodes in one table: pinned and kinematic nodes of bodies, nodes of
     obstacles, anchors and ends of constraints, the air, and nodes attached to bones."""
     riders = [np.arange(obstacles.own, len(obstacles.places)),
-              *(np.arange(of.start, of.stop) + len(obstacles.places) for _, of in held.rides)]
+              *(np.arange(of.start, of.stop) + len(obstacles.places) for _, of in targets.rides)]
     behind = np.delete(np.arange(first[-1], len(rest)), np.concatenate(riders))
     prescribed = np.concatenate([*(one.fields.pinned + start for one, start in zip(prepared, first)), behind,
                                  ends.nodes])
-    prescribed, motion = prescribed.astype(np.int32), _motion(job, prepared, obstacles, held, air, ends)
+    prescribed, motion = prescribed.astype(np.int32), _motion(job, prepared, obstacles, targets, air, ends)
     return (FreeNodes(rest, prescribed, motion.if_moving) if riding is None else
             riding(rest, prescribed, motion, first))
 
@@ -371,9 +372,9 @@ def _distance(place: Vec, points: Vec) -> Vec:
     return away
 
 
-def _motion(job: Job, prepared: list[Prepared], obstacles: Obstacles, held: HeldNodes, air: AirAround,
+def _motion(job: Job, prepared: list[Prepared], obstacles: Obstacles, targets: TargetNodes, air: AirAround,
             ends: PrescribedEnds) -> SideBySide:
     """Return where the pinned nodes of all bodies, the obstacles, the air and ends of constraints are."""
     return SideBySide([*(places_over_time(job, one.fields.motion, one.volume.nodes[one.fields.pinned])
-                         for one in prepared), *obstacles.motions, *held.motions,
+                         for one in prepared), *obstacles.motions, *targets.motions,
                          *air.motions, *ends.motions])

@@ -1,4 +1,4 @@
-"""Pins whose weights are strengths: what is painted below 1 is held by springs."""
+"""Pins whose weights are strengths: springs constrain the vertices that are painted below 1."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ def soft_pins(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> li
 
 
 def _of_body(job: Job, one: Prepared, mass: Vec, start: int) -> SoftPins | None:
-    """Its springs, None where nothing of it is held softly. mass: of its nodes [kg]. start: the first of them."""
+    """Return the springs of a body's soft pins, None where it has no such. mass: of its nodes [kg]. start: the first of
+    them."""
     pin, surface = one.body.pin, one.body.surface
     if pin.stiffness is None or pin.weights is None or surface is None:
         return None
@@ -37,15 +38,16 @@ def _of_body(job: Job, one: Prepared, mass: Vec, start: int) -> SoftPins | None:
     if not len(vertices):
         return None
     rest = np.asarray(job.array(surface.vertices), dtype=float)
-    nodes, held = _held(one, rest, np.asarray(job.array(surface.triangles), dtype=np.int64), vertices, mass)
-    return SoftPins((nodes + start).astype(np.int32), held, _weights(job, pin, painted[vertices], vertices, changing),
-                    number_over_time(job, pin.stiffness),
+    nodes, vertex_mass = _carrying_nodes(one, rest, np.asarray(job.array(surface.triangles), dtype=np.int64), vertices,
+                                         mass)
+    return SoftPins((nodes + start).astype(np.int32), vertex_mass,
+                    _weights(job, pin, painted[vertices], vertices, changing), number_over_time(job, pin.stiffness),
                     places_over_time(job, one.prescribed_motion(job, nodes), one.volume.nodes[nodes]))
 
 
-def _held(one: Prepared, rest: Vec, triangles: Index, vertices: Index, mass: Vec) -> tuple[Index, csr_matrix]:
-    """The nodes that carry some vertices, (k,) ascending, and how much of the mass of each vertex is theirs, (k, s)
-    [kg]: that of the whole body is shared by its skin."""
+def _carrying_nodes(one: Prepared, rest: Vec, triangles: Index, vertices: Index, mass: Vec) -> tuple[Index, csr_matrix]:
+    """Return the nodes that carry some vertices, (k,) ascending, and the part of each vertex' mass that is theirs,
+    (k, s) [kg]: the mass of the whole body is shared by its skin."""
     corners = rest[triangles]
     area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
     skin = np.bincount(triangles.ravel(), np.repeat(area, 3), len(rest))
@@ -58,8 +60,9 @@ def _held(one: Prepared, rest: Vec, triangles: Index, vertices: Index, mass: Vec
         shares /= shares.sum(axis=1, keepdims=True)
     nodes, place = np.unique(carriers, return_inverse=True)
     column = np.repeat(np.arange(len(vertices)), carriers.shape[1])
-    held = csr_matrix(((own[:, None] * shares).ravel(), (place.ravel(), column)), shape=(len(nodes), len(vertices)))
-    return nodes.astype(np.int32), held
+    vertex_mass = csr_matrix(((own[:, None] * shares).ravel(), (place.ravel(), column)),
+                             shape=(len(nodes), len(vertices)))
+    return nodes.astype(np.int32), vertex_mass
 
 
 def _weights(job: Job, pin: schema.Pin, painted: Vec, vertices: Index, changing: NDArray[np.int64]) -> OverTime:

@@ -49,13 +49,13 @@ def _frequency(job: Job, prepared: Prepared) -> float:
     """Return its fundamental frequency [Hz], pinned and attached nodes at rest."""
     fields, rest = prepared.fields, prepared.volume.nodes
     made = prepared.matter(job, rest, 0)
-    held = np.union1d(fields.pinned, fields.attached)
-    free = np.setdiff1d(np.arange(len(rest)), held).astype(np.int32)
+    constrained = np.union1d(fields.pinned, fields.attached)
+    free = np.setdiff1d(np.arange(len(rest)), constrained).astype(np.int32)
     alone = followed(job, prepared, fields.dynamic)
     # what is quasistatic is asked how it would wobble
     alone = None if alone is None or not len(alone) else alone
-    carried = [part for part in made.parts if np.isin(part, held).any()]
-    hanging = np.intersect1d(free, np.concatenate(carried)).astype(np.int32) if carried else held[:0]
+    carried = [part for part in made.parts if np.isin(part, constrained).any()]
+    hanging = np.intersect1d(free, np.concatenate(carried)).astype(np.int32) if carried else constrained[:0]
     choice, count, gravity = job.scene.linear_solver, [prepared.count], np.array(job.scene.gravity)
     x = hung(made.elements, rest, made.mass, hanging, gravity, choose(choice, count))
     found = slowest(made.elements, (), x, made.mass, free, alone, choose(choice, count))

@@ -36,15 +36,15 @@ def suggest(job: Job, prepared: Prepared, count: int) -> Vec:
 
 
 def suggested(job: Job, prepared: Prepared, report: Stage) -> Prepared:
-    """The body with the spots that its job leaves to be found, where it has no others: as many as it has room for."""
+    """Return the body with the spots that its job leaves to be found, where it has no others: as many as fit."""
     body, fields = prepared.body, prepared.fields
     count, follows = body.dynamic.suggested, catalogue.find("method", job.scene.method_of(body).kind).follows
     if count is None or not follows or body.cloth is not None or len(fields.dynamic) or fields.patches:
         return prepared
     report("suggest", body.name, None, "Finding where it swings most")
-    held = np.union1d(fields.pinned, fields.attached).astype(np.int32)
+    constrained = np.union1d(fields.pinned, fields.attached).astype(np.int32)
     still = msgspec.structs.replace(body, attach=[], cuts=[], nails=[], pulls=[], wobble_half_life=0.0)
-    alone = replace(prepared, body=still, fields=replace(fields, pinned=held, motion=None, attached=nobody(),
+    alone = replace(prepared, body=still, fields=replace(fields, pinned=constrained, motion=None, attached=nobody(),
                                                          attached_by=nobody()))
     scene = msgspec.structs.replace(job.scene, bodies=[still], mechanisms=[], obstacles=[], forces=[], contact=None)
     try:
@@ -53,9 +53,9 @@ def suggested(job: Job, prepared: Prepared, report: Stage) -> Prepared:
         return replace(prepared, fields=replace(fields, notes=(*fields.notes, f"no spots are suggested: {none.what}")))
     made = msgspec.structs.replace(still, dynamic=schema.Dynamic(points="suggested.npy"))
     notes = [note for note in fields.notes if note != QUASISTATIC]
-    dynamic, patches = dynamic_of(made, lambda name: places, prepared.volume, None, held, notes)
-    said = SUGGESTED.format(f"{len(places)} spots that move" if len(places) > 1 else "one spot that moves")
-    return replace(prepared, fields=replace(fields, dynamic=dynamic, patches=patches, notes=(*notes, said)))
+    dynamic, patches = dynamic_of(made, lambda name: places, prepared.volume, None, constrained, notes)
+    message = SUGGESTED.format(f"{len(places)} spots that move" if len(places) > 1 else "one spot that moves")
+    return replace(prepared, fields=replace(fields, dynamic=dynamic, patches=patches, notes=(*notes, message)))
 
 
 def _places(job: Job, prepared: Prepared, count: int, least: int) -> Vec:

@@ -1,8 +1,8 @@
 """Colliders that stand on the ground reach into it, so that nothing is pressed into the gap below them.
 
 The ground gives way where it is pressed and a collider does not: of what one sweeps over the other the lowest nodes,
-millimetres deep, would get under the collider's lower edge and be held there, and what they belong to be drawn out to
-a needle. So walls go on below the ground, where nobody sees them.
+millimetres deep, would get under the collider's lower edge and be caught there, and their elements be drawn out to a
+needle. So walls go on below the ground, where nobody sees them.
 """
 
 from __future__ import annotations

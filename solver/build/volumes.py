@@ -63,9 +63,9 @@ def looked_at(job: Job) -> list[str]:
         if (body.tets is None and body.cloth is None and body.rope is None and body.surface is not None
                 and "sheet_thickness" in params):
             with blame(job.scene, body, "surface"):
-                _, said = fillable(job.array(body.surface.vertices), job.array(body.surface.triangles), body.name,
-                                   params["sheet_thickness"])
-            notes += [f'"{body.name}": {note}' for note in said]
+                _, sheet_notes = fillable(job.array(body.surface.vertices), job.array(body.surface.triangles),
+                                          body.name, params["sheet_thickness"])
+            notes += [f'"{body.name}": {note}' for note in sheet_notes]
     return notes
 
 

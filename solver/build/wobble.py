@@ -92,16 +92,17 @@ def slowest(elastic: BodyElements, laws: Sequence[DampingLaw], x: Vec, mass: Vec
     return Wobbles(x, np.sqrt(squares[deformed]), fields, tuple(lost))
 
 
-def hung(elastic: BodyElements, rest: Vec, mass: Vec, held: Index, gravity: Vec, linear: LinearSolver) -> Vec:
+def hung(elastic: BodyElements, rest: Vec, mass: Vec, supported: Index, gravity: Vec, linear: LinearSolver) -> Vec:
     """Return positions of a hanging body, (n, 3) [m]; its rest shape where it finds no equilibrium.
 
-    rest, mass: of all nodes, (n, 3) [m] and (n,) [kg]. held: those that others of it hold up. gravity: (3,) [m/s²].
-    linear: a fresh one.
+    rest, mass: of all nodes, (n, 3) [m] and (n,) [kg]. supported: nodes that hang on prescribed ones. gravity: (3,)
+    [m/s²]. linear: a fresh one.
     """
-    if not len(held) or not gravity.any():
+    if not len(supported) or not gravity.any():
         return rest
     try:
-        return equilibrium(_Alone(elastic, rest, mass, gravity), rest, 0.0, held, elastic.tets, linear, tolerance=HUNG)
+        return equilibrium(_Alone(elastic, rest, mass, gravity), rest, 0.0, supported, elastic.tets, linear,
+                           tolerance=HUNG)
     except StepFailed:
         return rest
 

@@ -187,7 +187,7 @@ def soft_part(job: Job, prepared: list[Prepared], rigid: Mechanisms | None = Non
     from .attached_nodes import AttachedCoordinates
     from .compliant_pins import anchors_of, without_pins
     from .obstacles import obstacles_of
-    from .point_constraints import held_nodes
+    from .point_constraints import target_nodes
     from .rigid_skins import skins_of
 
     bearings = [joint.friction for one in job.scene.mechanisms for joint in one.joints]
@@ -197,11 +197,11 @@ def soft_part(job: Job, prepared: list[Prepared], rigid: Mechanisms | None = Non
     touches = job.scene.contact is not None
     obstacles = obstacles_of(job, skins_of(job) if touches else (), anchors_of(job, prepared) if touches else ())
     unpinned = [without_pins(one) for one in prepared] if touches else prepared
-    held = held_nodes(job, prepared)
+    targets = target_nodes(job, prepared)
     behind = len(obstacles.places)
-    rides = [*obstacles.rides, *((shown, slice(behind + of.start, behind + of.stop)) for shown, of in held.rides)]
+    rides = [*obstacles.rides, *((shown, slice(behind + of.start, behind + of.stop)) for shown, of in targets.rides)]
     riding = AttachedCoordinates(unpinned, rigid.coupled, by_body, rides)
-    part = assemble(job, prepared, riding.coordinates, obstacles, reshaped, held)
+    part = assemble(job, prepared, riding.coordinates, obstacles, reshaped, targets)
     if not len(riding.riders):
         return SoftPart(part, rigid)
     return SoftPart(part, rigid, [FleshOnBones(part, rigid.coupled, integrator_of(job.scene), by_body)])

@@ -1,4 +1,4 @@
-"""Vertices that are painted as pinned are shown exactly where they are prescribed; those around them go along."""
+"""Vertices that are painted as pinned are shown exactly at their targets, and those around them move along."""
 
 from __future__ import annotations
 
@@ -33,32 +33,33 @@ class PinnedVertices:
     def __init__(self, targets: Sequence[Target], rest: Vec, triangles: NDArray[Any], edge: float) -> None:
         """rest: the mesh [m], (n, 3); triangles: (t, 3); edge: of the tetrahedra that carry it [m]."""
         self._targets = list(targets)
-        self._pinned = np.concatenate([one.vertices for one in targets])
+        self._vertices = np.concatenate([one.vertices for one in targets])
         self._count = len(rest)
         links = np.unique(np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1), axis=0)
         length = np.linalg.norm(rest[links[:, 0]] - rest[links[:, 1]], axis=1)
         length = np.maximum(length, 1e-9 * edge)
         graph = coo_matrix((np.tile(length, 2), (links.T.ravel(), links[:, ::-1].T.ravel())), shape=(len(rest),) * 2)
-        away = dijkstra(graph.tocsr(), indices=self._pinned, min_only=True, limit=REACH * edge)
-        away[self._pinned] = np.inf
+        away = dijkstra(graph.tocsr(), indices=self._vertices, min_only=True, limit=REACH * edge)
+        away[self._vertices] = np.inf
         self._around = np.flatnonzero(np.isfinite(away))
         weights = graph.tocsr()
         weights.data = 1.0 / weights.data
         laplacian = (diags(np.asarray(weights.sum(axis=1)).ravel()) - weights).tocsr()
-        self._known: csr_matrix = -laplacian[self._around][:, self._pinned]
+        self._known: csr_matrix = -laplacian[self._around][:, self._vertices]
         self._factor = splu(laplacian[self._around][:, self._around].tocsc()) if len(self._around) else None
 
     @property
     def vertices(self) -> Index:
         """Which vertices are moved to targets, (p,)."""
-        return self._pinned
+        return self._vertices
 
     def apply(self, points: Vec, x: Vec, frame: int) -> Vec:
-        """Return the vertices, (v, 3) [m], with the pinned ones at their targets; cuts may have added some."""
+        """Return the vertices (v, 3) [m] with pinned ones at their targets; cuts may have added some to those at rest.
+        """
         moved = points.copy()
         wanted = np.concatenate([one.places(x, frame) for one in self._targets])
-        off = wanted - points[self._pinned]
+        off = wanted - points[self._vertices]
         if self._factor is not None:
             moved[self._around] += self._factor.solve(self._known @ off)
-        moved[self._pinned] = wanted
+        moved[self._vertices] = wanted
         return moved

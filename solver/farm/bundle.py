@@ -136,12 +136,12 @@ def damaged(folder: Path) -> list[str]:
 
 
 def of_this_machine(folder: Path) -> list[str]:
-    """A sentence on each file that has this machine's name, the user's home or the bundle's place in it."""
+    """Return a sentence on each file that has this machine's name, the user's home or the bundle's place in it."""
     secrets = {"the name of this machine": socket.gethostname().encode(), "the path of your home": os.fsencode(
         Path.home()), "the path of this bundle": os.fsencode(folder.resolve().parent)}
-    notes = []
+    found = []
     for path in sorted(Path(at, name) for at, _, names in os.walk(folder) for name in names):
         content = read_bytes(path)
-        notes += [f"{path.relative_to(folder).as_posix()} has {what} in it" for what, text in secrets.items()
-                  if len(text) > 5 and text in content]
-    return notes
+        found += [f"{path.relative_to(folder).as_posix()} has {what} in it" for what, text in secrets.items()
+                 if len(text) > 5 and text in content]
+    return found

@@ -1,4 +1,4 @@
-"""The last message of a task of a farm, in a file of the job folder, to look at many of them."""
+"""The last message of a task of a farm, in a file of the job folder (`FILE`), to look at many of them."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def read(folder: Path) -> LastMessage:
         with open_regular(folder / FILE) as stream:
             found = json.loads(stream.read(LONGEST))
         message = LastMessage(**{one.name: found[one.name] for one in fields(LastMessage)})
-        has_words = isinstance(message.text, str) and isinstance(message.state, str)
-        has_numbers = isinstance(message.memory_mb, int | float) and isinstance(message.at, int | float)
-        return message if has_words and has_numbers else LastMessage()
+        good = isinstance(message.text, str) and isinstance(message.state, str)
+        good = good and isinstance(message.memory_mb, int | float) and isinstance(message.at, int | float)
+        return message if good else LastMessage()
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return LastMessage()
 

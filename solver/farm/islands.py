@@ -191,7 +191,7 @@ def join(job: Job, islands: list[Path], log: Callable[[str], None] = lambda _: N
     for body in job.scene.bodies:
         bodies.append((body.name, first, counts[body.name]))
         first += counts[body.name]
-    with lock.locked(job.cache) as holding:
+    with lock.acquired(job.cache) as holding:
         store = FrameStore(job.cache, holding.check)
         store.cache.free()
         store.begin(job, read, bodies, backend=runs[0]["runs"][-1]["backend"] if runs[0] else "", first=job.frames[0],

@@ -26,7 +26,7 @@ class BakeStanding:
     """One bake."""
 
     name: str  #: its job folder, relative to the folder that is searched
-    state: str  #: none, partial, complete, stale, broken, baking; failed where its last task failed
+    state: str  #: none, partial, complete, stale, broken, baking; failed where its last task reported that
     frame: int | None  #: the last one on disk
     done: int
     total: int
@@ -52,16 +52,16 @@ def jobs_below(folder: Path) -> Iterator[Path]:
 
 def standing(job: Path, named: str) -> BakeStanding:
     """Return the state of one bake. named: its name."""
-    cache, message = Cache(job / "cache"), diary.read(job)
+    cache, last = Cache(job / "cache"), diary.read(job)
     status, pace = cache.status(job), seconds_a_frame(cache)
     baked = sorted(written.frame for written in cache.log.values() if written.kind == FRAME)
-    state, text = status.state, message.text or status.text
-    if message.state == "failed" and state not in ("complete", "baking"):
+    state, text = status.state, last.text or status.text
+    if last.state == "failed" and state not in ("complete", "baking"):
         state = "failed"
-    elif state in ("complete", "stale", "broken") or message.state == "complete":
+    elif state in ("complete", "stale", "broken") or last.state == "complete":
         text = status.text
     ends = time.time() + pace * (status.total - status.done) if state == "baking" and pace is not None else None
-    memory = message.memory_mb or (running_memory(job / "cache") if state == "baking" else None)
+    memory = last.memory_mb or (running_memory(job / "cache") if state == "baking" else None)
     return BakeStanding(named, state, baked[-1] if baked else None, status.done, status.total, pace, ends, memory, text)
 
 

@@ -46,9 +46,9 @@ class Row:
 
     @property
     def sentence(self) -> str:
-        """Its settings, for people."""
-        listed = (f"{path}={json.dumps(value, ensure_ascii=False)}" for path, value in self.settings)
-        return ", ".join(listed) or "as it is"
+        """Return its settings, for people."""
+        pairs = (f"{path}={json.dumps(value, ensure_ascii=False)}" for path, value in self.settings)
+        return ", ".join(pairs) or "as it is"
 
 
 def read_rows(path: Path | None) -> list[Row]:

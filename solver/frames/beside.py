@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..errors import BadInput
 from ..job.arrays import read_npy, read_npz
 from .layout import CUTS, LIVELINESS, NEEDLES, SHEETS, file_of
-from .needles import LONGEST, needles_sentence
+from .needles import LONGEST, describe
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def needles(folder: Path, frames: Sequence[int], names: Sequence[str]) -> list[s
                     by_name.setdefault(name, {})[frame] = times
         except (OSError, ValueError, TypeError):  # what is damaged says nothing, the frame itself is another file
             continue
-    return [needles_sentence(name, drawn, max(drawn.values())) for name, drawn in by_name.items()]
+    return [describe(name, drawn, max(drawn.values())) for name, drawn in by_name.items()]
 
 
 def liveliness(folder: Path, frames: Sequence[int], names: Sequence[str]) -> dict[str, Lively]:

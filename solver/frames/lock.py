@@ -134,7 +134,7 @@ def sweep(folder: Path) -> None:
             (folder / name).unlink()
 
 
-class CacheLock:
+class AcquiredLock:
     """A locked cache. The heartbeat has a thread of its own until the lock is released."""
 
     def __init__(self, folder: Path) -> None:
@@ -167,7 +167,7 @@ class CacheLock:
 
 
 @contextlib.contextmanager
-def locked(folder: Path) -> Iterator[CacheLock]:
+def acquired(folder: Path) -> Iterator[AcquiredLock]:
     """Hold the cache while the block runs; a lock whose process died is taken over.
 
     The folder is made where there is none; the one around it must stand. Raises CacheBusy where another process holds
@@ -179,7 +179,7 @@ def locked(folder: Path) -> Iterator[CacheLock]:
             _take(folder)
     except OSError as error:
         raise unwritable(folder / LOCK, error) from error
-    holding = CacheLock(folder)
+    holding = AcquiredLock(folder)
     try:
         yield holding
     finally:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 LONGEST = 4.0  #: times its length at rest: an edge that is longer is reported
 
 
-def needles_sentence(name: str, frames: Collection[int], longest: float) -> str:
+def describe(name: str, frames: Collection[int], longest: float) -> str:
     """Return a sentence without a full stop. frames: those in which edges of the body were too long. longest: times
     their lengths at rest."""
     first, last = min(frames), max(frames)

@@ -10,7 +10,7 @@ from ..job.folder import Job
 from ..state import Vec
 
 HALF_STEP = 2.0**-24  # of single precision, as a share of a number
-FINE, COARSE = 1e-5, 1e-4  # shares of a body's size: what is lost at most where it starts, and what is reported later
+FINE, COARSE = 1e-5, 1e-4  # shares of a body's size: largest rounding where it starts, and from which one is reported
 
 
 class Origins:

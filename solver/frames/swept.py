@@ -58,7 +58,8 @@ def obstacle_boxes(job: Job) -> list[dict[str, Any]]:
 
 
 def obstacles_in(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the boxes of `obstacle_boxes` in a bake's manifest. Raises KeyError where it is of a version without."""
+    """Return the `obstacle_boxes` in a bake's manifest. Raises KeyError where an earlier version wrote it, without any.
+    """
     found: list[dict[str, Any]] = manifest["obstacles"] if manifest["scene"].get("obstacles") else []
     return found
 

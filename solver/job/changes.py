@@ -37,8 +37,8 @@ OF_MECHANISM = _rules(Mechanism, MECHANISM_READERS)
 def changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """Plain names of the settings that differ between two Settings.plain(), those that no stage reads left out.
 
-    What only follows from another of them is left out too: all that is said among several bodies where some come or go,
-    and motion where an object begins at another place.
+    Differences that only follow from others are left out too: settings among several bodies where some come or go, and
+    motion where an object begins at another place.
     """
     more = any(len(old.get(family, ())) != len(new.get(family, ())) for family in ("bodies", "mechanisms"))
     found = _differences(old["scene"], new["scene"], OF_SCENE, "", more)

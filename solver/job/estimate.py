@@ -78,12 +78,12 @@ class Estimate:
         return asdict(self)
 
     def sentences(self) -> list[str]:
-        said = [f"{self.name}: frames {self.frames[0]} to {self.frames[1]}, {self.steps_per_frame} steps each"]
-        said += [body.sentence for body in self.bodies]
-        said += [f'Mechanism "{one.name}": {one.bodies} bodies, {one.rates} joint rates' for one in self.mechanisms]
+        lines = [f"{self.name}: frames {self.frames[0]} to {self.frames[1]}, {self.steps_per_frame} steps each"]
+        lines += [body.sentence for body in self.bodies]
+        lines += [f'Mechanism "{one.name}": {one.bodies} bodies, {one.rates} joint rates' for one in self.mechanisms]
         if self.why_multigrid is not None:
-            said.append(f"Linear solver: multigrid, since {self.why_multigrid}")
-        return [*said, f"Memory: about {self.memory_mb:.0f} MB; frames on disk: {self.cache_mb:.0f} MB",
+            lines.append(f"Linear solver: multigrid, since {self.why_multigrid}")
+        return [*lines, f"Memory: about {self.memory_mb:.0f} MB; frames on disk: {self.cache_mb:.0f} MB",
                 f"Time: about {self.step_s * 1e3:.0f} ms a step, {self.total_s:.0f} s in all"]
 
 

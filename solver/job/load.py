@@ -1,4 +1,4 @@
-"""A job folder, read and checked: what is wrong in it is said here, before anything is computed."""
+"""Read a job folder and check it: errors in it are reported here, before anything is computed."""
 
 from __future__ import annotations
 

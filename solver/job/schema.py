@@ -307,7 +307,7 @@ class Obstacle(Strict):
     vertices: Array  #: (n, 3) at the start frame
     triangles: Array | None = None  #: (m, 3)
     wires: Array | None = None  #: (k, 2) ends of the straight pieces of wires: thin lines, which cloth lies on
-    nails: Array | None = None  #: (k, 2) head and tip of each nail: its tip is felt
+    nails: Array | None = None  #: (k, 2) head and tip of each nail: its tip makes contact
     #: (T, n, 3): where its vertices are at each sample; still where left out
     motion: Annotated[Array | None, BY_SAMPLE] = None
     friction: Annotated[float, Meta(ge=0, le=100)] | None = None  #: Coulomb's coefficient; the contact's where left out

@@ -162,18 +162,18 @@ def _check_law(scene: schema.Scene) -> None:
 
 def _check_obstacle(job: Job, obstacle: schema.Obstacle, where: str) -> None:
     vertices = check_array(job, obstacle.vertices, f"{where}.vertices", "f", (None, 3))
-    said = f'the obstacle "{obstacle.name}"'
-    count = sum(_check_thin(job, vertices, path, f"{where}.{field}", f"{said} has {what}")
+    subject = f'the obstacle "{obstacle.name}"'
+    count = sum(_check_thin(job, vertices, path, f"{where}.{field}", f"{subject} has {what}")
                 for field, path, what in (("wires", obstacle.wires, "a piece of wire"),
                                           ("nails", obstacle.nails, "a nail")) if path is not None)
     triangles = np.zeros((0, 3), np.int32)
     if obstacle.triangles is not None:
         triangles = check_array(job, obstacle.triangles, f"{where}.triangles", "i", (None, 3))
     if not len(vertices) or not (len(triangles) or (count and obstacle.triangles is None)):
-        raise refuse(f"{said} has no {'face' if len(vertices) else 'vertex'}", where, "Give it faces or leave it out",
-                     kind=BadMesh)
+        raise refuse(f"{subject} has no {'face' if len(vertices) else 'vertex'}", where,
+                     "Give it faces or leave it out", kind=BadMesh)
     if len(triangles) > MOST_FACES:
-        raise refuse(f"{said} has {len(triangles):,} faces", where,
+        raise refuse(f"{subject} has {len(triangles):,} faces", where,
                      f"Use a simpler mesh of {MOST_FACES:,} faces at most", kind=BadMesh)
     check_indices(triangles, len(vertices), f"{where}.triangles", "vertices")
     corners = np.asarray(vertices, dtype=float)[triangles]
@@ -181,7 +181,7 @@ def _check_obstacle(job: Job, obstacle: schema.Obstacle, where: str) -> None:
     areas = np.linalg.norm(np.cross(sides[:, 1], sides[:, 2]), axis=1)
     flat = np.flatnonzero(areas <= 1e-12 * np.einsum("tij,tij->ti", sides, sides).max(axis=1))
     if len(flat):
-        raise refuse(f"{said} has {len(flat)} faces without area, the first is {flat[0]}", f"{where}.triangles",
+        raise refuse(f"{subject} has {len(flat)} faces without area, the first is {flat[0]}", f"{where}.triangles",
                      "Dissolve them: in Blender Mesh > Clean Up > Degenerate Dissolve", kind=BadMesh)
     if obstacle.sharp_edges is not None:
         marked = check_array(job, obstacle.sharp_edges, f"{where}.sharp_edges", "i", (None, 2))
@@ -196,20 +196,20 @@ def _check_obstacle(job: Job, obstacle: schema.Obstacle, where: str) -> None:
         far = float(np.linalg.norm(motion[k] - motion[k - 1], axis=1).max())
         if far > JUMP * size:
             frame = job.scene.time.start + (k - 1) / job.scene.time.samples_per_frame
-            raise refuse(f"{said} jumps by {far:.3g} m at frame {frame:g}, farther than it is large",
+            raise refuse(f"{subject} jumps by {far:.3g} m at frame {frame:g}, farther than it is large",
                          f"{where}.motion", "Let it move there, over more frames")
     if np.abs(motion[0] - vertices).max() > 1e-6 * max(size, 1e-6):
-        raise refuse(f"{said} stands elsewhere at the first sample of its motion", f"{where}.motion",
+        raise refuse(f"{subject} stands elsewhere at the first sample of its motion", f"{where}.motion",
                      "Begin the motion with its vertices")
 
 
-def _check_thin(job: Job, vertices: NDArray[np.float64], path: str, where: str, said: str) -> int:
-    """How many wires' pieces or nails there are. Raises BadMesh where one has no length."""
+def _check_thin(job: Job, vertices: NDArray[np.float64], path: str, where: str, subject: str) -> int:
+    """Return how many wires' pieces or nails there are. Raises BadMesh where one has no length."""
     ends = check_array(job, path, where, "i", (None, 2))
     check_indices(ends, len(vertices), where, "vertices")
     lengths = np.linalg.norm(vertices[ends[:, 1]] - vertices[ends[:, 0]], axis=1)
     short = np.flatnonzero(~(lengths > SHORT))
     if len(short):
-        raise refuse(f"{said} without length, number {short[0]}", where, "Merge its ends: in Blender Mesh > Merge > By "
-                     "Distance", kind=BadMesh)
+        raise refuse(f"{subject} without length, number {short[0]}", where,
+                     "Merge its ends: in Blender Mesh > Merge > By Distance", kind=BadMesh)
     return len(ends)

@@ -117,7 +117,7 @@ class LiveNodes:
     def hold(self, grabs: Sequence[Hold], x: Vec, time: float, h: float) -> None:
         """Let what is pulled at follow the hand in a step of h seconds from `time` on. x: of nodes, (n, 3) [m]."""
         present = {one.id for one in grabs}
-        self.holds = {key: held for key, held in self.holds.items() if key in present}
+        self.holds = {key: grab for key, grab in self.holds.items() if key in present}
         for one in grabs:
             if one.id not in self.holds:
                 self.holds[one.id] = self._taken(one, x)
@@ -167,7 +167,7 @@ class LiveJoints:
             springs.law[row, :2] = stiffness, np.sqrt(stiffness * self._mass[springs.body[row, 1]])
 
     def _take(self, grabs: Sequence[Hold], state: State) -> None:
-        tree, springs, held = self._part.tree, self._springs, self._part.condensation.springs
+        tree, springs, present = self._part.tree, self._springs, self._part.condensation.springs
         at = tree.posture(state.q, state.u, state.memory, self._part._postures[1]).E
         known = {key: row for row, key in enumerate(self.holds, len(springs))}
         bodies, points = [], []
@@ -175,7 +175,7 @@ class LiveJoints:
             body = int(self._part.shown.body[one.rigid])
             own = np.linalg.inv(at[body]) @ [*one.start, 1.0]
             bodies.append([-1, body])
-            points.append([one.target, held.point[known[one.id], 1] if one.id in known else own[:3]])
+            points.append([one.target, present.point[known[one.id], 1] if one.id in known else own[:3]])
         count = len(grabs)
         self._part.exchange_springs(Springs(
             np.concatenate([springs.body, np.array(bodies, np.int32).reshape(-1, 2)]),

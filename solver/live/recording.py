@@ -108,7 +108,7 @@ def keep(path: Path, performed: Path, report: Reporter, stop: Callable[[], bool]
                        "Record it again", job.scene.name)
     first, last = job.frames[0], min(job.frames[-1], job.frames[0] + len(places) - 1)
     read, began = hashes.settings(job), time.perf_counter()
-    with lock.locked(job.cache) as holding:
+    with lock.acquired(job.cache) as holding:
         store = FrameStore(job.cache, holding.check)
         if store.cache.manifest is not None:
             if not replaces:

@@ -1,4 +1,4 @@
-"""A mesher's answer, put in order and held against the surface: what cannot be used, and what came apart or went."""
+"""A mesher's tetrahedra, put in order and compared with the surface: what cannot be used, came apart or is missing."""
 
 from __future__ import annotations
 

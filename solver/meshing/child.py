@@ -62,8 +62,8 @@ def python_commands() -> list[list[str]]:
 
 @contextmanager
 def _started() -> Iterator[tuple[subprocess.Popen[bytes], list[str], queue.Queue[tuple[str, bytes]]]]:
-    """A child that has said hello in this Python's name, the command that starts its mesher in the same way, and what
-    its pipes bring. Killed with its mesher at the end, come what may."""
+    """Yield a child that runs the same Python, the command that starts its mesher in the same way, and the queue of its
+    pipes' output. The child and its mesher are killed at the end in any case."""
     options: dict[str, Any] = {"start_new_session": True}  # so that Ctrl-C in a terminal asks us, not the mesher
     if sys.platform == "win32":
         options = {"creationflags": subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP}
@@ -79,7 +79,7 @@ def _started() -> Iterator[tuple[subprocess.Popen[bytes], list[str], queue.Queue
                 continue
             messages, readers = _listen(child)
             try:
-                if _said_hello(messages):
+                if _has_greeted(messages):
                     yield child, [str(MESH) if word == str(BOOT) else word for word in command], messages
                     return
             finally:
@@ -126,9 +126,9 @@ def _listen(child: subprocess.Popen[bytes]) -> tuple[queue.Queue[tuple[str, byte
     return messages, readers
 
 
-def _said_hello(messages: queue.Queue[tuple[str, bytes]]) -> bool:
-    """Whether the child runs and is the same Python as this one; what follows its hello goes back to the queue."""
-    said, wanted = b"", MAGIC + sys.implementation.cache_tag.encode() + b"\n"  # type: ignore[operator]
+def _has_greeted(messages: queue.Queue[tuple[str, bytes]]) -> bool:
+    """Return whether the child runs and is the same Python as this one."""
+    received, wanted = b"", MAGIC + sys.implementation.cache_tag.encode() + b"\n"  # type: ignore[operator]
     deadline = time.monotonic() + HELLO_SECONDS
     while time.monotonic() < deadline:
         try:
@@ -138,9 +138,9 @@ def _said_hello(messages: queue.Queue[tuple[str, bytes]]) -> bool:
         if kind == "answer-end":
             return False
         if kind == "answer":
-            said += part
-            if MAGIC in said and b"\n" in said[said.index(MAGIC):]:
-                return wanted in said
+            received += part
+            if MAGIC in received and b"\n" in received[received.index(MAGIC):]:
+                return wanted in received
     return False
 
 
@@ -182,16 +182,16 @@ def run_mesher(mesher: Any, vertices: Vec, triangles: Index, settings: Mapping[s
 
 def _follow(mesher: Any, messages: queue.Queue[tuple[str, bytes]], seconds: float, report: TimedReport,
             spent: Spent) -> tuple[bytes | None, str]:
-    """All bytes of the answer, None where it is not whole, and the end of what was printed."""
+    """Return all bytes of the answer, None where it is not whole, and the end of what was printed."""
     answer: list[bytes] = []
-    printed, line_start, said = "", "", (None, "")
+    printed, line_start, last_progress = "", "", (None, "")
     # two pipes end in any order; after the answer's the other one has its last words, unless somebody else holds it
     left, until = {"answer-end", "print-end"}, np.inf
     while left and time.monotonic() < until:
         had = spent()
         if had > seconds:
             raise ChildTooSlow(f"it did not finish within {seconds:.0f} s")
-        report(*said, had)
+        report(*last_progress, had)
         try:
             kind, part = messages.get(timeout=POLL_SECONDS)
         except queue.Empty:
@@ -209,16 +209,16 @@ def _follow(mesher: Any, messages: queue.Queue[tuple[str, bytes]], seconds: floa
             if line_start.endswith("\n"):
                 lines, line_start = [*lines, line_start], ""
             for line in lines:
-                said = mesher.progress(line) or said
+                last_progress = mesher.progress(line) or last_progress
             printed = (printed + "".join(lines))[-4000:]
     return None, printed + line_start
 
 
 def _whole(answer: bytes) -> bytes | None:
     """Return the answer in the output of a child, after what its Python printed; None where it is not complete."""
-    said = answer.partition(MAGIC)[2]
-    size = int.from_bytes(said[:8], "little")
-    return said[8 : 8 + size] if len(said) >= 8 + size else None
+    content = answer.partition(MAGIC)[2]
+    size = int.from_bytes(content[:8], "little")
+    return content[8 : 8 + size] if len(content) >= 8 + size else None
 
 
 def _last_words(code: int, printed: str) -> str:

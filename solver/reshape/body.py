@@ -117,8 +117,8 @@ def _with_surface(whole: WholeBody, cut: Cut, shape: Shape, rows: Index, carrier
     found = carriers.find(points[lost], points[lost], after, piece)
     alone = np.flatnonzero(found < 0)
     found[alone] = carriers.find(points[lost[alone]], points[lost[alone]], before, before[tet[lost[alone]]])
-    held = lost[found >= 0]
-    tet[held] = found[found >= 0]
+    rebound = lost[found >= 0]
+    tet[rebound] = found[found >= 0]
     shares[np.isin(edges, lost[found < 0]).any(axis=1)] = np.nan
     # skin that spans two pieces beside the cut, where tetrahedra are too coarse to follow it, tears in its middle
     ends = tet[edges]
@@ -141,10 +141,10 @@ def _with_surface(whole: WholeBody, cut: Cut, shape: Shape, rows: Index, carrier
 
     rest = whole.prepared.volume.nodes
     at_rest = embedding.apply(rest)
-    new = np.concatenate([held, np.arange(len(points), len(points) + len(at) + len(inside_at))])
+    new = np.concatenate([rebound, np.arange(len(points), len(points) + len(at) + len(inside_at))])
     tet = np.concatenate([tet, carrier, inside_tet]).astype(np.int32)
-    now = np.concatenate([points[held], at, inside_at])
-    then = np.concatenate([at_rest[held], between(at_rest, seam.parents, seam.shares),
+    now = np.concatenate([points[rebound], at, inside_at])
+    then = np.concatenate([at_rest[rebound], between(at_rest, seam.parents, seam.shares),
                            between(rest, inside.nodes, inside.shares)])
     weights = np.concatenate([weights, np.zeros((len(tet) - len(weights), 4))])
     weights[new] = _bound(now, shape.x[shape.tets[tet[new]]], then, rest[shape.tets[tet[new]]])

@@ -35,9 +35,9 @@ def friction_carried(memory: Mapping[str, Vec], source: Index, moved: Vec, share
     if FORCE in memory:
         kept[FORCE] = share[:, None] * memory[FORCE][source]
     if STUCK_NODES in memory:
-        held = memory[STUCK_NODES].astype(np.int32)
-        place = np.full(max(int(source.max(initial=0)), int(held.max(initial=0))) + 1, -1, dtype=np.int32)
-        place[held] = np.arange(len(held))
+        stuck = memory[STUCK_NODES].astype(np.int32)
+        place = np.full(max(int(source.max(initial=0)), int(stuck.max(initial=0))) + 1, -1, dtype=np.int32)
+        place[stuck] = np.arange(len(stuck))
         nodes = np.flatnonzero(place[source] >= 0)
         kept |= {STUCK_NODES: nodes.astype(float),
                  ANCHORS: (memory[ANCHORS].reshape(-1, 3)[place[source[nodes]]] + moved[nodes]).ravel()}

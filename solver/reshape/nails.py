@@ -1,4 +1,4 @@
-"""Nails: nodes that are held from some frame on, and let go again; and pins that let go.
+"""Nails: nodes that are prescribed from some frame on, and released again; and pins that release nodes.
 
 A node that nails hold is prescribed, and no longer quasistatic or dynamic. The matrix gets a new pattern, once: with a
 stiff spring or a multiplier instead, quasistatic nodes would lock around it.

@@ -87,11 +87,11 @@ class Reshape:
         for k, old in self._soft.items():
             members = self._members(old)
             stood, before = old.part.nodes_at(states[k])[0], made.count
-            held = made.holds
+            holds_before = made.holds
             x, source = self._change(moment, members, stood, made, notes)
             if made.count == before:
                 continue
-            if held == made.holds and np.array_equal(x, stood):
+            if holds_before == made.holds and np.array_equal(x, stood):
                 # no node was parted: it moves on as it did, with all that it keeps, and looks another way
                 old.part.show([self._bodies[i].prepared.embedding for i in members])
                 world = world.with_part(k, old.part, old.rides)
@@ -120,7 +120,7 @@ class Reshape:
                 notes: list[str]) -> tuple[Vec, Index]:
         """Positions of a part's nodes after what this moment does to its bodies, (n', 3) [m], and which node each was
         before, (n',); adds to `made`."""
-        sources, when = np.arange(len(x), dtype=np.int32), _said_when(*moment)
+        sources, when = np.arange(len(x), dtype=np.int32), _describe_moment(*moment)
         for i in members:
             body = self._job.scene.bodies[i]
             if not moment[1] and moment[0] in self._lets_go[i]:
@@ -150,7 +150,7 @@ class Reshape:
                 x[nodes] = self._opened(i, x[nodes], source, separation)
                 made.separations.append((i, separation))
                 follows = bool(catalogue.find("method", self._job.scene.method_of(body).kind).follows)
-                notes.append(_said(body.name, when, whole, self._bodies[i], follows))
+                notes.append(_describe_cut(body.name, when, whole, self._bodies[i], follows))
             for number, nail in enumerate(body.nails):
                 if (nail.frame, nail.subframe) != moment:
                     continue
@@ -257,13 +257,13 @@ def _triangles(job: Job, one: Prepared) -> Index:
     return triangles
 
 
-def _said_when(frame: int, share: float) -> str:
-    """The moment as an artist reads it, such as 12.5."""
+def _describe_moment(frame: int, share: float) -> str:
+    """Return the moment as an artist reads it, such as 12.5."""
     return f"{frame + share:.10g}"
 
 
-def _said(name: str, when: str, before: WholeBody, after: WholeBody, follows: bool) -> str:
-    """One sentence about a cut that was made. follows: whether what is not dynamic follows in balance."""
+def _describe_cut(name: str, when: str, before: WholeBody, after: WholeBody, follows: bool) -> str:
+    """Return a sentence about a cut that was made. follows: whether nodes that are not dynamic are quasistatic."""
     fields, tets = after.prepared.fields, after.prepared.volume.tets
     pieces, part = face_parts(tets)
     came = pieces - face_parts(before.prepared.volume.tets)[0]

@@ -204,7 +204,7 @@ def test_a_step_within_the_tolerance_may_still_deform_too_much():
     state = swung(world)
     change = world.deformation(state, world.step(state, 1 / 24))
     advance_frame(world, state, replace(line(1.0), largest_deformation=0.3 * change), 1, halved=halved)
-    assert halved[0][0] == pytest.approx(1 / 24) and "an edge changed by" in halved.said(1)
+    assert halved[0][0] == pytest.approx(1 / 24) and "an edge changed by" in halved.describe(1)
 
 
 TOLERANCE = 1e-3

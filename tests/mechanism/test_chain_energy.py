@@ -64,7 +64,7 @@ def test_a_chain_bakes_at_a_frame_a_step(tmp_path, count):
         state = advance_frame(world, state, timeline, frame, halved=halved)
         found.append(world.energy(state) - before)
     assert max(found) < 0.05 * drop(count) and min(found) < -0.5 * drop(count)
-    assert halved and "its path turned by" in halved.said(2)
+    assert halved and "its path turned by" in halved.describe(2)
 
 
 def test_a_wheel_turns_as_fast_as_it_likes(tmp_path):

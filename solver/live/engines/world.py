@@ -167,9 +167,9 @@ class WorldEngine:
         owner: dict[int, int] = {}
         for one in grabs:
             if one.rigid < 0 and self._soft:
-                held = [k for k, soft in self._soft if one.id in soft.holds]
+                holders = [k for k, soft in self._soft if one.id in soft.holds]
                 away = [(soft.distance(x[k], one), k) for k, soft in self._soft]
-                owner[one.id] = held[0] if held else min(away)[1]
+                owner[one.id] = holders[0] if holders else min(away)[1]
         for k, soft in self._soft:
             own = [one for one in grabs if owner.get(one.id) == k]
             soft.hold(own, x[k], self._state.time, h)
