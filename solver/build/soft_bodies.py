@@ -88,8 +88,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     scene = job.scene
     if obstacles is None:
         obstacles = obstacles_of(job)
-    if targets is None:
-        targets = target_nodes(job, prepared)
+    targets = target_nodes(job, prepared) if targets is None else targets
     air = air_of(job, prepared)
     rest = np.concatenate([*(one.volume.nodes for one in prepared), obstacles.places, targets.places, air.place])
     first = np.concatenate([[0], np.cumsum([len(one.volume.nodes) for one in prepared])])

@@ -43,9 +43,14 @@ CLEAN = {
        for room in ("live", "parts/modes")},
     "": EVERYWHERE,
 }
+#: words that do not tell a reader what a value is, and rooms that have none of them
+FOUR = frozenset("said told held felt".split())
+CLEAN |= {room: CLEAN.get(room, EVERYWHERE) | FOUR for room in (
+    "build", "embedding", "farm", "frames", "job", "live", "meshing", "parts", "parts/conjac", "parts/joints",
+    "parts/modes", "parts/nodes", "reshape", "reuse", "sheet")}
 #: identifiers that are not this room's to name, and words of the window
 ALLOWED = {"nonlinear": {"kept_open"}, "world": {"led_rate"}, "job": {"tell"}, "reshape": {"rides"},
-           "meshing": {"tell"}, "": {"tell", "UNFELT"}}
+           "meshing": {"tell"}, "build": {"held_strands"}, "": {"tell", "UNFELT"}}
 #: folders and files beside the solver whose words are the field's, too; a program's messages are `output`, no `said`
 BESIDE = ("scripts", "benchmarks/peer_programs.py")
 

@@ -37,7 +37,7 @@ class TargetRows:
 
     @classmethod
     def springs(cls, nodes: Index, weights: Vec | float, targets: Vec) -> TargetRows:
-        """Springs from nodes (k,) to places (k, 3) [m]."""
+        """Return springs from nodes (k,) to points (k, 3) [m]."""
         return cls.touching(nodes, weights, targets, np.zeros((len(nodes), 3)), 0.0)
 
     @classmethod
