@@ -206,7 +206,7 @@ def cache_notes() -> list[str]:
     if _unkept:
         which = ", ".join(name for name, _ in _unkept[:3]) + (", ..." if len(_unkept) > 3 else "")
         notes.append(f"Kernels were compiled anew ({len(_unkept)}: {which}), as what {os.environ['NUMBA_CACHE_DIR']} "
-                    f"keeps of them cannot be used: {_unkept[0][1]}. The next bake tries to keep them again")
+                     f"keeps of them cannot be used: {_unkept[0][1]}. The next bake tries to keep them again")
     return notes
 
 

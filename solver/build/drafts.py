@@ -91,7 +91,7 @@ def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
                         float(reduced.truth.frequencies[0]) if len(reduced.truth.frequencies) else None,
                         drawn_above(job, one, drawn_at_pins))
     notes = [f'"{body.name}": {note}' for note in (*one.volume.notes, *fields.notes, *damping_notes,
-                                                describe_truth(reduced, one))]
+                                                   describe_truth(reduced, one))]
     motions = [_OfGroup(motion, group) for group in groups]
     moving = fibers if fibers is not None and body.fiber_activation is not None else None
     sprung = [(spring, reduced.points_at(spring.nodes)) for spring in springs]

@@ -45,7 +45,7 @@ class Feels:
         """Sentences where one of them set something else."""
         assert cloth.eulerian is not None
         settings = (("Thickness", 1e3 * self.thickness, 1e3 * cloth.thickness, "mm", "largest"),
-                ("Feature Angle", np.degrees(self.angle), np.degrees(cloth.eulerian.angle), "degrees", "smallest"))
+                    ("Feature Angle", np.degrees(self.angle), np.degrees(cloth.eulerian.angle), "degrees", "smallest"))
         return [SHARED.format(what=what, value=value, unit=unit, which=which)
                 for what, value, own, unit, which in settings if value != own]
 

@@ -143,5 +143,5 @@ def of_this_machine(folder: Path) -> list[str]:
     for path in sorted(Path(at, name) for at, _, names in os.walk(folder) for name in names):
         content = read_bytes(path)
         found += [f"{path.relative_to(folder).as_posix()} has {what} in it" for what, text in secrets.items()
-                 if len(text) > 5 and text in content]
+                  if len(text) > 5 and text in content]
     return found

@@ -123,8 +123,8 @@ def _farm(arguments: argparse.Namespace, lines: Any, _: bool) -> str:
     from . import bundle
 
     notes = bundle.write(arguments.job, arguments.out, wedge=arguments.wedge, chunk=arguments.chunk,
-                        threads=arguments.threads, name=arguments.name, blend=arguments.blend,
-                        format=arguments.format, draft=arguments.draft)
+                         threads=arguments.threads, name=arguments.name, blend=arguments.blend,
+                         format=arguments.format, draft=arguments.draft)
     lines.say(*notes, event="summary", bundle=str(arguments.out), notes=notes)
     return f"The bundle is in {arguments.out}"
 

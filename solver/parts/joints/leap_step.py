@@ -196,7 +196,7 @@ class LeapStep:
             jointed.on_rates.joints.at(time, time - 0.5 * h)
         next_q, next_u = np.empty(len(q)), np.empty((len(q), 1))
         status = solve_midway(*self._tree, *self._middle, self._carried, h, jointed.beta * h * h, centres, q, u, back,
-                            next_q, next_u)
+                              next_q, next_u)
         if status >= 0:
             raise StepFailed(UNRESISTED, tree.bodies[status])
         return State(time, next_q, next_u[:, 0], memory), status == CALM
@@ -248,7 +248,7 @@ class CentredStep(LeapStep):
             self._laws[stage] = joints.law
         next_q, rates = np.empty(len(q)), np.empty((2, len(q), 1))
         status = solve_in_stages(*self._tree, *self._middle[:7], *self._middle[8:], self._carried, self._brought,
-                               self._laws, h, centres, q, u, back, next_q, rates)
+                                 self._laws, h, centres, q, u, back, next_q, rates)
         if status >= 0:
             raise StepFailed(UNRESISTED, tree.bodies[status])
         return State(time + h, next_q, rates[0, :, 0].copy(), memory), status == CALM
