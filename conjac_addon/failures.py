@@ -14,7 +14,7 @@ from ..solver.errors import CacheBusy, ConJacError, StaleCache
 BAKE = "bake"
 
 #: what says itself, from the folder, for as long as it is true
-SAID_BY_THE_STATUS = frozenset({CacheBusy.code, StaleCache.code})
+SHOWN_BY_STATUS = frozenset({CacheBusy.code, StaleCache.code})
 
 #: a phrase of an error → the operator that mends it
 REMEDIES = (
@@ -43,7 +43,7 @@ _kept: dict[tuple[int, str], Failure] = {}  #: by session_uid and what failed
 
 def keep(uid: int, doing: str, text: str, code: str) -> None:
     """Remember that something went wrong with the object of a session_uid."""
-    if code not in SAID_BY_THE_STATUS:
+    if code not in SHOWN_BY_STATUS:
         _kept[uid, doing] = Failure(text, code)
 
 

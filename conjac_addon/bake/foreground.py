@@ -43,10 +43,10 @@ class BakeFailed(RuntimeError):
 
 def bake_or_raise(obj: bpy.types.Object, solves_all: bool = False) -> None:
     """Bake the object in the present scene to its end. Raises BakeFailed where frames are missing afterwards."""
-    told: list[dict[str, Any]] = []
-    code = bake(obj, bpy.context.scene, report=print, listen=told.append, solves_all=solves_all)
+    messages: list[dict[str, Any]] = []
+    code = bake(obj, bpy.context.scene, report=print, listen=messages.append, solves_all=solves_all)
     if code:
-        raise BakeFailed(told[-1]["text"], code, told[-1]["error"] or "")
+        raise BakeFailed(messages[-1]["text"], code, messages[-1]["error"] or "")
 
 
 def bake_object(obj: bpy.types.Object, wait: bool = True, report: Callable[[str], None] = print,

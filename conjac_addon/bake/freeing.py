@@ -21,9 +21,9 @@ def free(obj: bpy.types.Object, scene: bpy.types.Scene, together: bool = False) 
     if others:
         return _free_one(obj, at.folder, others)
     if not at.own:
-        said = home.read(at.folder)
+        signature = home.read(at.folder)
         _hide(holder, scene)
-        name = (identity.name_of(said.uuid) or said.object) if said else ""
+        name = (identity.name_of(signature.uuid) or signature.object) if signature else ""
         whose = f'"{name}"' if name else "another object"
         return f'"{holder.name}" plays no bake; the frames of {whose} stay'
     taken.sweep(at.folder)

@@ -91,12 +91,12 @@ class CONJAC_OT_free_bake(Behaviour):
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object
         try:
-            said = freeing.free(obj, context.scene, self.together)
+            summary = freeing.free(obj, context.scene, self.together)
         except ConJacError as error:
             error.object = error.object or obj.name
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        self.report({"INFO"}, said)
+        self.report({"INFO"}, summary)
         return {"FINISHED"}
 
 

@@ -55,8 +55,8 @@ def _of_mesh(evaluation: Evaluation, obj: bpy.types.Object, index: dict[str, int
         none[bone] = (share[used, bone] * _between(x[used], *ends[bone])).sum()
     none = np.maximum(none, 0.0)
     whole = abs(np.linalg.det(x).sum()) / 6.0
-    held = whole * float((total > 0.0).mean())
-    return none * (held / none.sum()) if none.sum() > 0.0 else none
+    weighted = whole * float((total > 0.0).mean())
+    return none * (weighted / none.sum()) if none.sum() > 0.0 else none
 
 
 def _is_closed(mesh: bpy.types.Mesh) -> bool:

@@ -98,14 +98,14 @@ def run(obj: bpy.types.Object, scene: bpy.types.Scene, job: Path, argv: list[str
         if worker.exit_code is None:
             worker.stop()
     if failure is not None:
-        raise _Told(failure["text"], failure["exit"])
+        raise _SolverRefusal(failure["text"], failure["exit"])
     if made is None:
         raise Environment(f"the solver's process ended unexpectedly (exit code {worker.exit_code})",
                           "Look at the console and try again", name)
     return made | {"gathered": notes}
 
 
-class _Told(ConJacError):
+class _SolverRefusal(ConJacError):
     """Refusal of the solver, in its own words."""
 
     def __init__(self, text: str, exit_code: int) -> None:

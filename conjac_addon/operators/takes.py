@@ -33,12 +33,12 @@ class CONJAC_OT_use_take(_OnTake):
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = members.owner(context.object)
         try:
-            said = kept.use(obj, context.scene, self.number)
+            sentences = kept.use(obj, context.scene, self.number)
         except ConJacError as error:
             error.object = error.object or obj.name
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        self.report({"INFO"}, ". ".join(said))
+        self.report({"INFO"}, ". ".join(sentences))
         redraw_panels()
         return {"FINISHED"}
 

@@ -199,15 +199,15 @@ def _still_there(stack: Any, ours: list[list[Any]], theirs: list[list[Any]]) -> 
     known = {name for name, *_ in (*ours, *theirs)}
     unnamed = [one for one in stack if one.name not in known]
     renamed = sorted([(where, kind, mine) for wanted, mine in ((ours, True), (theirs, False))
-                      for name, *told in wanted if told and name not in stack for where, kind in [told]])
-    # one that was not moved stands where it stood; what is left over is told apart by its kind and its order
+                      for name, *details in wanted if details and name not in stack for where, kind in [details]])
+    # one that was not moved stands where it stood; the rest is recognised by its kind and its order
     for moved in (False, True):
-        for told in list(renamed):
-            where, kind, mine = told
+        for muted in list(renamed):
+            where, kind, mine = muted
             at = next((one for one in unnamed if one.type == kind
                        and (one.mute if moved else stack.find(one.name) == where)), None)
             if at is not None:
-                renamed.remove(told)
+                renamed.remove(muted)
                 unnamed.remove(at)
                 found += [at] if mine else []
     return found

@@ -93,11 +93,11 @@ def export(scene: bpy.types.Scene, path: Path, first: int, last: int,
     try:
         fresh.unlink(missing_ok=True)  # Blender would write through a link
         with tempfile.TemporaryDirectory(prefix="conjac_export_", ignore_cleanup_errors=True) as folder:
-            said = _run({"file": str(fresh), "first": first, "last": last,
-                         "scripts": bpy.context.preferences.filepaths.use_scripts_auto_execute,
-                         **_hand_over(scene, Path(folder), first, meshes)})
-        if said != "ok":
-            raise CacheUnwritable(f"{path} cannot be written ({said})",
+            outcome = _run({"file": str(fresh), "first": first, "last": last,
+                            "scripts": bpy.context.preferences.filepaths.use_scripts_auto_execute,
+                            **_hand_over(scene, Path(folder), first, meshes)})
+        if outcome != "ok":
+            raise CacheUnwritable(f"{path} cannot be written ({outcome})",
                                   "Free some disk space or choose another cache folder")
         replace(fresh, path)
     except PermissionError as error:
