@@ -7,7 +7,7 @@ RECORD = Path(__file__).with_name("built_for.json")  #: written by scripts/build
 
 
 def why_not(record: Path = RECORD, version: tuple[int, int] = sys.version_info[:2]) -> str:
-    """One sentence that names the right zip where this one is for another Python, else nothing."""
+    """Return a sentence that names the right zip where this one is for another Python, else ""."""
     if not record.exists():
         return ""
     here, text = f"{version[0]}.{version[1]}", record.read_text(encoding="utf-8")

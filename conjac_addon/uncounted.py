@@ -15,7 +15,7 @@ def why(obj: bpy.types.Object, key: str) -> str:
 
 
 def tooltip(sentence: str, obj: bpy.types.Object | None, key: str) -> str:
-    """A tooltip, and behind it the reason where there is one."""
+    """Return a tooltip, followed by the reason where there is one."""
     if obj is None or obj.type != "MESH" or not members.is_soft_body(obj):
         return sentence
     reason = why(obj, key)

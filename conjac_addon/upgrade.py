@@ -56,7 +56,7 @@ def check(obj: bpy.types.Object) -> None:
                               f"Update ConJac if a newer one saved the file, or choose another {prop.name}", obj.name)
 
 
-#: what was said of objects, by session_uid, and when: panels ask many times a redraw, and a rig has many bones
+#: reasons of refusals by session_uid, and when they were found: panels ask many times a redraw
 _refusals: dict[int, tuple[int, str]] = {}
 
 

@@ -35,7 +35,7 @@ def _write(folder: Path, names: list[str]) -> None:
 
 
 def free(folder: Path, kept: Collection[str] = ()) -> int:
-    """Delete the files and the list. Returns how many files. Raises CacheUnwritable where one is held.
+    """Delete the files and the list, and return how many files. Raises CacheUnwritable where a program has one open.
 
     kept: names of files that stay, and stay listed.
     """

@@ -15,10 +15,11 @@ def bake(obj: bpy.types.Object, scene: bpy.types.Scene, frames: tuple[int, int] 
          report: Callable[[str], None] = lambda text: None,
          listen: Callable[[dict[str, Any]], None] = lambda message: None, replaces: bool = True,
          solves_all: bool = False) -> int:
-    """Bake in the foreground. Returns the exit code; `report` is told how it goes on and, last, what went wrong.
+    """Bake in the foreground and return the exit code.
 
     replaces, solves_all: as of `Bake`.
-    listen: told the same as messages, the last of which is {"event": "baked", "code", "error", "text"}.
+    report: called with sentences about the progress and, last, about what went wrong.
+    listen: called with messages about the same, the last of which is {"event": "baked", "code", "error", "text"}.
     """
     try:
         one = Bake(obj, scene, frames, key, replaces, solves_all=solves_all)

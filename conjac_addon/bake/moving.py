@@ -48,7 +48,7 @@ _left: dict[Path, str] = {}
 
 
 def before(path: str, is_running: Callable[[bpy.types.Object], bool], say: Callable[[str], None]) -> None:
-    """The .blend is about to be written to `path`. Never raises: `say` is told what could not be done."""
+    """The .blend is about to be written to `path`. Never raises: `say` is called with what could not be done."""
     _moves.clear()
     _shared.clear()
     if not os.path.isdir(os.path.dirname(path)):
@@ -122,7 +122,7 @@ def failed() -> None:
 
 
 def _take_back() -> None:
-    """Objects say again what they said before."""
+    """Point objects at the folders again that they named before."""
     for move in _moves:
         obj = identity.still_there(bpy.data.objects, move.object)
         repoint(move.target, move.source)

@@ -112,7 +112,7 @@ def own_folder(obj: bpy.types.Object) -> Path:
 
 def vacant(obj: bpy.types.Object, blend: str | None = None, own: str | None = None) -> Place:
     """The folder that the object's first bake makes. One that is there already and says that it is this object's is
-    taken up: its .blend was not saved after the bake, or it is from before folders said whose they are.
+    taken up: its .blend was not saved after the bake, or it is older than the signatures of folders.
 
     blend: path of the .blend, the present one where it is left out. own: the object's UUID, that which it has where it
     is left out.

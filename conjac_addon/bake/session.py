@@ -134,7 +134,8 @@ class Bake:
              listen: Callable[[dict[str, Any]], None] = lambda message: None) -> int:
         """Carry it on to its end in the foreground. Returns the exit code.
 
-        report: told all that it does, in sentences; listen: the same as messages, without how it ended.
+        report: called with sentences about all that it does. listen: called with messages about the same, without how
+            it ended.
         """
         self._report, self._listen = report, listen
         try:

@@ -211,7 +211,7 @@ def _listed(names: list[str], most: int = 3) -> str:
 
 
 def of_running(bake: Bake) -> Status:
-    """How far a bake of this Blender is."""
+    """Return how far a bake of this Blender is."""
     progress = bake.progress
     if progress.first is None or progress.last is None:
         return Status("baking", text=line(progress), fraction=progress.fraction, mine=True)

@@ -90,7 +90,7 @@ class Armature:
         return found
 
     def joint_pose(self, name: str) -> JointPose | None:
-        """How the joint of a body stands at the present frame, None where it has none."""
+        """Return the configuration of a body's joint at the present frame, None where it has none."""
         one = next(each for each in self.plan if each.name == name)
         if one.joint is None:
             return None
@@ -142,7 +142,7 @@ class Armature:
         return turns.pose(rotation, matrix[:3, 3]), scale
 
     def _unposed(self, bone: bpy.types.PoseBone) -> Array:
-        """Axes (3, 3) in world of a bone if it were at rest against what holds it."""
+        """Return axes (3, 3) in world of a bone if it were at rest against its parent body."""
         armature = self._evaluation.evaluated(self.object)
         one = next(each for each in self.plan if each.name == bone.name)
         rest = np.array(bone.bone.matrix_local, dtype=np.float64)

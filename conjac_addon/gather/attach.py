@@ -22,7 +22,7 @@ def attach_settings(obj: bpy.types.Object) -> list[dict[str, Any]]:
 
 
 def fill(body: dict[str, Any], evaluation: Evaluation, job: JobFolder | JobPart, still: bool) -> None:
-    """Put the painted weights into a body of scene.json. still: where nothing moves, what is held counts as pinned.
+    """Put the painted weights into a body of scene.json. still: where nothing moves, attached vertices count as pinned.
 
     Raises BadInput, NoSuchThing where an attachment cannot hold anything.
     """
@@ -59,7 +59,7 @@ def fill(body: dict[str, Any], evaluation: Evaluation, job: JobFolder | JobPart,
 
 
 def group_of(attachment: bpy.types.PropertyGroup) -> str:
-    """Name of the vertex group that says what is held."""
+    """Return the name of the vertex group of an attachment."""
     return str(attachment.group or _carrier_name(attachment))
 
 

@@ -173,8 +173,8 @@ def _copies(armature: bpy.types.Object, wanted: set[str], off: Off) -> dict[str,
 
 def _body_above(armature: bpy.types.Object, bone: bpy.types.PoseBone, wanted: set[str], off: Off,
                 copies: dict[str, str]) -> str | None:
-    """The nearest body above, which is the parent or one of its parents, or copies it; else the target of a Child Of
-    constraint."""
+    """Return the nearest body above, which is the parent or one of its parents, or copies it; else the target of a
+    Child Of constraint."""
     for above in ancestors(bone):
         if above.name in wanted:
             return above.name

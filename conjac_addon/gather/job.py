@@ -88,7 +88,7 @@ def _write(obj: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder, frames
     """Write the job of a soft body with all that touch it, or of a mechanism with all that hangs on it, and give every
     frame that has been read.
 
-    held: gets what may be put back meanwhile. still: a soft body alone.
+    taken_up: is extended by what may be put back meanwhile. still: a soft body alone.
     """
     with ExitStack() as stack:
         alone = stack.enter_context(Alone(obj, scene, view_layer_of(obj, scene)))

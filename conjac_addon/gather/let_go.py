@@ -13,7 +13,7 @@ from .. import members
 from . import maps, pins, stack
 from .evaluation import Evaluation
 
-NEVER = np.iinfo(np.int32).max  #: frame of what is held to the end
+NEVER = np.iinfo(np.int32).max  #: frame of what stays pinned to the end
 
 
 class LettingGo:
@@ -30,7 +30,7 @@ class LettingGo:
         self._weights: list[NDArray[np.float64]] = []  #: of soft pins at each frame, (n,)
 
     def see(self, frame: int) -> None:
-        """Read which vertices are held at a whole frame, which the scene stands at. Raises NoSuchThing."""
+        """Read which vertices are pinned hard at a whole frame, which the scene stands at. Raises NoSuchThing."""
         if not self._may_change:
             return
         mesh = self._evaluation.mesh(all_layers=True)
@@ -49,7 +49,7 @@ class LettingGo:
                 self._weights.append(weights)
 
     def fields(self, store: Callable[[str, NDArray[Any]], str]) -> dict[str, str]:
-        """The fields of scene.json's pin, empty where all is held to the end."""
+        """Return the fields of scene.json's pin, empty where all stays pinned to the end."""
         name, changing = self._evaluation.object.name, self._strengths(store)
         if self._later.any() and not self._weights:
             self._report(f'"{name}": {np.count_nonzero(self._later)} vertices are painted with Pin at later frames '

@@ -24,12 +24,12 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class JointPose:
-    """How a joint stands at the start frame."""
+    """Configuration of a joint at the start frame."""
 
     plan: JointPlan
     frame: Array  #: in world [m], (4, 4), fixed in the parent
-    start: Array  #: what its coordinates read, (k,)
-    turned: Array  #: the turn (3, 3) that this is
+    start: Array  #: joint coordinates, (k,)
+    turned: Array  #: rotation (3, 3) of these coordinates
 
 
 class Keeps(Protocol):
@@ -189,7 +189,7 @@ class MechanismReader:
             loop |= {"position": frame[:3, 3].tolist(), "rotation": turns.quaternion(frame[:3, :3]).tolist()}
 
     def _check_start(self, joint: dict[str, Any], joint_pose: JointPose) -> None:
-        """A start outside of the limits is allowed: the solver pulls it in softly. The artist is told."""
+        """Note a start outside of the limits, which is allowed: the solver pulls it in softly."""
         if "low" not in joint:
             return
         start = joint_pose.start

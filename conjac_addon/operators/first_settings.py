@@ -59,7 +59,7 @@ def has_floor(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
 
 
 def suit(obj: bpy.types.Object, scene: bpy.types.Scene, depth: float | None = None, bodies: int = 1) -> None:
-    """Fill in what nobody has set. held: of a body that does not fall, how far its soft part reaches from what holds
+    """Fill in what nobody has set. depth: of a body that does not fall, how far its soft part reaches from what holds
     it, in Blender units. bodies: how many begin at once, which share a budget of nodes."""
     settings, unit = obj.conjac, unit_scale(scene)
     _choose(settings.solver, SOLVER)
@@ -117,7 +117,7 @@ def _stiffen(settings: bpy.types.PropertyGroup, stiffness: float) -> None:
 
 
 def stand_on_ground(obj: bpy.types.Object, scene: bpy.types.Scene, density: float) -> None:
-    """A ground at zero, or below what lies deeper, where nobody has said whether there is one.
+    """Add a ground at zero, or below what lies deeper, where the artist has not set whether there is one.
 
     density: of what it bears [kg/m³].
     """
@@ -188,8 +188,11 @@ def _bends_over_an_edge(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
 
 
 def pull_stiffness(obj: bpy.types.Object, radius: float) -> float:
-    """That of a pull [N/m] that a body follows: a ball of this radius [m], moved inside of a much larger body of the
-    same stiffness, is held back by about GIVES E r. What is pulled by it hangs down by a twentieth of its height."""
+    """Return the stiffness of a pull [N/m] that a body follows.
+
+    A ball of this radius [m], moved inside of a much larger body of the same stiffness, meets a stiffness of about
+    GIVES E r. What is pulled by it hangs down by a twentieth of its height.
+    """
     settings = obj.conjac
     stiffness = settings.stretch_warp if members.is_cloth(obj) else GIVES * settings.youngs_modulus * radius
     return float(f"{stiffness:.2g}")

@@ -1,4 +1,4 @@
-"""Jiggle the soft parts of a character: soft body, held by bones where it is not soft, and dynamic nodes."""
+"""Jiggle the soft parts of a character: soft body, attached to bones where it is not soft, and dynamic nodes."""
 
 import bpy
 

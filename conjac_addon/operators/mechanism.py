@@ -222,7 +222,7 @@ class CONJAC_OT_mechanism_from_rigid_bodies(Behaviour):
         meet(scene)
         free = unjoined(scene)
         if free or groups(scene) > 1:
-            # as they do in Blender; of one linkage, whose bars cross, nothing may be said
+            # as they do in Blender; of one linkage, whose bars cross, this cannot be assumed
             empty.conjac.mechanism.self_collisions = True
         if free and not any(one.rigid_body.type == "PASSIVE" for one in collection.objects if one.rigid_body):
             stand_on_ground(empty, scene, WATER)

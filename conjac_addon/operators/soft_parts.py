@@ -21,15 +21,16 @@ LOOKED_AT = 300  #: vertices from which it is looked how far the soft part reach
 
 def vertices_by_bone(rig: bpy.types.Object, bones: NDArray[np.int64], soft: NDArray[np.bool_]
                      ) -> list[tuple[str, NDArray[np.int64]]]:
-    """The bones that hold something, each with its vertices."""
+    """Return the bones that hold vertices, each with these."""
     found = [(name, np.flatnonzero((bones == k) & ~soft)) for k, name in enumerate(rig.data.bones.keys())]
     return [(name, vertices) for name, vertices in found if len(vertices)]
 
 
 def depth(obj: bpy.types.Object, soft: NDArray[np.bool_]) -> float:
-    """How far the soft part reaches from what is held, in the world, in Blender units; 0 where nothing is soft or held.
+    """Return how far the soft part reaches from the attached vertices, in the world, in Blender units; 0 where none or
+    all are soft.
 
-    At least the radius of what the skin is around, since inside of it nothing is held.
+    It is at least the radius of what the skin is around, since no vertex inside of that is attached.
     """
     if not soft.any() or soft.all():
         return 0.0

@@ -72,7 +72,7 @@ def run(obj: bpy.types.Object, scene: bpy.types.Scene, job: Path, argv: list[str
     """Gather the object as it is at the start frame and run a command of the solver on it, giving what is being done.
 
     argv: the command and its options. moves: gather all frames and all that is baked with it. Returns the message of
-    the command's own name, or its summary. Raises what gathering refuses, and Environment or what the solver said.
+    the command's own name, or its summary. Raises what gathering refuses, Environment, or the solver's refusal.
     """
     name, command = obj.name, argv[0]
     copies.own_handles(obj)

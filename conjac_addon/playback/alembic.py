@@ -126,7 +126,7 @@ def _hand_over(scene: bpy.types.Scene, folder: Path, first: int,
 
 
 def _run(job: dict[str, Any]) -> str:
-    """Let another Blender export: the last line that it said, or how it died. Raises Environment."""
+    """Let another Blender export; return its last line, or how it died. Raises Environment."""
     argv = [sys.executable, "-I", str(PROCESS)] if not bpy.app.binary_path else [
         bpy.app.binary_path, "--background", "--factory-startup", "--python", str(PROCESS)]
     hidden = {"creationflags": subprocess.CREATE_NO_WINDOW} if sys.platform == "win32" else {}

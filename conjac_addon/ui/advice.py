@@ -38,7 +38,7 @@ FLAT = 1.0e-5
 #: of a body's largest dimension: a ground that lies no deeper is where it seems to be
 SUNK = 0.01
 
-#: of the slowest wobble [Hz]: what is held and slower hangs down by more than it swings
+#: of the slowest wobble [Hz]: a constrained body that is slower hangs down by more than it swings
 SLACK = 1.0
 
 #: of a bake's frames: so many with shorter steps are worth a sentence
@@ -190,7 +190,7 @@ def _touching_nothing(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator
     """Yield advice on objects that a soft body goes through because it collides with nothing."""
     others = [one for one in scene.objects if one != obj]
     if members.mechanism_of(obj) is not None:
-        # a character's flesh is meant to be quick: only what its bones may be stopped by is told
+        # a character's flesh is meant to be quick: only what its bones may be stopped by is reported
         if any(members.is_collider(one) for one in others):
             yield Advice("apart", "It goes through colliders, whatever stops its bones: see Collides With")
     elif any(members.is_soft_body(one) or members.is_collider(one) for one in others):
@@ -224,13 +224,13 @@ def has_dynamic_node(obj: bpy.types.Object) -> bool | None:
 
 
 def is_flat(obj: bpy.types.Object) -> bool:
-    """Whether a soft body lies in a plane, and nobody has said how thick it is."""
+    """Whether a soft body lies in a plane, and the artist has not set its thickness."""
     return (members.is_volume(obj) and not obj.conjac.sheet_thickness and not above(obj)
             and min(*obj.dimensions) < FLAT * max(*obj.dimensions))
 
 
 def is_constrained(obj: bpy.types.Object) -> bool | None:
-    """Whether a pin, a bone or a nail holds it; None where only an evaluation could tell."""
+    """Whether a pin, a bone or a nail holds it; None where that takes an evaluation."""
     settings = obj.conjac
     if any(one.object is not None for one in (*settings.nails, *settings.attachments)):
         return True

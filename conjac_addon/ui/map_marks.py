@@ -199,7 +199,7 @@ def draw_bar(context: bpy.types.Context, labels: Ends) -> None:
 
 
 def pinned(obj: bpy.types.Object, context: bpy.types.Context) -> tuple[Array, Array] | None:
-    """Vertices that are held hard and softly, (h, 3) and (s, 3) in world; None where none is."""
+    """Return points that are pinned hard and softly, (h, 3) and (s, 3) in world; None where none is."""
     mesh, places = evaluated(obj, context)
     found = weights(obj, mesh, obj.conjac.pin_group)
     if found is None:

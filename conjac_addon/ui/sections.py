@@ -276,7 +276,7 @@ def draw_volume(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def _tetrahedra(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
-    """How long their edges are where nobody has said so, and how many nodes a box as large would have of them."""
+    """Return a sentence about the default length of edges, and how many nodes a box as large would have of them."""
     unit = unit_scale(scene)
     asked = obj.conjac.edge_length
     edge, nodes = filled_box([*obj.dimensions], asked)
