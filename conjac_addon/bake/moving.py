@@ -174,8 +174,8 @@ def move(source: Path, target: Path) -> None:
 def _clear(folder: Path) -> None:
     """Delete what was moved out of a folder, but for the files that other .blends play."""
     played = players.others(folder, bpy.data.filepath)
-    kept = {*(path.name for path in played), players.FILE, home.FILE, belongings.LIST} if played else ()
-    contents.remove(folder, kept)
+    retained = {*(path.name for path in played), players.FILE, home.FILE, belongings.LIST} if played else ()
+    contents.remove(folder, retained)
 
 
 def take(obj: bpy.types.Object) -> Path:

@@ -259,11 +259,11 @@ def _candidates(obj: bpy.types.Object, blend: str) -> Iterator[Path]:
 
 def safe_name(name: str) -> str:
     """A readable file name for any name: letters and digits of any alphabet stay, the rest becomes `_`."""
-    kept = re.sub(r"[^\w.-]+", "_", unicodedata.normalize("NFC", name)).strip("._-")
+    readable = re.sub(r"[^\w.-]+", "_", unicodedata.normalize("NFC", name)).strip("._-")
     # bytes, not letters: file systems count those
-    while len(kept.encode()) > 80:
-        kept = kept[:-1]
-    return f"_{kept}" if not kept or kept.partition(".")[0].upper() in DEVICES else kept
+    while len(readable.encode()) > 80:
+        readable = readable[:-1]
+    return f"_{readable}" if not readable or readable.partition(".")[0].upper() in DEVICES else readable
 
 
 #: names that Windows gives to devices

@@ -65,7 +65,7 @@ class Bake:
         self.worker: Worker | None = None
         # undo moves data-blocks in memory: they are found anew when they are needed
         self.uid, self._scene = obj.session_uid, scene.session_uid
-        with failures.kept(self.uid, failures.BAKE):
+        with failures.remembered(self.uid, failures.BAKE):
             self._prepare(obj, scene)
         self._steps = self._run()
         running[self.uid] = self

@@ -137,15 +137,15 @@ def _needed(found: dict[str, BonePlan], holding: set[str]) -> list[BonePlan]:
     holding: those that soft bodies and springs hang on, or that soft bodies touch.
     """
     carriers = {one.parent for one in found.values() if not one.animated} | holding
-    kept: dict[str, BonePlan] = {}
+    needed: dict[str, BonePlan] = {}
     for one in found.values():
         if not one.animated:
-            kept[one.name] = one
+            needed[one.name] = one
         elif one.name in carriers or (one.parent is not None and not found[one.parent].animated):
             # its own parent does not push it, unless that one is simulated
             above = one.parent if one.parent is not None and not found[one.parent].animated else None
-            kept[one.name] = one if above else replace(one, parent=None, joint=None)
-    return list(kept.values())
+            needed[one.name] = one if above else replace(one, parent=None, joint=None)
+    return list(needed.values())
 
 
 def _parents_first(armature: bpy.types.Object, bodies: list[BonePlan]) -> list[BonePlan]:

@@ -167,10 +167,10 @@ class Played:
 
     def _keep(self, path: Path, frames: int) -> None:
         """Take what was recorded out of the folder that goes when this ends."""
-        handle, kept = tempfile.mkstemp(prefix="conjac_performed_", suffix=".npz", dir=bpy.app.tempdir or None)
+        handle, target = tempfile.mkstemp(prefix="conjac_performed_", suffix=".npz", dir=bpy.app.tempdir or None)
         os.close(handle)
-        shutil.move(path, kept)
-        self.performed = Path(kept), frames
+        shutil.move(path, target)
+        self.performed = Path(target), frames
 
     def show_again(self) -> None:
         """Put the shape on the object that undo or a save took it off."""

@@ -92,16 +92,16 @@ def choose_bones(armature: bpy.types.Object, smallest: float) -> list[str]:
     bones = list(armature.pose.bones)
     deforming = [bone for bone in bones if bone.bone.use_deform] or bones
     longest = max(bone.bone.length for bone in deforming)
-    kept = {bone.name for bone in deforming}
+    simulated = {bone.name for bone in deforming}
 
     def is_tiny(bone: bpy.types.PoseBone) -> bool:
         """It and all below it."""
         return bone.bone.length < smallest * longest and all(is_tiny(child) for child in bone.children)
 
-    kept -= {bone.name for bone in deforming if is_tiny(bone)}
+    simulated -= {bone.name for bone in deforming if is_tiny(bone)}
     for bone in bones:
-        bone.conjac.role = parts.SIMULATED if bone.name in kept or bone in deforming else parts.LEFT_OUT
-    left_out = leave_out(armature, [bone.name for bone in deforming if bone.name not in kept])
+        bone.conjac.role = parts.SIMULATED if bone.name in simulated or bone in deforming else parts.LEFT_OUT
+    left_out = leave_out(armature, [bone.name for bone in deforming if bone.name not in simulated])
     return left_out + [bone.name for bone in bones if bone not in deforming]
 
 

@@ -34,27 +34,27 @@ def still_job(obj: bpy.types.Object) -> Iterator[Path]:
 
     Raises Environment where they cannot be kept.
     """
-    name, kept = obj.name, place.own_folder(obj) / "stages"
+    name, stages = obj.name, place.own_folder(obj) / "stages"
     with tempfile.TemporaryDirectory(prefix="conjac_preview_", dir=bpy.app.tempdir) as temporary:
         job = Path(temporary)
         own = job / "stages"
-        bring_tets(kept, own)
+        bring_tets(stages, own)
         yield job
         try:
             for path in own.glob(TETS):
-                if not (kept / path.name).exists():
-                    kept.mkdir(parents=True, exist_ok=True)
-                    shutil.move(path, kept / path.name)
+                if not (stages / path.name).exists():
+                    stages.mkdir(parents=True, exist_ok=True)
+                    shutil.move(path, stages / path.name)
         except OSError as error:
-            raise Environment(f"its tetrahedra cannot be kept in {kept} ({error})",
+            raise Environment(f"its tetrahedra cannot be kept in {stages} ({error})",
                               "Choose another cache folder or make room on the disk", name) from error
 
 
-def bring_tets(kept: Path, own: Path) -> None:
+def bring_tets(stages: Path, own: Path) -> None:
     """Tetrahedra of one folder of stages in another one, which is made."""
     own.mkdir()
-    for path in kept.glob(TETS):
-        with suppress(OSError), open_regular(path, kept.parent) as stored:  # what a stranger left may be anything
+    for path in stages.glob(TETS):
+        with suppress(OSError), open_regular(path, stages.parent) as stored:  # what a stranger left may be anything
             _bring(path, stored, own / path.name)
 
 
