@@ -14,7 +14,7 @@ from ..solver.errors import CacheBusy, ConJacError, StaleCache
 BAKE = "bake"
 
 #: what says itself, from the folder, for as long as it is true
-SAID_BY_THE_STATUS = frozenset({CacheBusy.code, StaleCache.code})
+SHOWN_BY_STATUS = frozenset({CacheBusy.code, StaleCache.code})
 
 #: a phrase of an error → the operator that mends it
 REMEDIES = (
@@ -38,28 +38,28 @@ class Failure:
         return next((name for phrase, name in REMEDIES if phrase in self.text), "")
 
 
-_kept: dict[tuple[int, str], Failure] = {}  #: by session_uid and what failed
+_failures: dict[tuple[int, str], Failure] = {}  #: by session_uid and what failed
 
 
 def keep(uid: int, doing: str, text: str, code: str) -> None:
     """Remember that something went wrong with the object of a session_uid."""
-    if code not in SAID_BY_THE_STATUS:
-        _kept[uid, doing] = Failure(text, code)
+    if code not in SHOWN_BY_STATUS:
+        _failures[uid, doing] = Failure(text, code)
 
 
 def mend(uid: int, doing: str) -> None:
     """It went well now. A bake that does has gone through all that prepares it."""
-    for key in [key for key in _kept if key[0] == uid and doing in (key[1], BAKE)]:
-        del _kept[key]
+    for key in [key for key in _failures if key[0] == uid and doing in (key[1], BAKE)]:
+        del _failures[key]
 
 
 def of(*uids: int) -> list[Failure]:
     """Return the errors of the objects of some session_uids, the latest last."""
-    return [failure for (uid, _), failure in _kept.items() if uid in uids]
+    return [failure for (uid, _), failure in _failures.items() if uid in uids]
 
 
 @contextmanager
-def kept(uid: int, doing: str) -> Iterator[None]:
+def remembered(uid: int, doing: str) -> Iterator[None]:
     """Inside, a ConJacError is remembered and raised on."""
     try:
         yield
@@ -70,4 +70,4 @@ def kept(uid: int, doing: str) -> Iterator[None]:
 
 def forget() -> None:
     """Drop all of it."""
-    _kept.clear()
+    _failures.clear()

@@ -92,10 +92,10 @@ def collides(obj: bpy.types.Object) -> bool:
 
 def wants(obj: bpy.types.Object, other: bpy.types.Object) -> bool:
     """Whether a soft body collides with another object, as far as it is concerned."""
-    said = obj.conjac.contact
-    if said.collides_with == kinds.COLLECTION:
-        return said.collection is not None and other in said.collection.all_objects.values()
-    return bool(said.collides_with == kinds.ALL)
+    contact = obj.conjac.contact
+    if contact.collides_with == kinds.COLLECTION:
+        return contact.collection is not None and other in contact.collection.all_objects.values()
+    return bool(contact.collides_with == kinds.ALL)
 
 
 def touch(obj: bpy.types.Object, other: bpy.types.Object) -> bool:

@@ -31,10 +31,12 @@ def by_uuid(owner: bpy.types.Object) -> dict[str, Any]:
     """Each of them that has a UUID of its own."""
     found: dict[str, Any] = {}
     for part in parts(owner):
-        said = settings(part)
-        if said.uuid and (said.uuid not in found or (said.called == part.name
-                                                     and settings(found[said.uuid]).called != found[said.uuid].name)):
-            found[said.uuid] = part
+        stored = settings(part)
+        if not stored.uuid:
+            continue
+        if stored.uuid not in found or (stored.called == part.name
+                                        and settings(found[stored.uuid]).called != found[stored.uuid].name):
+            found[stored.uuid] = part
     return found
 
 
@@ -50,10 +52,10 @@ def give(owner: bpy.types.Object) -> None:
     for part in parts(owner):
         if isinstance(part, bpy.types.Object) and not part.is_editable:
             continue  # of another file, where it keeps its name
-        said = settings(part)
+        stored = settings(part)
         own = known.get(part.name) or uuid.uuid4().hex
-        if (said.uuid, said.called) != (own, part.name):
-            said.uuid, said.called = own, part.name
+        if (stored.uuid, stored.called) != (own, part.name):
+            stored.uuid, stored.called = own, part.name
 
 
 def take_back(owner: bpy.types.Object, baked: Sequence[tuple[str, str]], order: Sequence[str]) -> None:

@@ -46,7 +46,7 @@ BONE_SHAPES = ("capsule", "box", "sphere")
 #: points at which a bearing touches: with fewer its friction swings as the load turns
 FEWEST_POINTS = 12
 
-#: what a joint is told to do besides being pushed
+#: key of a joint that no motor drives
 NO_MOTOR = "none"
 
 

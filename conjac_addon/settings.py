@@ -41,7 +41,7 @@ SCALED_UNITS = frozenset({"LENGTH", "VELOCITY", "ACCELERATION"})
 #: the format that has the faces of each frame, where cloth is remeshed; others keep the vertices of the artist's mesh
 SHARP_EXPORT = "abc"
 
-#: times stiffer (or heavier) where a map is painted, if the artist has not said
+#: times stiffer (or heavier) where a map is painted, if the artist has not set it
 STIFF_RATIO = 10.0
 
 #: settings that may have keyframes: they are read at every sample. (Targets of motors are not among the settings)

@@ -14,12 +14,12 @@ def why(obj: bpy.types.Object, key: str) -> str:
     return "" if reason is None else reason(obj)
 
 
-def tooltip(said: str, obj: bpy.types.Object | None, key: str) -> str:
-    """A tooltip, and behind it the reason where there is one."""
+def tooltip(sentence: str, obj: bpy.types.Object | None, key: str) -> str:
+    """Return a tooltip, followed by the reason where there is one."""
     if obj is None or obj.type != "MESH" or not members.is_soft_body(obj):
-        return said
+        return sentence
     reason = why(obj, key)
-    return f"{said}. Grey, as it does not count yet: {reason}" if reason else said
+    return f"{sentence}. Grey, as it does not count yet: {reason}" if reason else sentence
 
 
 def _dynamic(obj: bpy.types.Object) -> str:

@@ -56,23 +56,23 @@ def check(obj: bpy.types.Object) -> None:
                               f"Update ConJac if a newer one saved the file, or choose another {prop.name}", obj.name)
 
 
-#: what was said of objects, by session_uid, and when: panels ask many times a redraw, and a rig has many bones
-_said: dict[int, tuple[int, str]] = {}
+#: reasons of refusals by session_uid, and when they were found: panels ask many times a redraw
+_refusals: dict[int, tuple[int, str]] = {}
 
 
 def refusal(obj: bpy.types.Object) -> str:
     """Return the reason of a refusal as a sentence, empty where all is well; looked up anew where something has
     changed."""
-    when, said = _said.get(obj.session_uid, (-1, ""))
+    when, reason = _refusals.get(obj.session_uid, (-1, ""))
     if when == changes.count():
-        return said
+        return reason
     try:
         check(obj)
-        said = ""
+        reason = ""
     except errors.BadInput as error:
-        said = str(error)
-    _said[obj.session_uid] = changes.count(), said
-    return said
+        reason = str(error)
+    _refusals[obj.session_uid] = changes.count(), reason
+    return reason
 
 
 def unknown_choices(obj: bpy.types.Object) -> Iterator[tuple[bpy.types.PropertyGroup, bpy.types.Property, int]]:
@@ -108,4 +108,4 @@ def upgrade_all() -> None:
 
 def forget() -> None:
     """Forget refusals of objects, as ConJac is switched off."""
-    _said.clear()
+    _refusals.clear()

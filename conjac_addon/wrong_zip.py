@@ -1,6 +1,6 @@
 """All that is there of ConJac where its zip is for another Python: the sentence that names the right zip.
 
-It is said in the console, in a message, in the preferences and in the sidebar. Nothing else is registered, so that
+It is shown in the console, in a message, in the preferences and in the sidebar. Nothing else is registered, so that
 nothing fails, and the right zip installs over this one.
 """
 

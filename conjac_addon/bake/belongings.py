@@ -34,14 +34,14 @@ def _write(folder: Path, names: list[str]) -> None:
     write_whole(folder / LIST, json.dumps({"files": names}, ensure_ascii=False).encode(), folder)
 
 
-def free(folder: Path, kept: Collection[str] = ()) -> int:
-    """Delete the files and the list. Returns how many files. Raises CacheUnwritable where one is held.
+def free(folder: Path, retained: Collection[str] = ()) -> int:
+    """Delete the files and the list, and return how many files. Raises CacheUnwritable where a program has one open.
 
-    kept: names of files that stay, and stay listed.
+    retained: names of files that stay, and stay listed.
     """
     freed = 0
     for path in listed(folder):
-        if path.name in kept:
+        if path.name in retained:
             continue
         try:
             path.unlink()
@@ -51,7 +51,7 @@ def free(folder: Path, kept: Collection[str] = ()) -> int:
         except OSError as error:
             raise CacheUnwritable(f"{path} cannot be deleted ({error.strerror or error})",
                                   "Close the program that holds it") from error
-    names = [path.name for path in listed(folder) if path.name in kept]
+    names = [path.name for path in listed(folder) if path.name in retained]
     if names:
         _write(folder, names)
     else:

@@ -13,7 +13,7 @@ from ..redraw import redraw_panels
 from . import place, session, taken
 
 
-def held_by(obj: bpy.types.Object) -> str:
+def other_baker(obj: bpy.types.Object) -> str:
     """Return who else bakes the object and when it last reported; "" where nobody does, or this Blender."""
     if session.running_bake(obj) is not None:
         return ""
@@ -23,12 +23,13 @@ def held_by(obj: bpy.types.Object) -> str:
 class CONJAC_OT_break_lock(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return unless(cls, baked(cls, context), lambda obj: not held_by(obj), "No other program bakes it") is not None
+        return unless(cls, baked(cls, context), lambda obj: not other_baker(obj),
+                      "No other program bakes it") is not None
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         return set(context.window_manager.invoke_confirm(
             self, event, title="Break Lock", confirm_text="Break Lock", icon="WARNING",
-            message=f"It is being baked by {held_by(context.object)}. Is that bake gone?"))
+            message=f"It is being baked by {other_baker(context.object)}. Is that bake gone?"))
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object

@@ -149,9 +149,9 @@ def _bake(arguments: argparse.Namespace, lines: Lines) -> tuple[int, str]:
                 codes.append(EXIT_STOPPED)
                 continue
             together = [one.name for one in members.soft_bodies(obj, scene)]
-            said = {"object": obj.name, **({"objects": together} if len(together) > 1 else {})}
+            subject = {"object": obj.name, **({"objects": together} if len(together) > 1 else {})}
             codes.append(foreground.bake(obj, scene, arguments.frames, arguments.format, lines.say,
-                                         lambda message, said=said: lines.event(message | said),
+                                         lambda message, subject=subject: lines.event(message | subject),
                                          replaces=arguments.replace, solves_all=arguments.solve_all))
     first_failure = next((code for code in codes if code != EXIT_COMPLETE), EXIT_COMPLETE)
     if not first_failure:

@@ -1,4 +1,4 @@
-"""`blender -b FILE.blend -c conjac ...`: Blender is told of the command, which cli.py carries out."""
+"""Register the command `blender -b FILE.blend -c conjac ...` with Blender; cli.py carries it out."""
 
 from __future__ import annotations
 

@@ -68,16 +68,16 @@ def _inside(folder: Path) -> Iterator[Path]:
             yield from sorted(folder.iterdir())
 
 
-def remove(folder: Path, kept: Collection[str] = ()) -> None:
+def remove(folder: Path, retained: Collection[str] = ()) -> None:
     """Delete our files of a job folder, and the folders that are empty then. What cannot be deleted stays.
 
-    kept: names of files in the folder itself that stay.
+    retained: names of files in the folder itself that stay.
     """
     for path in files(folder):
-        if path.parent != folder or path.name not in kept:
+        if path.parent != folder or path.name not in retained:
             with suppress(OSError):
                 path.unlink()
-    if not kept:
+    if not retained:
         lock.sweep(folder)
     below = {path.parent for path in map(Path, _folders(folder))}
     for path in (*sorted({*_folders(folder), *below}, reverse=True), folder):
@@ -89,8 +89,9 @@ def remove(folder: Path, kept: Collection[str] = ()) -> None:
 def _folders(folder: Path) -> list[Path]:
     """The folders below a job folder that are ours, the cache's among them."""
     cache = [path for path in _inside(folder / CACHE) if path.is_dir() and not path.is_symlink()]
-    kept = [below for take in takes(folder) for below in (take, *_folders(take))]
-    return [folder / ARRAYS, folder / f"{ARRAYS}.new", folder / STAGES, folder / CACHE, *cache, folder / TAKES, *kept]
+    of_takes = [below for take in takes(folder) for below in (take, *_folders(take))]
+    return [folder / ARRAYS, folder / f"{ARRAYS}.new", folder / STAGES, folder / CACHE, *cache, folder / TAKES,
+            *of_takes]
 
 
 def is_vacant(folder: Path) -> bool:

@@ -15,10 +15,11 @@ def bake(obj: bpy.types.Object, scene: bpy.types.Scene, frames: tuple[int, int] 
          report: Callable[[str], None] = lambda text: None,
          listen: Callable[[dict[str, Any]], None] = lambda message: None, replaces: bool = True,
          solves_all: bool = False) -> int:
-    """Bake in the foreground. Returns the exit code; `report` is told how it goes on and, last, what went wrong.
+    """Bake in the foreground and return the exit code.
 
     replaces, solves_all: as of `Bake`.
-    listen: told the same as messages, the last of which is {"event": "baked", "code", "error", "text"}.
+    report: called with sentences about the progress and, last, about what went wrong.
+    listen: called with messages about the same, the last of which is {"event": "baked", "code", "error", "text"}.
     """
     try:
         one = Bake(obj, scene, frames, key, replaces, solves_all=solves_all)
@@ -43,10 +44,10 @@ class BakeFailed(RuntimeError):
 
 def bake_or_raise(obj: bpy.types.Object, solves_all: bool = False) -> None:
     """Bake the object in the present scene to its end. Raises BakeFailed where frames are missing afterwards."""
-    told: list[dict[str, Any]] = []
-    code = bake(obj, bpy.context.scene, report=print, listen=told.append, solves_all=solves_all)
+    messages: list[dict[str, Any]] = []
+    code = bake(obj, bpy.context.scene, report=print, listen=messages.append, solves_all=solves_all)
     if code:
-        raise BakeFailed(told[-1]["text"], code, told[-1]["error"] or "")
+        raise BakeFailed(messages[-1]["text"], code, messages[-1]["error"] or "")
 
 
 def bake_object(obj: bpy.types.Object, wait: bool = True, report: Callable[[str], None] = print,

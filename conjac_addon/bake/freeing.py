@@ -21,13 +21,13 @@ def free(obj: bpy.types.Object, scene: bpy.types.Scene, together: bool = False) 
     if others:
         return _free_one(obj, at.folder, others)
     if not at.own:
-        said = home.read(at.folder)
+        signature = home.read(at.folder)
         _hide(holder, scene)
-        name = (identity.name_of(said.uuid) or said.object) if said else ""
+        name = (identity.name_of(signature.uuid) or signature.object) if signature else ""
         whose = f'"{name}"' if name else "another object"
         return f'"{holder.name}" plays no bake; the frames of {whose} stay'
     taken.sweep(at.folder)
-    freed = kept_on_disk(at.folder)
+    freed = size_on_disk(at.folder)
     place.cache_of(at.folder).free()
     earlier_frames.delete(at.folder)
     _hide(holder, scene)
@@ -72,7 +72,7 @@ def still_played(folder: Path) -> dict[Path, list[str]]:
     return found
 
 
-def kept_on_disk(folder: Path) -> str:
+def size_on_disk(folder: Path) -> str:
     """Return the size of a bake on the disk as text, "72 frames, 12.3 MB". Looks at every file."""
     cache = place.cache_of(folder)
     count, size = len(cache.frames_done()), 0

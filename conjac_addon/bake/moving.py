@@ -48,7 +48,7 @@ _left: dict[Path, str] = {}
 
 
 def before(path: str, is_running: Callable[[bpy.types.Object], bool], say: Callable[[str], None]) -> None:
-    """The .blend is about to be written to `path`. Never raises: `say` is told what could not be done."""
+    """The .blend is about to be written to `path`. Never raises: `say` is called with what could not be done."""
     _moves.clear()
     _shared.clear()
     if not os.path.isdir(os.path.dirname(path)):
@@ -122,7 +122,7 @@ def failed() -> None:
 
 
 def _take_back() -> None:
-    """Objects say again what they said before."""
+    """Point objects at the folders again that they named before."""
     for move in _moves:
         obj = identity.still_there(bpy.data.objects, move.object)
         repoint(move.target, move.source)
@@ -174,8 +174,8 @@ def move(source: Path, target: Path) -> None:
 def _clear(folder: Path) -> None:
     """Delete what was moved out of a folder, but for the files that other .blends play."""
     played = players.others(folder, bpy.data.filepath)
-    kept = {*(path.name for path in played), players.FILE, home.FILE, belongings.LIST} if played else ()
-    contents.remove(folder, kept)
+    retained = {*(path.name for path in played), players.FILE, home.FILE, belongings.LIST} if played else ()
+    contents.remove(folder, retained)
 
 
 def take(obj: bpy.types.Object) -> Path:

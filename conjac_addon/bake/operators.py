@@ -82,7 +82,7 @@ class CONJAC_OT_free_bake(Behaviour):
             return set(context.window_manager.invoke_confirm(
                 self, event, title=f'Free the bake of "{obj.name}"?', confirm_text="Free", icon="WARNING",
                 message=f"Its frames stay on the disk for {', '.join(others[:3])}, baked together with it."))
-        what = f"{freeing.kept_on_disk(at.folder)}, will be deleted from the disk. This cannot be undone." if at.own \
+        what = f"{freeing.size_on_disk(at.folder)}, will be deleted from the disk. This cannot be undone." if at.own \
             else "It plays another object's bake, whose frames stay."
         title = members.title(members.owner(obj), context.scene)
         return set(context.window_manager.invoke_confirm(
@@ -91,12 +91,12 @@ class CONJAC_OT_free_bake(Behaviour):
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object
         try:
-            said = freeing.free(obj, context.scene, self.together)
+            summary = freeing.free(obj, context.scene, self.together)
         except ConJacError as error:
             error.object = error.object or obj.name
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        self.report({"INFO"}, said)
+        self.report({"INFO"}, summary)
         return {"FINISHED"}
 
 

@@ -95,8 +95,8 @@ def _as_it_is_called(obj: bpy.types.Object, folder: Path, written: str) -> Path:
     found = None
     with suppress(OSError):  # the cache folder is gone too
         for one in (root / folder.name, *sorted(root.iterdir())):
-            said = home.read(one)
-            if said is not None and said.uuid == written:
+            signature = home.read(one)
+            if signature is not None and signature.uuid == written:
                 found = one
                 break
     _renamings[root, folder] = time.monotonic(), found
@@ -112,21 +112,22 @@ def own_folder(obj: bpy.types.Object) -> Path:
 
 def vacant(obj: bpy.types.Object, blend: str | None = None, own: str | None = None) -> Place:
     """The folder that the object's first bake makes. One that is there already and says that it is this object's is
-    taken up: its .blend was not saved after the bake, or it is from before folders said whose they are.
+    taken up: its .blend was not saved after the bake, or it is older than the signatures of folders.
 
     blend: path of the .blend, the present one where it is left out. own: the object's UUID, that which it has where it
     is left out.
     """
     own, blend = identity.of(obj) if own is None else own, bpy.data.filepath if blend is None else blend
     for folder in _candidates(obj, blend):
-        said = home.read(folder)
-        if said is None:
+        signature = home.read(folder)
+        if signature is None:
             # with a UUID it has baked before, and what lies here is of an object that had the name in older versions
             if contents.is_vacant(folder) and (not own or _is_free(folder)):
                 return Place(folder, own, True)
-        elif said.uuid == own or (not own and said.object == obj.name and not _is_anothers(obj, said.uuid)):
-            if home.is_of(folder, said, blend, _session):
-                return Place(folder, said.uuid, True)
+        elif signature.uuid == own or (not own and signature.object == obj.name
+                                       and not _is_anothers(obj, signature.uuid)):
+            if home.is_of(folder, signature, blend, _session):
+                return Place(folder, signature.uuid, True)
     raise AssertionError("there is no end of candidates")
 
 
@@ -182,13 +183,13 @@ def is_of_this_file(folder: Path, written: str) -> bool:
 
 def is_signed_here(folder: Path) -> bool:
     """Whether a folder says that it is of this very .blend; one that is gone may have been renamed."""
-    said = home.read(folder)
-    if said is None:
+    signature = home.read(folder)
+    if signature is None:
         return False
-    if not said.blend or not bpy.data.filepath:
-        return not said.blend and not bpy.data.filepath and said.session == _session
+    if not signature.blend or not bpy.data.filepath:
+        return not signature.blend and not bpy.data.filepath and signature.session == _session
     with suppress(OSError):
-        return os.path.samefile(os.path.normpath(folder / said.blend), bpy.data.filepath)
+        return os.path.samefile(os.path.normpath(folder / signature.blend), bpy.data.filepath)
     return False
 
 
@@ -223,8 +224,9 @@ def root_of(obj: bpy.types.Object, blend: str | None = None) -> Path:
 def _is_ours(folder: Path, written: str) -> bool:
     """Whether a folder that an object of this .blend names is signed as this .blend's, and not of one it was saved
     from."""
-    said = home.read(folder)
-    return said is not None and said.uuid == written and home.is_of(folder, said, bpy.data.filepath, _session)
+    signature = home.read(folder)
+    return (signature is not None and signature.uuid == written
+            and home.is_of(folder, signature, bpy.data.filepath, _session))
 
 
 def _may_come_back(obj: bpy.types.Object, folder: Path) -> bool:
@@ -257,11 +259,11 @@ def _candidates(obj: bpy.types.Object, blend: str) -> Iterator[Path]:
 
 def safe_name(name: str) -> str:
     """A readable file name for any name: letters and digits of any alphabet stay, the rest becomes `_`."""
-    kept = re.sub(r"[^\w.-]+", "_", unicodedata.normalize("NFC", name)).strip("._-")
+    readable = re.sub(r"[^\w.-]+", "_", unicodedata.normalize("NFC", name)).strip("._-")
     # bytes, not letters: file systems count those
-    while len(kept.encode()) > 80:
-        kept = kept[:-1]
-    return f"_{kept}" if not kept or kept.partition(".")[0].upper() in DEVICES else kept
+    while len(readable.encode()) > 80:
+        readable = readable[:-1]
+    return f"_{readable}" if not readable or readable.partition(".")[0].upper() in DEVICES else readable
 
 
 #: names that Windows gives to devices

@@ -85,22 +85,22 @@ def _read(folder: Path) -> dict[str, list[str]]:
     """Names of files by path of the .blend from the folder; what is no such list is none."""
     try:
         with open_regular(folder / FILE) as stream:
-            said = json.loads(stream.read())["files"]
+            listed = json.loads(stream.read())["files"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return {}
-    if not isinstance(said, dict):
+    if not isinstance(listed, dict):
         return {}
     return {blend: [name for name in names if isinstance(name, str) and name == Path(name).name]
-            for blend, names in said.items() if isinstance(names, list)}
+            for blend, names in listed.items() if isinstance(names, list)}
 
 
 def _write(folder: Path, blend: str, names: list[str]) -> None:
-    said = {named: files for named, files in _read(folder).items()
-            if (folder / named).is_file() and not _same(folder / named, blend)}
+    listed = {named: files for named, files in _read(folder).items()
+              if (folder / named).is_file() and not _same(folder / named, blend)}
     if names:
-        said[home.seen_from(folder, blend)] = names
-    if said:
-        write_whole(folder / FILE, json.dumps({"files": said}, ensure_ascii=False).encode(), folder)
+        listed[home.seen_from(folder, blend)] = names
+    if listed:
+        write_whole(folder / FILE, json.dumps({"files": listed}, ensure_ascii=False).encode(), folder)
     else:
         forget(folder)
 

@@ -65,7 +65,7 @@ class Bake:
         self.worker: Worker | None = None
         # undo moves data-blocks in memory: they are found anew when they are needed
         self.uid, self._scene = obj.session_uid, scene.session_uid
-        with failures.kept(self.uid, failures.BAKE):
+        with failures.remembered(self.uid, failures.BAKE):
             self._prepare(obj, scene)
         self._steps = self._run()
         running[self.uid] = self
@@ -134,7 +134,8 @@ class Bake:
              listen: Callable[[dict[str, Any]], None] = lambda message: None) -> int:
         """Carry it on to its end in the foreground. Returns the exit code.
 
-        report: told all that it does, in sentences; listen: the same as messages, without how it ended.
+        report: called with sentences about all that it does. listen: called with messages about the same, without how
+            it ended.
         """
         self._report, self._listen = report, listen
         try:

@@ -26,8 +26,8 @@ def shared_bakes() -> list[bpy.types.Object]:
 
 def whose(objects: list[bpy.types.Object]) -> str:
     """A sentence that says which objects play bakes of which file."""
-    said = [home.read(place.job_folder(obj)) for obj in objects]
-    files = {Path(one.blend).name for one in said if one is not None}
+    signatures = [home.read(place.job_folder(obj)) for obj in objects]
+    files = {Path(signature.blend).name for signature in signatures if signature is not None}
     names = [f'"{obj.name}"' for obj in objects]
     some = ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
     baked_in = next(iter(files)) if len(files) == 1 else "other files"

@@ -66,9 +66,9 @@ def players(holder: bpy.types.Object, scene: bpy.types.Scene, cache: Cache) -> l
 def show_mechanism(holder: bpy.types.Object, scene: bpy.types.Scene, folder: Path, cache: Cache,
                    run: tuple[int, int]) -> None:
     """Keyframes of the mechanism alone. Raises ConJacError."""
-    told = cache.mechanisms()[0]  # obstacles come after it
+    entry = cache.mechanisms()[0]  # obstacles come after it
     called = names_now(holder, cache)
-    first, names = told["first"], tuple(called[name] for name in told["bodies"])
+    first, names = entry["first"], tuple(called[name] for name in entry["bodies"])
     places = playback.Places(*run, names, lambda frame: cache.poses(frame)["pose"][first:first + len(names)])
     playback.mechanism.show(holder, places, folder / "arrays", cache.frames[0], properties.unit_scale(scene))
 
@@ -115,9 +115,11 @@ def pushed_by(cache: Cache, run: tuple[int, int],
 
 def largest(holder: bpy.types.Object, pushed: list[playback.effort.Pushed]) -> list[str]:
     """A sentence that says how hard the motors of hinges and sliders had to push; none without such motors."""
-    told = [f'"{one.name}" {np.abs(one.effort).max():.3g} {one.units[0]}' for one in pushed
-            if not one.lets_go and len(one.units) == 1]
-    return [f'"{holder.name}": the largest effort of its motors at whole frames: {", ".join(told)}'] if told else []
+    efforts = [f'"{one.name}" {np.abs(one.effort).max():.3g} {one.units[0]}' for one in pushed
+               if not one.lets_go and len(one.units) == 1]
+    if not efforts:
+        return []
+    return [f'"{holder.name}": the largest effort of its motors at whole frames: {", ".join(efforts)}']
 
 
 def _show_body(obj: bpy.types.Object, name: str, scene: bpy.types.Scene, folder: Path, cache: Cache, key: str,

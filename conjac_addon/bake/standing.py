@@ -29,7 +29,7 @@ class Status:
     text: str = ""  #: a sentence without a full stop
     fraction: float | None = None  #: of a running bake's present stage, 0..1, where known
     mine: bool = False  #: this Blender runs the bake, so it can be cancelled here
-    held_by: str = ""  #: the other program that bakes it, and when it was last heard of
+    other_baker: str = ""  #: the other program that bakes it, and when it was last heard of
     bodies: tuple[tuple[str, str, int], ...] = ()  #: name, UUID and vertices of each baked soft body
     first: int | None = None  #: frame where the bake begins, where something is baked
     frames: frozenset[int] = frozenset()  #: on disk
@@ -78,13 +78,14 @@ def status(obj: bpy.types.Object) -> Status:
         if other:
             return replace(found, state="stale", text=other)
         found = _in_range(found, *frame_range(obj.conjac, bpy.context.scene))
-        said = home.read(folder)
-        if not at.own and said is not None:
-            found = replace(found, text=f"{found.text}, of {_whose(folder, said, obj)}: its first bake makes its own")
+        signature = home.read(folder)
+        if not at.own and signature is not None:
+            whose = _whose(folder, signature, obj)
+            found = replace(found, text=f"{found.text}, of {whose}: its first bake makes its own")
         if found.state == "complete":
             for_others = f"; bake again for {_listed(others)}" if others else ""
-            told = (by_hand, found.text + for_others, found.wrong)
-            return replace(found, text=". ".join(filter(None, told)), by_hand=bool(by_hand))
+            sentences = (by_hand, found.text + for_others, found.wrong)
+            return replace(found, text=". ".join(filter(None, sentences)), by_hand=bool(by_hand))
     elif found.state == "none":
         other = _plays_otherwise(obj, folder)
         if other:
@@ -98,26 +99,27 @@ def _plays_otherwise(obj: bpy.types.Object, folder: Path) -> str:
     playing = playback.file_of(obj)
     if playing is None or playing.parent == folder and playing.exists():
         return ""
-    said = home.read(playing.parent)
+    signature = home.read(playing.parent)
     whose = f"another bake, from {playing.parent.name}"
-    if said is not None and said.uuid == identity.of(obj):
-        blend = Path(said.blend).name
+    if signature is not None and signature.uuid == identity.of(obj):
+        blend = Path(signature.blend).name
         # appended, it has the UUID that it has there
         whose = f'its bake of "{blend}"' if blend not in ("", Path(bpy.data.filepath).name) else (
             "an earlier bake of its own")
-    elif said is not None:
-        whose = f"the bake of {_whose(playing.parent, said, obj)}"
+    elif signature is not None:
+        whose = f"the bake of {_whose(playing.parent, signature, obj)}"
     other = f"It plays {whose}" if playing.exists() else "The file that it plays is gone"
     return f"{other}; bake again to see its own frames"
 
 
-def _whose(folder: Path, said: home.Home, obj: bpy.types.Object) -> str:
+def _whose(folder: Path, signature: home.Home, obj: bpy.types.Object) -> str:
     """Whose bake lies in a folder that is not the object's own: that one's present name, where it is in this .blend."""
-    if place.is_of_this_file(folder, said.uuid):
-        name = identity.name_of(said.uuid)
+    if place.is_of_this_file(folder, signature.uuid):
+        name = identity.name_of(signature.uuid)
         return "an object that was deleted" if name is None else f'"{name}"'
     # of the same name it is the one of another file
-    return f'"{Path(said.blend).name}"' if said.blend and said.object == obj.name else f'"{said.object}"'
+    is_namesake = signature.blend and signature.object == obj.name
+    return f'"{Path(signature.blend).name}"' if is_namesake else f'"{signature.object}"'
 
 
 def _changed(obj: bpy.types.Object, found: Status, folder: Path, own: bool) -> str:
@@ -209,12 +211,13 @@ def _listed(names: list[str], most: int = 3) -> str:
 
 
 def of_running(bake: Bake) -> Status:
-    """How far a bake of this Blender is."""
-    told = bake.progress
-    if told.first is None or told.last is None:
-        return Status("baking", text=line(told), fraction=told.fraction, mine=True)
-    done = 0 if told.frame is None else told.frame - told.first + 1
-    return Status("baking", done, told.last - told.first + 1, told.left_s, told.text, told.fraction, mine=True)
+    """Return how far a bake of this Blender is."""
+    progress = bake.progress
+    if progress.first is None or progress.last is None:
+        return Status("baking", text=line(progress), fraction=progress.fraction, mine=True)
+    done = 0 if progress.frame is None else progress.frame - progress.first + 1
+    return Status("baking", done, progress.last - progress.first + 1, progress.left_s, progress.text, progress.fraction,
+                  mine=True)
 
 
 def stamp_of(obj: bpy.types.Object) -> tuple[Any, ...]:
@@ -239,12 +242,12 @@ def _of_folder(folder: Path) -> Status:
         return known[2]
     try:
         cache = place.cache_of(folder)
-        told = cache.status()
-        text = _stale(gather.labels(told.changed)) if told.changed else told.text
+        recorded = cache.status()
+        text = _stale(gather.labels(recorded.changed)) if recorded.changed else recorded.text
         uuids = cache.body_uuids()
         bodies = tuple((name, uuids[name], count) for name, _, count in cache.bodies())
-        other = f"It is {lock.description(cache.folder)}" if told.state == "baking" else ""
-        found = Status(told.state, told.done, told.total, text=text, held_by=other, bodies=bodies,
+        other = f"It is {lock.description(cache.folder)}" if recorded.state == "baking" else ""
+        found = Status(recorded.state, recorded.done, recorded.total, text=text, other_baker=other, bodies=bodies,
                        first=cache.frames[0] if cache.frames else None, frames=frozenset(cache.frames_done()),
                        wrong=". ".join(cache.diagnostics.needles()))
     except (ConJacError, OSError) as error:

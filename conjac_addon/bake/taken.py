@@ -18,7 +18,7 @@ from . import moving, place
 
 
 def take(obj: bpy.types.Object, stack: ExitStack) -> Path:
-    """The object's own job folder, held until the stack is closed. Raises CacheBusy, CacheUnwritable."""
+    """Return the object's own job folder, locked until the stack is closed. Raises CacheBusy, CacheUnwritable."""
     seen = place.own_folder(obj)
     _hold(seen, stack)
     folder = moving.take(obj)

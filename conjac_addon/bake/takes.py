@@ -133,16 +133,16 @@ def same(folder: Path) -> Take | None:
     return None
 
 
-def bring_back(folder: Path, kept: Path) -> None:
+def bring_back(folder: Path, take: Path) -> None:
     """Let the frames in a folder of takes/ be those of their job folder. Raises CacheUnwritable."""
     place.cache_of(folder).free()
     try:
         with suppress(FileNotFoundError):
             (folder / contents.CACHE).rmdir()
-        os.rename(kept / contents.CACHE, folder / contents.CACHE)
+        os.rename(take / contents.CACHE, folder / contents.CACHE)
     except OSError as error:
         raise unwritable(folder, error) from error
-    contents.remove(kept)
+    contents.remove(take)
 
 
 def use(obj: bpy.types.Object, scene: bpy.types.Scene, number: int) -> list[str]:

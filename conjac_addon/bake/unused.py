@@ -33,14 +33,14 @@ class Unused:
 def found() -> list[Unused]:
     """Return those in the cache folders of this .blend, by name. Looks at every file."""
     known = {obj.conjac.cache.uuid for obj in bpy.data.objects}
-    folders = [(folder, said) for root in _roots() for folder in _inside(root)
-               if (said := home.read(folder)) is not None and said.uuid not in known
+    folders = [(folder, signature) for root in _roots() for folder in _inside(root)
+               if (signature := home.read(folder)) is not None and signature.uuid not in known
                and place.is_signed_here(folder) and not (taken.by(folder) or freeing.still_played(folder))]
-    return sorted((_looked_at(folder, said.object) for folder, said in folders), key=lambda one: one.name)
+    return sorted((_looked_at(folder, signature.object) for folder, signature in folders), key=lambda one: one.name)
 
 
 def remove(unused: list[Unused]) -> int:
-    """Delete them. Returns how many bytes that freed: what is held by another program stays."""
+    """Delete them and return how many bytes that freed: what another program has open stays."""
     for one in unused:
         contents.remove(one.folder)
     return sum(one.size - _size(one.folder) for one in unused)

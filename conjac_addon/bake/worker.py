@@ -70,7 +70,7 @@ class Worker:
         return [self._message(raw) for raw in arrived if raw]
 
     def ended(self) -> bool:
-        """Whether it has ended and all it said has been read."""
+        """Whether it has ended and all its messages have been read."""
         if self.exit_code is None:
             return False
         self._end_threads()

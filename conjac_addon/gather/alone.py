@@ -55,9 +55,9 @@ class Alone(TakenUp):
             passing.view_layers.remove(layer)
         for child in list(passing.collection.children):
             passing.collection.children.unlink(child)
-        kept = set(shown)
+        present = set(shown)
         for obj in list(passing.collection.objects):
-            if obj not in kept:
+            if obj not in present:
                 passing.collection.objects.unlink(obj)
         linked = set(passing.collection.objects)
         for obj in shown:

@@ -13,7 +13,7 @@ from .. import settings as properties
 from . import bones, skin, turns
 from .articulation import coordinates, joint_frame, turned
 from .evaluation import Evaluation
-from .mechanism import Held
+from .mechanism import JointPose
 
 Array = NDArray[np.float64]
 
@@ -89,8 +89,8 @@ class Armature:
             found.append(body)
         return found
 
-    def held(self, name: str) -> Held | None:
-        """How the joint of a body stands at the present frame, None where it has none."""
+    def joint_pose(self, name: str) -> JointPose | None:
+        """Return the configuration of a body's joint at the present frame, None where it has none."""
         one = next(each for each in self.plan if each.name == name)
         if one.joint is None:
             return None
@@ -102,7 +102,7 @@ class Armature:
         # what the pose turns the bone by, in the joint's frame: the child's axes of the same kind against it
         turn = axes.T @ joint_frame(child[:3, :3], one.joint)
         start = coordinates(one.joint.kind, turn, np.zeros(3))
-        return Held(one.joint, frame, start, turned(one.joint.kind, start))
+        return JointPose(one.joint, frame, start, turned(one.joint.kind, start))
 
     def poses(self) -> Array:
         """Return the bodies' own frames in world at the present frame [m], (b, 4, 4)."""
@@ -142,16 +142,16 @@ class Armature:
         return turns.pose(rotation, matrix[:3, 3]), scale
 
     def _unposed(self, bone: bpy.types.PoseBone) -> Array:
-        """Axes (3, 3) in world of a bone if it were at rest against what holds it."""
+        """Return axes (3, 3) in world of a bone if it were at rest against its parent body."""
         armature = self._evaluation.evaluated(self.object)
         one = next(each for each in self.plan if each.name == bone.name)
         rest = np.array(bone.bone.matrix_local, dtype=np.float64)
         if one.parent is None:
             above = np.array(armature.matrix_world, dtype=np.float64)
         else:
-            held_by = armature.pose.bones[one.parent]
-            above = (np.array(armature.matrix_world, dtype=np.float64) @ np.array(held_by.matrix)
-                     @ np.linalg.inv(np.array(held_by.bone.matrix_local, dtype=np.float64)))
+            parent = armature.pose.bones[one.parent]
+            above = (np.array(armature.matrix_world, dtype=np.float64) @ np.array(parent.matrix)
+                     @ np.linalg.inv(np.array(parent.bone.matrix_local, dtype=np.float64)))
         return turns.split(above @ rest)[0]
 
     def _along(self, name: str, scale: float) -> float:

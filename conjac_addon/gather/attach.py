@@ -22,7 +22,7 @@ def attach_settings(obj: bpy.types.Object) -> list[dict[str, Any]]:
 
 
 def fill(body: dict[str, Any], evaluation: Evaluation, job: JobFolder | JobPart, still: bool) -> None:
-    """Put the painted weights into a body of scene.json. still: where nothing moves, what is held counts as pinned.
+    """Put the painted weights into a body of scene.json. still: where nothing moves, attached vertices count as pinned.
 
     Raises BadInput, NoSuchThing where an attachment cannot hold anything.
     """
@@ -39,7 +39,7 @@ def fill(body: dict[str, Any], evaluation: Evaluation, job: JobFolder | JobPart,
     groups = [group_of(one) for one in used]
     for one, name in zip(used, groups):
         if name not in obj.vertex_groups:
-            raise NoSuchThing(f'there is no vertex group "{name}" that says what of it follows "{_held_by(one)}"',
+            raise NoSuchThing(f'there is no vertex group "{name}" that says what of it follows "{_carrier_name(one)}"',
                               "Paint it, or choose another one under Attach", obj.name)
     weights = group_weights(mesh, {obj.vertex_groups[name].index for name in groups})
     evaluation.release()
@@ -47,7 +47,7 @@ def fill(body: dict[str, Any], evaluation: Evaluation, job: JobFolder | JobPart,
     for one, name, values in zip(used, groups, painted):
         if not (values > PAINTED).any():
             raise BadInput(f'no vertex in its group "{name}" is painted above {PAINTED}, so nothing follows '
-                           f'"{_held_by(one)}"', "Paint what is held, or remove the attachment", obj.name)
+                           f'"{_carrier_name(one)}"', "Paint what is held, or remove the attachment", obj.name)
     if still:
         body.pop("attach", None)
         pinned = np.maximum.reduce(painted)
@@ -59,11 +59,11 @@ def fill(body: dict[str, Any], evaluation: Evaluation, job: JobFolder | JobPart,
 
 
 def group_of(attachment: bpy.types.PropertyGroup) -> str:
-    """Name of the vertex group that says what is held."""
-    return str(attachment.group or _held_by(attachment))
+    """Return the name of the vertex group of an attachment."""
+    return str(attachment.group or _carrier_name(attachment))
 
 
-def _held_by(attachment: bpy.types.PropertyGroup) -> str:
+def _carrier_name(attachment: bpy.types.PropertyGroup) -> str:
     """The bone, the rigid body or the soft one."""
     return str(attachment.part if members.is_mechanism(attachment.object) else attachment.object.name)
 

@@ -126,9 +126,10 @@ def _changes(old: dict[str, Any], now: dict[str, Any], baked: list[bpy.types.Obj
     if settings is None or moved.shared:
         return None
     all_members = members.members(owner, scene)
-    of_colliders = _obstacles(old, now) | {colliders[k].name: " and ".join(said)
-                                           for k, said in moved.colliders.items() if said}
-    return _Changes(settings, {all_members[k]: said for k, said in moved.members.items() if said}, of_colliders)
+    of_colliders = _obstacles(old, now) | {colliders[k].name: " and ".join(changed)
+                                           for k, changed in moved.colliders.items() if changed}
+    of_members = {all_members[k]: changed for k, changed in moved.members.items() if changed}
+    return _Changes(settings, of_members, of_colliders)
 
 
 def _settings(old: dict[str, Any], now: dict[str, Any], baked: list[bpy.types.Object], was: list[int | None],
@@ -155,10 +156,10 @@ def _settings(old: dict[str, Any], now: dict[str, Any], baked: list[bpy.types.Ob
         if _has_contact(old, name) != _has_contact(now, called):
             changes.setdefault(obj, set()).add("bodies.0.touches")
     if members.is_mechanism(owner):  # it moves by what the scene says
-        said = {key for key in _FAMILIES if old.get(key) != now.get(key)}
-        said |= {f"time.{key}" for key in _SIZES if old["time"].get(key) != now["time"].get(key)}
-        if said:
-            changes.setdefault(owner, set()).update(said)
+        changed = {key for key in _FAMILIES if old.get(key) != now.get(key)}
+        changed |= {f"time.{key}" for key in _SIZES if old["time"].get(key) != now["time"].get(key)}
+        if changed:
+            changes.setdefault(owner, set()).update(changed)
     return changes
 
 

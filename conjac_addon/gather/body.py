@@ -40,7 +40,7 @@ def body_settings(obj: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, An
 
 
 class BodyReader:
-    """Reads one soft body. `begin` at the start frame; then `motion` is to be read, and `see` told of whole frames."""
+    """Reader of one soft body: `begin` at the start frame, then read `motion`, and call `see` at whole frames."""
 
     def __init__(self, evaluation: Evaluation, job: JobFolder | JobPart, frames: tuple[int, int], samples: int,
                  report: Report, still: bool) -> None:

@@ -90,7 +90,7 @@ def plan(armature: bpy.types.Object) -> RigPlan:
     off = action.switched_off(armature)
     copies = _copies(armature, wanted, off)
     for bone in by_depth(armature):
-        above = _held_by(armature, bone, wanted, off, copies if bone.name in wanted else {})
+        above = _body_above(armature, bone, wanted, off, copies if bone.name in wanted else {})
         if bone.name in wanted:
             found[bone.name] = _body(armature, bone, above, bone.conjac.role == parts.ANIMATED, off)
         elif above is not None and any(child.name in wanted for child in bone.children_recursive):
@@ -136,16 +136,16 @@ def _needed(found: dict[str, BonePlan], holding: set[str]) -> list[BonePlan]:
 
     holding: those that soft bodies and springs hang on, or that soft bodies touch.
     """
-    held = {one.parent for one in found.values() if not one.animated} | holding
-    kept: dict[str, BonePlan] = {}
+    carriers = {one.parent for one in found.values() if not one.animated} | holding
+    needed: dict[str, BonePlan] = {}
     for one in found.values():
         if not one.animated:
-            kept[one.name] = one
-        elif one.name in held or (one.parent is not None and not found[one.parent].animated):
+            needed[one.name] = one
+        elif one.name in carriers or (one.parent is not None and not found[one.parent].animated):
             # its own parent does not push it, unless that one is simulated
             above = one.parent if one.parent is not None and not found[one.parent].animated else None
-            kept[one.name] = one if above else replace(one, parent=None, joint=None)
-    return list(kept.values())
+            needed[one.name] = one if above else replace(one, parent=None, joint=None)
+    return list(needed.values())
 
 
 def _parents_first(armature: bpy.types.Object, bodies: list[BonePlan]) -> list[BonePlan]:
@@ -171,10 +171,10 @@ def _copies(armature: bpy.types.Object, wanted: set[str], off: Off) -> dict[str,
             and constraint.target == armature and constraint.subtarget and _is_on(bone, constraint, off)}
 
 
-def _held_by(armature: bpy.types.Object, bone: bpy.types.PoseBone, wanted: set[str], off: Off,
-             copies: dict[str, str]) -> str | None:
-    """The nearest body above, which is the parent or one of its parents, or copies it; else the target of a Child Of
-    constraint."""
+def _body_above(armature: bpy.types.Object, bone: bpy.types.PoseBone, wanted: set[str], off: Off,
+                copies: dict[str, str]) -> str | None:
+    """Return the nearest body above, which is the parent or one of its parents, or copies it; else the target of a
+    Child Of constraint."""
     for above in ancestors(bone):
         if above.name in wanted:
             return above.name
@@ -197,8 +197,8 @@ def _body(armature: bpy.types.Object, bone: bpy.types.PoseBone, above: str | Non
           off: Off) -> BonePlan:
     if above is None:
         kind = bone.conjac.joint
-        held = kind not in (parts.AUTOMATIC, "free") and not animated
-        return BonePlan(bone.name, None, _joint_of(armature, bone, off) if held else None, animated)
+        is_jointed = kind not in (parts.AUTOMATIC, "free") and not animated
+        return BonePlan(bone.name, None, _joint_of(armature, bone, off) if is_jointed else None, animated)
     return BonePlan(bone.name, above, _joint_of(armature, bone, off), animated)
 
 

@@ -66,11 +66,11 @@ class Collider:
     def finish(self) -> dict[str, str]:
         """The arrays of scene.json's obstacle; what is sampled has been closed."""
         found = {"vertices": self._job.array("vertices", self._start)}
-        said: dict[str, NDArray[Any] | None] = {"triangles": self._triangles, "sharp_edges": self._marked,
-                                                "friction_weights": self._friction}
+        arrays: dict[str, NDArray[Any] | None] = {"triangles": self._triangles, "sharp_edges": self._marked,
+                                                  "friction_weights": self._friction}
         if self._thin is not None:
-            said = {"wires": self._thin.wires, "nails": self._thin.nails}
-        found |= {key: self._job.array(key, values) for key, values in said.items()
+            arrays = {"wires": self._thin.wires, "nails": self._thin.nails}
+        found |= {key: self._job.array(key, values) for key, values in arrays.items()
                   if values is not None and len(values)}
         if self._moves:
             found["motion"] = self._job.path("motion")

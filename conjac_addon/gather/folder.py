@@ -45,8 +45,8 @@ class ArrayStream:
 class JobFolder:
     """Writes arrays to arrays.new/ and, at `finish`, moves them to arrays/ and writes scene.json last.
 
-    A folder may come from a stranger: no link below it is followed. Raises CacheUnwritable, naming the folder and what
-    the system said.
+    A folder may come from a stranger: no link below it is followed. Raises CacheUnwritable, naming the folder and
+    the system's error.
     """
 
     def __init__(self, folder: Path, owner: str) -> None:
@@ -128,7 +128,7 @@ class JobFolder:
 
 
 class JobPart:
-    """The arrays of one of several bodies in a job: the same names, told apart by a word before them."""
+    """Arrays of one of several bodies in a job: equal names, distinguished by a prefix."""
 
     def __init__(self, job: JobFolder, prefix: str) -> None:
         self._job, self._prefix = job, prefix

@@ -59,43 +59,43 @@ def write_job_steps(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path,
     start, end = frame_range(obj, scene)
     end = start if still or at_start else end
     job = JobFolder(folder, obj.name)
-    held: list[TakenUp] = []
+    taken_up: list[TakenUp] = []
     began = time.monotonic()
     try:
-        for frame in _write(obj, scene, job, (start, end), report, still, held):
-            said = _progress_text(held, time.monotonic() - began)
+        for frame in _write(obj, scene, job, (start, end), report, still, taken_up):
+            line = _progress_text(taken_up, time.monotonic() - began)
             resting = lets_in()
             if resting:
-                for taken in reversed(held):
+                for taken in reversed(taken_up):
                     taken.put_back()
-            yield (frame - start + 1) / (end - start + 1), said
+            yield (frame - start + 1) / (end - start + 1), line
             began = time.monotonic()
             if resting:
-                for taken in held:
+                for taken in taken_up:
                     taken.take_up()
     finally:
         job.abandon()
 
 
-def _progress_text(held: list[TakenUp], seconds: float) -> str:
+def _progress_text(taken_up: list[TakenUp], seconds: float) -> str:
     """Return a line about what is being read; where a frame took long, because of which object."""
-    alone = next((one for one in held if isinstance(one, Alone)), None)
+    alone = next((one for one in taken_up if isinstance(one, Alone)), None)
     return slow.sentence(alone.view_layer.depsgraph if alone else bpy.context.view_layer.depsgraph, seconds)
 
 
 def _write(obj: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder, frames: tuple[int, int], report: Report,
-           still: bool, held: list[TakenUp]) -> Iterator[int]:
+           still: bool, taken_up: list[TakenUp]) -> Iterator[int]:
     """Write the job of a soft body with all that touch it, or of a mechanism with all that hangs on it, and give every
     frame that has been read.
 
-    held: gets what may be put back meanwhile. still: a soft body alone.
+    taken_up: is extended by what may be put back meanwhile. still: a soft body alone.
     """
     with ExitStack() as stack:
         alone = stack.enter_context(Alone(obj, scene, view_layer_of(obj, scene)))
         evaluation, soft = _evaluations(obj, scene, still, alone, stack)
         source = sources.make(evaluation, stack) if members.is_mechanism(obj) else None
-        held += [alone, *([] if evaluation in soft else [evaluation]), *soft]
-        held += [source] if isinstance(source, rigid.Objects) else []
+        taken_up += [alone, *([] if evaluation in soft else [evaluation]), *soft]
+        taken_up += [source] if isinstance(source, rigid.Objects) else []
         document = job_settings(obj, scene, frames)
         evaluation.go_to(frames[0])
         for one in soft if source is None else ():

@@ -13,7 +13,7 @@ from .. import members
 from . import maps, pins, stack
 from .evaluation import Evaluation
 
-NEVER = np.iinfo(np.int32).max  #: frame of what is held to the end
+NEVER = np.iinfo(np.int32).max  #: frame of what stays pinned to the end
 
 
 class LettingGo:
@@ -24,32 +24,32 @@ class LettingGo:
         self._evaluation, self._report = evaluation, report
         self._group = evaluation.object.conjac.pin_group
         self._may_change = any(modifier.type in stack.REWEIGH for modifier in stack.above(evaluation.object))
-        self._held: NDArray[np.bool_] | None = None  #: at the start frame, (n,)
+        self._pinned: NDArray[np.bool_] | None = None  #: at the start frame, (n,)
         self._until = np.zeros(0, dtype=np.int32)  #: of each vertex, (n,)
         self._later: NDArray[np.bool_] = np.zeros(0, dtype=bool)  #: what is painted on the way alone, (n,)
         self._weights: list[NDArray[np.float64]] = []  #: of soft pins at each frame, (n,)
 
     def see(self, frame: int) -> None:
-        """Read which vertices are held at a whole frame, which the scene stands at. Raises NoSuchThing."""
+        """Read which vertices are pinned hard at a whole frame, which the scene stands at. Raises NoSuchThing."""
         if not self._may_change:
             return
         mesh = self._evaluation.mesh(all_layers=True)
         name = self._evaluation.object.name
         weights = maps.as_set(self._evaluation.object.conjac, "pin", maps.of_group(
             self._evaluation.evaluated(self._evaluation.object), mesh, self._group, "Pin", name, lambda _: None))
-        held = pins.is_hard(self._evaluation.object, weights)
+        pinned = pins.is_hard(self._evaluation.object, weights)
         self._evaluation.release()
-        if self._held is None:
-            self._held, self._later = held, np.zeros(len(held), dtype=bool)
-            self._until = np.full(len(held), NEVER, dtype=np.int32)
-        if len(held) == len(self._held):  # else the vertices of the mesh change, which its motion refuses
-            self._until[self._held & ~held & (self._until == NEVER)] = frame
-            self._later |= held & ((self._until < frame) | ~self._held)
+        if self._pinned is None:
+            self._pinned, self._later = pinned, np.zeros(len(pinned), dtype=bool)
+            self._until = np.full(len(pinned), NEVER, dtype=np.int32)
+        if len(pinned) == len(self._pinned):  # else the vertices of the mesh change, which its motion refuses
+            self._until[self._pinned & ~pinned & (self._until == NEVER)] = frame
+            self._later |= pinned & ((self._until < frame) | ~self._pinned)
             if members.has_soft_pins(self._evaluation.object):
                 self._weights.append(weights)
 
     def fields(self, store: Callable[[str, NDArray[Any]], str]) -> dict[str, str]:
-        """The fields of scene.json's pin, empty where all is held to the end."""
+        """Return the fields of scene.json's pin, empty where all stays pinned to the end."""
         name, changing = self._evaluation.object.name, self._strengths(store)
         if self._later.any() and not self._weights:
             self._report(f'"{name}": {np.count_nonzero(self._later)} vertices are painted with Pin at later frames '

@@ -53,7 +53,7 @@ def any_apart(mesh: bpy.types.Mesh) -> bool:
     first = x[used]
     around = np.array([[0.0 if a == b else _winding(point, x[faces[a]]) for b, point in zip(used, first)]
                        for a in used])
-    filled = np.abs(around.sum(axis=0)) > 0.5  # what lies in a hollow, between two shells, is held by neither
+    filled = np.abs(around.sum(axis=0)) > 0.5  # what lies in a hollow, between two shells, is part of neither
     joined = {part: part for part in used}
     for (k, a), (m, b) in combinations(enumerate(used), 2):
         holds = filled[m] and abs(around[k, m]) > 0.5 or filled[k] and abs(around[m, k]) > 0.5

@@ -155,8 +155,8 @@ def of_group(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, group: str, whos
 
 
 def _in_range(values: NDArray[Any], whose: str, report: Callable[[str], None]) -> NDArray[np.float64]:
-    """An attribute's values in [0, 1], (n,); what is outside is cut, what is no number 0, and both are said in
-    sentences beginning with `whose`."""
+    """Return an attribute's values in [0, 1], (n,): what is outside is cut, what is no number counts as 0, and both are
+    reported in sentences that begin with `whose`."""
     lost = int(np.count_nonzero(np.isnan(values)))
     if lost:
         count, are = (f"{lost} values", "are not numbers and count") if lost > 1 else ("one value",

@@ -23,13 +23,13 @@ from .bones import BonePlan, Closing, JointPlan
 Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
-class Held:
-    """How a joint stands at the start frame."""
+class JointPose:
+    """Configuration of a joint at the start frame."""
 
     plan: JointPlan
     frame: Array  #: in world [m], (4, 4), fixed in the parent
-    start: Array  #: what its coordinates read, (k,)
-    turned: Array  #: the turn (3, 3) that this is
+    start: Array  #: joint coordinates, (k,)
+    turned: Array  #: rotation (3, 3) of these coordinates
 
 
 class Keeps(Protocol):
@@ -51,7 +51,7 @@ class Source(Protocol):
     def part(self, name: str) -> bpy.types.PropertyGroup: ...
     def motor_target(self, name: str) -> float: ...
     def measure(self) -> list[dict[str, Any]]: ...
-    def held(self, name: str) -> Held | None: ...
+    def joint_pose(self, name: str) -> JointPose | None: ...
     def loop_frames(self) -> list[Array]: ...
     def poses(self) -> Array: ...
     def middles(self) -> Array: ...
@@ -73,7 +73,7 @@ def mechanism_settings(owner: bpy.types.Object, plan: Any, part_of: Callable[[st
     lists = {"loops": [_loop_settings(owner, one, scene) for one in plan.closing],
              "springs": springs.spring_settings(owner, {body["name"] for body in bodies}, scene)}
     return {"name": owner.name, "uuid": identity.of(owner), "bodies": bodies, "joints": joints,
-            **fields.gathered(MECHANISM, owner, scene), **{key: said for key, said in lists.items() if said}}
+            **fields.gathered(MECHANISM, owner, scene), **{key: entries for key, entries in lists.items() if entries}}
 
 
 def _loop_settings(owner: bpy.types.Object, one: Closing, scene: bpy.types.Scene) -> dict[str, Any]:
@@ -139,7 +139,7 @@ class MechanismReader:
         self._source, self._owner, self._job, self._start, self._scene = source, owner, job, start, scene
         self._plan: dict[str, BonePlan] = {one.name: one for one in source.plan}
         self.document = mechanism_settings(owner, source.plan, source.part, scene)
-        self._held: dict[str, Held] = {}
+        self._joint_poses: dict[str, JointPose] = {}
         self._tracks: dict[str, JointTrack] = {}
         self._readings: dict[str, list[Array]] = {}
         self._targets: dict[str, list[float]] = {}
@@ -161,21 +161,21 @@ class MechanismReader:
         to_rest = settings.pull_to == "rest"
         for joint in self.document["joints"]:
             name = joint["child"]
-            held = source.held(name) or self._free(poses[index[name]])
-            self._held[name] = held
-            joint |= {"position": held.frame[:3, 3].tolist(),
-                      "rotation": turns.quaternion(held.frame[:3, :3]).tolist()}
-            if held.start.any():
-                joint["start"] = held.start.tolist()
+            joint_pose = source.joint_pose(name) or self._free(poses[index[name]])
+            self._joint_poses[name] = joint_pose
+            joint |= {"position": joint_pose.frame[:3, 3].tolist(),
+                      "rotation": turns.quaternion(joint_pose.frame[:3, :3]).tolist()}
+            if joint_pose.start.any():
+                joint["start"] = joint_pose.start.tolist()
             if "stiffness" in joint and to_rest:
-                joint["rest"] = [0.0] * len(held.start)
-            self._check_start(joint, held)
+                joint["rest"] = [0.0] * len(joint_pose.start)
+            self._check_start(joint, joint_pose)
             if "motor" not in joint:  # what is stiff cannot be driven
                 continue
             if follows(self._owner, self._plan[name]):
                 above = self._plan[name].parent
-                self._tracks[name] = JointTrack(held.plan.kind, held.frame, poses[index[name]],
-                                                None if above is None else poses[index[above]], held.turned)
+                self._tracks[name] = JointTrack(joint_pose.plan.kind, joint_pose.frame, poses[index[name]],
+                                                None if above is None else poses[index[above]], joint_pose.turned)
                 self._readings[name] = []
             else:
                 self._targets[name] = []
@@ -188,36 +188,36 @@ class MechanismReader:
         for loop, frame in zip(self.document.get("loops", []), source.loop_frames()):
             loop |= {"position": frame[:3, 3].tolist(), "rotation": turns.quaternion(frame[:3, :3]).tolist()}
 
-    def _check_start(self, joint: dict[str, Any], held: Held) -> None:
-        """A start outside of the limits is allowed: the solver pulls it in softly. The artist is told."""
+    def _check_start(self, joint: dict[str, Any], joint_pose: JointPose) -> None:
+        """Note a start outside of the limits, which is allowed: the solver pulls it in softly."""
         if "low" not in joint:
             return
-        start = held.start
+        start = joint_pose.start
         outside = [k for k in range(len(start))
                    if not joint["low"][k] - 1.0e-4 <= start[k] <= joint["high"][k] + 1.0e-4]
         if outside:
             k = outside[0]
-            unit, factor = ("°", 57.29577951308232) if held.plan.rates[k] == "angle" else (" m", 1.0)
-            told = [f"{factor * value:.4g}{unit}" for value in (start[k], joint["low"][k], joint["high"][k])]
-            self._source.notes.append(f'"{self._owner.name}": "{joint["name"]}" begins at {told[0]}, outside of its '
-                                      f"limits {told[1]} to {told[2]}, and is pulled in softly")
+            unit, factor = ("°", 57.29577951308232) if joint_pose.plan.rates[k] == "angle" else (" m", 1.0)
+            numbers = [f"{factor * value:.4g}{unit}" for value in (start[k], joint["low"][k], joint["high"][k])]
+            self._source.notes.append(f'"{self._owner.name}": "{joint["name"]}" begins at {numbers[0]}, outside of its '
+                                      f"limits {numbers[1]} to {numbers[2]}, and is pulled in softly")
 
     def _tell(self) -> None:
         """Say what of the settings does nothing, or other than it looks."""
-        told, owner = self._source.notes.append, self._owner
+        note, owner = self._source.notes.append, self._owner
         rubbing = [one["name"] for one in (*self.document["joints"], *self.document.get("loops", []))
                    if "friction" in one]
         if rubbing and owner.conjac.mechanism.joint_friction == "none":
-            told(f'"{owner.name}": the friction of "{rubbing[0]}"' + (" and others" if len(rubbing) > 1 else "")
+            note(f'"{owner.name}": the friction of "{rubbing[0]}"' + (" and others" if len(rubbing) > 1 else "")
                  + " does nothing, since Joint Friction of the mechanism is None; choose BISP")
         for joint in self.document["joints"]:
-            words = motor_words(self._held[joint["child"]].plan) if "motor" in joint else ""
+            words = motor_words(self._joint_poses[joint["child"]].plan) if "motor" in joint else ""
             if words and not follows(owner, self._plan[joint["child"]]):
-                told(f'"{owner.name}": the motor of "{joint["name"]}" has one target: {words}')
+                note(f'"{owner.name}": the motor of "{joint["name"]}" has one target: {words}')
 
-    def _free(self, pose: Array) -> Held:
+    def _free(self, pose: Array) -> JointPose:
         """Return the joint of a driven body that nothing holds: free, its coordinates counted from where it begins."""
-        return Held(JointPlan("free"), pose, np.zeros(6), np.eye(3))
+        return JointPose(JointPlan("free"), pose, np.zeros(6), np.eye(3))
 
     @property
     def may_move(self) -> bool:
@@ -245,15 +245,15 @@ class MechanismReader:
         number = {name: k for k, name in enumerate(self._source.names)}
         for joint in self.document["joints"]:
             name = joint["child"]
-            held = self._held[name]
+            joint_pose = self._joint_poses[name]
             if name in self._readings:
-                track = smooth(held.plan.kind, held.plan.rates, np.array(self._readings[name]))
+                track = smooth(joint_pose.plan.kind, joint_pose.plan.rates, np.array(self._readings[name]))
                 joint["motor"]["target"] = self._job.array(f"drive_{number[name]}", track)
             elif name in self._targets:
                 speed = joint["motor"]["mode"]["kind"] == "speed"
-                values = np.zeros((len(self._targets[name]), len(held.start)))
+                values = np.zeros((len(self._targets[name]), len(joint_pose.start)))
                 values[:, 0] = self._targets[name]
-                values += 0.0 if speed else held.start
+                values += 0.0 if speed else joint_pose.start
                 moving = not np.array_equal(values, np.broadcast_to(values[0], values.shape))
                 joint["motor"]["target"] = (self._job.array(f"motor_{number[name]}", values) if moving
                                             else values[0].tolist())

@@ -74,7 +74,7 @@ class Motion:
         if not sub:
             self._to_object.append(np.linalg.inv(self._evaluation.to_world()))
 
-    def _sample(self, frame: int, subframe: float, held: ArrayStream | None, plane: ArrayStream | None) -> None:
+    def _sample(self, frame: int, subframe: float, pin_stream: ArrayStream | None, plane: ArrayStream | None) -> None:
         if self._is_activated:
             muscle = self._evaluation.evaluated(self._evaluation.object).conjac
             self._activation.append(float(getattr(muscle, fibers.ACTIVATION)))
@@ -91,9 +91,9 @@ class Motion:
         positions = self._evaluation.positions()
         if len(positions) != len(self._rest):
             raise count_changed(self._evaluation, self._start, frame, subframe, (len(self._rest), len(positions)))
-        if held is not None:
+        if pin_stream is not None:
             self._pins_move |= not np.array_equal(positions[self._pinned], self._rest[self._pinned])
-            self._job.append(held, positions[self._pinned])
+            self._job.append(pin_stream, positions[self._pinned])
         if plane is not None and self._ground is not None:
             self._job.append(plane, self._ground.follow())
 

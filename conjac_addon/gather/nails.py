@@ -56,8 +56,8 @@ class Nails:
         """The field of scene.json's body, empty where there are none. A nail lies along its Empty's Z axis."""
         if not self._empties:
             return {}
-        said = nail_settings(self._evaluation.object, self._evaluation.scene)
-        for number, (nail, places, empty) in enumerate(zip(said, self._places, self._empties)):
+        nails = nail_settings(self._evaluation.object, self._evaluation.scene)
+        for number, (nail, places, empty) in enumerate(zip(nails, self._places, self._empties)):
             matrices, half = np.array(places), empty.empty_display_size
             ends = np.array([[0.0, 0.0, half], [0.0, 0.0, -half]])
             if np.array_equal(matrices, np.broadcast_to(matrices[0], matrices.shape)):
@@ -65,4 +65,4 @@ class Nails:
             else:
                 nail["motion"] = store(f"nail_{number}", matrices)
             nail["head"], nail["tip"] = ends.tolist()
-        return {"nails": said}
+        return {"nails": nails}

@@ -22,7 +22,7 @@ def has_keyframes(obj: bpy.types.Object) -> bool:
 
 
 def may_change(obj: bpy.types.Object) -> bool:
-    """Whether vertices may be held softly on the way that are not at the start. Geometry Nodes are common, and are
+    """Whether vertices may be pinned softly on the way that are not at the start. Geometry Nodes are common, and are
     taken to change weights where they make them."""
     return members.has_soft_pins(obj) and any(
         one.type in stack.REWEIGH and not (one.type == "NODES" and obj.conjac.pin_group in obj.vertex_groups)
@@ -30,12 +30,12 @@ def may_change(obj: bpy.types.Object) -> bool:
 
 
 def holds(obj: bpy.types.Object, weights: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which vertices are held, softly or hard, (n,). weights: of Pin, (n,)."""
+    """Return which vertices are pinned, softly or hard, (n,). weights: of Pin, (n,)."""
     return weights > (0.0 if members.has_soft_pins(obj) else PAINTED)
 
 
 def is_hard(obj: bpy.types.Object, weights: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which vertices are held hard, (n,). weights: of Pin, (n,)."""
+    """Return which vertices are pinned hard, (n,). weights: of Pin, (n,)."""
     return weights >= catalogue.HARD if members.has_soft_pins(obj) else weights > PAINTED
 
 

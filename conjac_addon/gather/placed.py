@@ -121,10 +121,10 @@ def _differences(then: Mapping[str, Matrix], now: Mapping[str, bpy.types.Object]
             changed.add(now[what].name)
     names = sorted(changed)
     more = f" and {len(names) - MOST} more" if len(names) > MOST else ""
-    told = [f"{', '.join(names[:MOST])}{more} moved"] if names else []
+    phrases = [f"{', '.join(names[:MOST])}{more} moved"] if names else []
     for verb, whats in (("added", now.keys() - then.keys()), ("removed", then.keys() - now.keys())):
-        told += [f"{one} were {verb}" for one in sorted({_list_of(what) for what in whats})]
-    return told
+        phrases += [f"{one} were {verb}" for one in sorted({_list_of(what) for what in whats})]
+    return phrases
 
 
 def may_move(obj: bpy.types.Object) -> bool:

@@ -53,12 +53,12 @@ class Pulls:
         """The field of scene.json's body, empty where there are none."""
         if not self._empties:
             return {}
-        said = pull_settings(self._evaluation.object, self._evaluation.scene)
-        for number, pull in enumerate(said):
+        pulls = pull_settings(self._evaluation.object, self._evaluation.scene)
+        for number, pull in enumerate(pulls):
             matrices, strengths = np.array(self._places[number]), np.clip(self._strengths[number], 0.0, 1.0)
             pull["position"] = matrices[0, :3, 3].tolist()
             if not np.array_equal(matrices, np.broadcast_to(matrices[0], matrices.shape)):
                 pull["motion"] = store(f"pull_{number}", matrices)
             if (strengths != 1.0).any():
                 pull["strength"] = store(f"pull_strength_{number}", strengths)
-        return {"pulls": said}
+        return {"pulls": pulls}

@@ -16,10 +16,10 @@ def fields(of: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Objec
     return [one for one in _shown(scene) if one.field.type == "WIND"]
 
 
-def unfelt(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """Objects whose force fields Blender shows and a soft body or cloth does not feel."""
-    felt = "WIND" if members.is_cloth(obj) else "NONE"
-    return [one for one in _shown(scene) if one.field.type not in (felt, "GUIDE")]
+def ignored_fields(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """Return objects whose force fields Blender shows and that do not act on a soft body or cloth."""
+    acting = "WIND" if members.is_cloth(obj) else "NONE"
+    return [one for one in _shown(scene) if one.field.type not in (acting, "GUIDE")]
 
 
 def _shown(scene: bpy.types.Scene) -> list[bpy.types.Object]:

@@ -17,7 +17,7 @@ from ..playback import action
 from . import turns
 from .bones import FREE, BonePlan, Closing, JointPlan
 from .evaluation import Evaluation, coordinates
-from .mechanism import Held
+from .mechanism import JointPose
 from .mesh import triangles
 from .obstacles import FULL, hull_volume
 from .taken_up import TakenUp
@@ -58,10 +58,10 @@ class ObjectsPlan:
         self.empties = {obj.name: obj for obj in collection.all_objects
                          if obj.rigid_body_constraint is not None and obj.rigid_body_constraint.enabled}
         if not any(map(action.is_simulated, self.objects.values())) and not members.holding(owner):
-            told = next(iter(self.objects), None)
+            first = next(iter(self.objects), None)
             raise BadInput(f'no object of the collection "{collection.name}" is an active rigid body',
-                           "Add rigid bodies to it in Physics properties" if told is None else
-                           f'Make one of them active in Physics properties; if all that "{told}" should do is to push '
+                           "Add rigid bodies to it in Physics properties" if first is None else
+                           f'Make one of them active in Physics properties; if all that "{first}" should do is to push '
                            "soft bodies as it moves, press Free and Add Collider on it instead", owner.name)
         for obj in self.objects.values():
             if obj.parent is not None:
@@ -89,7 +89,7 @@ class ObjectsPlan:
                  [name for name, body in moving.items() if body.restitution]),
                 (f"another Friction than Contact Friction of the mechanism, {rough:.3g}, which counts for all",
                  [name for name, body in moving.items()
-                  if min(abs(body.friction - said) for said in (rough, UNTOUCHED)) > SAME]),
+                  if min(abs(body.friction - value) for value in (rough, UNTOUCHED)) > SAME]),
                 ("Breakable: joints hold whatever pulls",
                  [name for name, obj in self.empties.items() if obj.rigid_body_constraint.use_breaking])):
             if names:
@@ -216,7 +216,7 @@ def _of_joints_alone(empty: bpy.types.Object) -> list[str]:
     says = {"limits": any(getattr(constraint, switch) for switch, *_ in _LIMITS.get(constraint.type, ())),
             "motor": part.motor != parts.NO_MOTOR, "stiffness": part.stiffness > 0.0,
             "damping": part.damping > 0.0}
-    return [word for word, is_said in says.items() if is_said]
+    return [word for word, is_set in says.items() if is_set]
 
 
 def plan(owner: bpy.types.Object) -> ObjectsPlan:
@@ -271,7 +271,7 @@ class Objects(TakenUp):
                               "constraints join")
         return found
 
-    def held(self, name: str) -> Held | None:
+    def joint_pose(self, name: str) -> JointPose | None:
         one = next(each for each in self.plan if each.name == name)
         if one.joint is None:
             return None
@@ -280,7 +280,7 @@ class Objects(TakenUp):
         if len(one.joint.axes) == 1:
             first = one.joint.axes[0]
             frame[:3, :3] = frame[:3, [(first + 1) % 3, (first + 2) % 3, first]]
-        return Held(one.joint, frame, np.zeros(len(one.joint.rates)), np.eye(3))
+        return JointPose(one.joint, frame, np.zeros(len(one.joint.rates)), np.eye(3))
 
     def loop_frames(self) -> list[Array]:
         """Return the joints that close rings, in world at the present frame [m], (4, 4) each."""

@@ -28,7 +28,7 @@ def volumes(evaluation: Evaluation, bones: Sequence[str], ends: Array) -> dict[s
 
 
 def _of_mesh(evaluation: Evaluation, obj: bpy.types.Object, index: dict[str, int], ends: Array) -> Array:
-    """(b,) [m³]: nothing where the mesh is open, as what it encloses cannot be told."""
+    """Return volumes by bone [m³], (b,): zero where the mesh is open, as it encloses none."""
     none = np.zeros(len(index))
     evaluated = evaluation.evaluated(obj)
     mesh = evaluated.to_mesh(preserve_all_data_layers=True, depsgraph=evaluation.depsgraph)
@@ -55,8 +55,8 @@ def _of_mesh(evaluation: Evaluation, obj: bpy.types.Object, index: dict[str, int
         none[bone] = (share[used, bone] * _between(x[used], *ends[bone])).sum()
     none = np.maximum(none, 0.0)
     whole = abs(np.linalg.det(x).sum()) / 6.0
-    held = whole * float((total > 0.0).mean())
-    return none * (held / none.sum()) if none.sum() > 0.0 else none
+    weighted = whole * float((total > 0.0).mean())
+    return none * (weighted / none.sum()) if none.sum() > 0.0 else none
 
 
 def _is_closed(mesh: bpy.types.Mesh) -> bool:

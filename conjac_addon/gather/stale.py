@@ -92,8 +92,8 @@ def changed_paths(old: dict[str, Any], now: dict[str, Any], obj: bpy.types.Objec
     for path in before.keys() | after.keys():
         if not _NOT_COMPARED.match(path) and before.get(path) != after.get(path):
             # what the skin weighs is not known without a look at it, nor what keyframes say
-            is_said = path in after and not (path.endswith(".compliance") and _keyframed(path, before))
-            if is_said or not (_MASS.fullmatch(path) or _keyframed(path, before)):
+            is_specified = path in after and not (path.endswith(".compliance") and _keyframed(path, before))
+            if is_specified or not (_MASS.fullmatch(path) or _keyframed(path, before)):
                 changed.add(path)
     owners = {one.name: one for one in members.soft_bodies(obj, scene)}
     for k, (same, body) in enumerate(zip(now["bodies"], old.get("bodies", []))):

@@ -85,10 +85,10 @@ class CONJAC_OT_record_live(Behaviour):
 
 def carry_on(played: session.Played) -> None:
     """Let Blender's timer play, whatever else runs in the window: a slider that is dragged keeps events to itself."""
-    said = ""
+    shown = ""
 
     def tick() -> float | None:
-        nonlocal said
+        nonlocal shown
         goes_on = played.tick()
         if goes_on and played.performed is not None:
             path, frames = played.performed
@@ -99,8 +99,8 @@ def carry_on(played: session.Played) -> None:
                 played.stop(str(error), failed=True)
             goes_on = False
         text = f"ConJac: {played.sentence()}. Drag it with the left mouse button, Esc ends" if goes_on else ""
-        if text != said:
-            said = text
+        if text != shown:
+            shown = text
             status_line.say(text) if text else status_line.clear()
             redraw_panels()
         return TICK if goes_on else None

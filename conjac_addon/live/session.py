@@ -68,7 +68,7 @@ class Played:
         self._led: led.Led | None = None
         self.engine = ""  #: key of what moves it, among the catalogue's family live_engine
         self._efforts: list[str] = []  #: what the worker may save on, in the artist's words
-        self._told, self._settings, self._looked = b"", 0, 0.0
+        self._written, self._settings, self._looked = b"", 0, 0.0
         self._faces: list[tuple[int, int]] = []  #: of the soft bodies' meshes
         self._steps = self._begin()
         playing.update(dict.fromkeys(self.uids, self))
@@ -167,10 +167,10 @@ class Played:
 
     def _keep(self, path: Path, frames: int) -> None:
         """Take what was recorded out of the folder that goes when this ends."""
-        handle, kept = tempfile.mkstemp(prefix="conjac_performed_", suffix=".npz", dir=bpy.app.tempdir or None)
+        handle, target = tempfile.mkstemp(prefix="conjac_performed_", suffix=".npz", dir=bpy.app.tempdir or None)
         os.close(handle)
-        shutil.move(path, kept)
-        self.performed = Path(kept), frames
+        shutil.move(path, target)
+        self.performed = Path(target), frames
 
     def show_again(self) -> None:
         """Put the shape on the object that undo or a save took it off."""
@@ -242,7 +242,7 @@ class Played:
 
     def _listen(self, message: dict[str, Any]) -> None:
         if message["event"] == "error":
-            raise _Told(message["text"])
+            raise _SolverRefusal(message["text"])
         if message["event"] == "stage":
             self.text = message["text"]
         elif message["event"] == "live":
@@ -273,8 +273,8 @@ class Played:
                 one[field] = grab[field][0]
         pinned = np.zeros((0, 3)) if self._led is None else self._led.places(self.bodies(), scene)
         raw = control.tobytes() + pinned.tobytes()
-        if raw != self._told:
-            self._told = raw
+        if raw != self._written:
+            self._written = raw
             self._board.write_control(control, pinned)
 
     def _show(self, frame: NDArray[Any], places: NDArray[np.float32], poses: NDArray[np.float64]) -> None:
@@ -297,16 +297,16 @@ class Played:
         """Return the state of the session as one line of text."""
         if self.frame is None:
             return f"{self.name}: {self.text}"
-        said = [f"{'Recording' if self.records else 'Playing'} {self.name}"]
+        phrases = [f"{'Recording' if self.records else 'Playing'} {self.name}"]
         effort = int(self.frame["effort"])
         if effort < len(self._efforts) and self._efforts[effort]:
-            said.append(self._efforts[effort])
+            phrases.append(self._efforts[effort])
         if self.frame["pace"] < 1.0:
-            said.append(f"×{self.frame['pace']:.2g}")
-        return ", ".join(said)
+            phrases.append(f"×{self.frame['pace']:.2g}")
+        return ", ".join(phrases)
 
 
-class _Told(ConJacError):
+class _SolverRefusal(ConJacError):
     """Refusal of the solver, in its own words."""
 
     def __str__(self) -> str:

@@ -120,7 +120,7 @@ class _Limbs:
         if not self._goes_on(name):
             return None
         # in a tail or a rope any number of them stand in a row
-        below = [one for one, held_by in self._above.items() if self._first(held_by) == name and one not in self.halves]
+        below = [one for one, above in self._above.items() if self._first(above) == name and one not in self.halves]
         if self._goes_on(self._first(self._above[name])) or any(map(self._goes_on, below)):
             return None
         bone, parent = self._rest[name], self._rest[self._above[name]]

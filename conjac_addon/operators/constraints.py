@@ -13,7 +13,7 @@ from .setup import empty_beside, middle_of
 #: what ends a step by linearising it, or keeps a factor, cannot keep what is hard: what takes its place
 EXACT = {"integrator": "backward_euler", "stage_solver": "newton_visible"}
 INSIDE = {"ball", "hinge", "on_curve"}  #: what holds inside of both
-SIZE = 0.2  #: of the smaller object's largest side: how large the Empty is drawn, and how much around it is held
+SIZE = 0.2  #: of the smaller object's largest side: how large the Empty is drawn, and how much around it is constrained
 
 
 class CONJAC_OT_add_constraint(AddEntry, Behaviour):

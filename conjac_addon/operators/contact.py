@@ -53,9 +53,9 @@ class CONJAC_OT_collide_with_itself(Behaviour):
 
     @by_button.noting("Switch On Self Collision")
     def execute(self, context: bpy.types.Context) -> set[str]:
-        said = context.object.conjac.contact
-        said.itself = True
-        if said.collides_with == kinds.NOTHING:
-            said.collides_with = kinds.ALL
+        contact = context.object.conjac.contact
+        contact.itself = True
+        if contact.collides_with == kinds.NOTHING:
+            contact.collides_with = kinds.ALL
         redraw_panels()
         return {"FINISHED"}

@@ -44,12 +44,12 @@ class CONJAC_OT_select_crossing(Behaviour):
             self.report({"INFO"}, f"At frame {start} no face of what it is baked with goes through another one")
             return {"FINISHED"}
         _select(found, pierced, context)
-        said = [f'"{one.name}" and "{other.name}" cross with {len(of_one) + len(of_other)} faces'
-                for one, other, of_one, of_other in found]
-        said += [f'"{part}" of "{mechanism.name}" crosses {len(faces)} faces of "{one.name}"'
-                 for one, mechanism, part, faces in pierced]
-        more = f", and {len(said) - NAMED} more pairs" if len(said) > NAMED else ""
-        self.report({"WARNING"}, f"Frame {start}: {', '.join(said[:NAMED])}{more}")
+        sentences = [f'"{one.name}" and "{other.name}" cross with {len(of_one) + len(of_other)} faces'
+                     for one, other, of_one, of_other in found]
+        sentences += [f'"{part}" of "{mechanism.name}" crosses {len(faces)} faces of "{one.name}"'
+                      for one, mechanism, part, faces in pierced]
+        more = f", and {len(sentences) - NAMED} more pairs" if len(sentences) > NAMED else ""
+        self.report({"WARNING"}, f"Frame {start}: {', '.join(sentences[:NAMED])}{more}")
         redraw_panels()
         return {"FINISHED"}
 

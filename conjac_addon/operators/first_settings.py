@@ -58,8 +58,8 @@ def has_floor(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     return False
 
 
-def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: float | None = None, bodies: int = 1) -> None:
-    """Fill in what nobody has set. held: of a body that does not fall, how far its soft part reaches from what holds
+def suit(obj: bpy.types.Object, scene: bpy.types.Scene, depth: float | None = None, bodies: int = 1) -> None:
+    """Fill in what nobody has set. depth: of a body that does not fall, how far its soft part reaches from what holds
     it, in Blender units. bodies: how many begin at once, which share a budget of nodes."""
     settings, unit = obj.conjac, unit_scale(scene)
     _choose(settings.solver, SOLVER)
@@ -70,8 +70,8 @@ def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: float | None = Non
     if not settings.is_property_set("suggest_spots"):
         settings.suggest_spots = True  # of ConJac: without any dynamic node nothing of it would swing
     density, sizes = settings.density, [size * unit for size in obj.dimensions]
-    if held is not None:
-        stiffen_layer(obj, held * unit)
+    if depth is not None:
+        stiffen_layer(obj, depth * unit)
     elif max(sizes) > 0.0:
         _stiffen(settings, density * max((WOBBLE * max(sizes) / SLOWEST) ** 2, GRAVITY * sizes[2] / SAG))
     shown = settings.edge_length or within_budget(*filled_box([*obj.dimensions], 0.0), bodies)
@@ -79,7 +79,7 @@ def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: float | None = Non
         enough, by_box = edges(obj, bodies)
         if enough != by_box:
             settings.edge_length = float(f"{enough:.2g}")
-    if held is None and not settings.contact.is_property_set("collides_with"):
+    if depth is None and not settings.contact.is_property_set("collides_with"):
         settings.contact.collides_with = kinds.ALL
         if not settings.contact.is_property_set("itself"):
             settings.contact.itself = any_apart(evaluated_mesh(obj))
@@ -87,7 +87,7 @@ def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: float | None = Non
             by_mesh.suit(obj, evaluated_mesh(obj), settings.edge_length or shown, shown)
     if not settings.is_property_set("wobble_half_life"):
         settings.wobble_half_life = HALF_LIFE
-    if held is None and not has_floor(obj, scene):
+    if depth is None and not has_floor(obj, scene):
         stand_on_ground(obj, scene, density)
 
 
@@ -117,7 +117,7 @@ def _stiffen(settings: bpy.types.PropertyGroup, stiffness: float) -> None:
 
 
 def stand_on_ground(obj: bpy.types.Object, scene: bpy.types.Scene, density: float) -> None:
-    """A ground at zero, or below what lies deeper, where nobody has said whether there is one.
+    """Add a ground at zero, or below what lies deeper, where the artist has not set whether there is one.
 
     density: of what it bears [kg/m³].
     """
@@ -137,7 +137,7 @@ def stand_on_ground(obj: bpy.types.Object, scene: bpy.types.Scene, density: floa
 
 def suit_cloth(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
     """Fill in what nobody has set of new cloth."""
-    settings, said = obj.conjac, obj.conjac.contact
+    settings, contact = obj.conjac, obj.conjac.contact
     _choose(settings.solver, CLOTH_SOLVER)
     if not settings.is_property_set("wobble_half_life"):
         settings.wobble_half_life = HALF_LIFE
@@ -145,10 +145,10 @@ def suit_cloth(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
         settings.soft_pins = True
     if not settings.is_property_set("stretch_limit"):
         settings.stretch_limit = STRETCH_LIMIT
-    if not said.is_property_set("collides_with"):
-        said.collides_with = kinds.ALL
-    if not said.is_property_set("itself"):
-        said.itself = True
+    if not contact.is_property_set("collides_with"):
+        contact.collides_with = kinds.ALL
+    if not contact.is_property_set("itself"):
+        contact.itself = True
     if not settings.is_property_set("use_sewing"):
         settings.use_sewing = len(seams(evaluated_mesh(obj))) > 0
     if not settings.is_property_set("bending_stiffness"):
@@ -160,14 +160,14 @@ def suit_cloth(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
 
 def suit_rope(obj: bpy.types.Object) -> None:
     """Fill in what nobody has set of a new rope."""
-    settings, said = obj.conjac, obj.conjac.contact
+    settings, contact = obj.conjac, obj.conjac.contact
     _choose(settings.solver, ROPE_SOLVER)
     if not settings.is_property_set("soft_pins"):
         settings.soft_pins = True
-    if not said.is_property_set("collides_with"):
-        said.collides_with = kinds.ALL
-    if not said.is_property_set("itself"):
-        said.itself = True
+    if not contact.is_property_set("collides_with"):
+        contact.collides_with = kinds.ALL
+    if not contact.is_property_set("itself"):
+        contact.itself = True
 
 
 def _bends_over_an_edge(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
@@ -188,8 +188,11 @@ def _bends_over_an_edge(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
 
 
 def pull_stiffness(obj: bpy.types.Object, radius: float) -> float:
-    """That of a pull [N/m] that a body follows: a ball of this radius [m], moved inside of a much larger body of the
-    same stiffness, is held back by about GIVES E r. What is pulled by it hangs down by a twentieth of its height."""
+    """Return the stiffness of a pull [N/m] that a body follows.
+
+    A ball of this radius [m], moved inside of a much larger body of the same stiffness, meets a stiffness of about
+    GIVES E r. What is pulled by it hangs down by a twentieth of its height.
+    """
     settings = obj.conjac
     stiffness = settings.stretch_warp if members.is_cloth(obj) else GIVES * settings.youngs_modulus * radius
     return float(f"{stiffness:.2g}")

@@ -1,4 +1,4 @@
-"""Jiggle the soft parts of a character: soft body, held by bones where it is not soft, and dynamic nodes."""
+"""Jiggle the soft parts of a character: soft body, attached to bones where it is not soft, and dynamic nodes."""
 
 import bpy
 
@@ -47,24 +47,24 @@ class CONJAC_OT_jiggle(Behaviour):
         bones = soft_parts.dominant(obj, rig)
         soft = soft_parts.soft_vertices(obj, rig, bones)
         obj.conjac.kind = kinds.SOFT_BODY
-        held = soft_parts.held(rig, bones, soft)
-        if not held:
+        by_bone = soft_parts.vertices_by_bone(rig, bones, soft)
+        if not by_bone:
             raise BadInput("all of it is painted Soft, so nothing holds it", "Paint less of it", obj.name)
         if members.is_mechanism(rig):
-            soft_parts.attach(obj, rig, held)
+            soft_parts.attach(obj, rig, by_bone)
             with by_button.noted(obj, LABEL):
                 stiffen_layer(obj, soft_parts.depth(obj, soft) * unit_scale(context.scene))
         else:
             pin = obj.vertex_groups.get(obj.conjac.pin_group) or obj.vertex_groups.new(name=obj.conjac.pin_group)
             pin.remove(range(len(obj.data.vertices)))
-            for _, vertices in held:
+            for _, vertices in by_bone:
                 pin.add(vertices.tolist(), 1.0, "REPLACE")
             if not self.nodes:
                 obj.conjac.suggest_spots = False
             with by_button.noted(obj, LABEL, quality.unset(obj)):
-                suit(obj, context.scene, held=soft_parts.depth(obj, soft))
+                suit(obj, context.scene, depth=soft_parts.depth(obj, soft))
             obj.conjac.quality = "good"
-        how = f"held by {len(held)} bones" if members.is_mechanism(rig) else f'pinned to "{rig.name}"'
+        how = f"held by {len(by_bone)} bones" if members.is_mechanism(rig) else f'pinned to "{rig.name}"'
         self.report({"INFO"}, f'"{obj.name}": {int(soft.sum())} vertices are soft, the others {how}')
         if self.nodes and not len(obj.conjac.handles) and members.moves_dynamic_nodes(obj):
             context.view_layer.objects.active = obj

@@ -19,7 +19,7 @@ OF_GROUND = ("use_ground", "ground_object", "ground_height", "ground_stiffness",
 
 
 def meet(scene: bpy.types.Scene) -> None:
-    """Let the first mechanism of a scene touch its soft bodies where nobody has said whether it does.
+    """Let the first mechanism of a scene touch its soft bodies where the artist has not set whether it does.
 
     It leads them from then on: what they swing and stand by is its own, but for what was set by hand.
     """

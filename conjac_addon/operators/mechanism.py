@@ -39,13 +39,13 @@ class CONJAC_OT_ragdoll(Behaviour):
         if not settings.mechanism.is_property_set("self_collisions"):
             settings.mechanism.self_collisions = True  # arms and legs fall through each other without
         try:
-            told = Told(armature, context.scene)
-            light = anatomy.light_branches(told.above, told.masses) if self.smallest > 0.0 else ()
+            bones = RigidBones(armature, context.scene)
+            light = anatomy.light_branches(bones.above, bones.masses) if self.smallest > 0.0 else ()
             if light:
                 left_out += leave_out(armature, light)
-                told = Told(armature, context.scene)
-            anatomy.limit_joints(armature, told.above)
-            damp(armature, told)
+                bones = RigidBones(armature, context.scene)
+            anatomy.limit_joints(armature, bones.above)
+            damp(armature, bones)
         except ConJacError as error:
             self.report({"WARNING"}, str(error))
         count = len(armature.pose.bones) - len(left_out)
@@ -59,9 +59,9 @@ def groups(scene: bpy.types.Scene) -> int:
     """How many lots of rigid bodies move each by itself: joined to each other, not by what stands or is animated."""
     lot = {obj: obj for obj in scene.objects if moves(obj)}
     for obj in scene.objects:
-        held = obj.rigid_body_constraint
-        if held is not None and held.object1 in lot and held.object2 in lot:
-            old, new = lot[held.object2], lot[held.object1]
+        constraint = obj.rigid_body_constraint
+        if constraint is not None and constraint.object1 in lot and constraint.object2 in lot:
+            old, new = lot[constraint.object2], lot[constraint.object1]
             lot = {one: new if first == old else first for one, first in lot.items()}
     return len(set(lot.values()))
 
@@ -73,9 +73,9 @@ def moves(obj: bpy.types.Object) -> bool:
 
 def unjoined(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     """Rigid bodies that move and that no constraint holds."""
-    held = {one for obj in scene.objects if obj.rigid_body_constraint is not None
-            for one in (obj.rigid_body_constraint.object1, obj.rigid_body_constraint.object2)}
-    return [obj for obj in scene.objects if moves(obj) and obj not in held]
+    constrained = {one for obj in scene.objects if obj.rigid_body_constraint is not None
+                   for one in (obj.rigid_body_constraint.object1, obj.rigid_body_constraint.object2)}
+    return [obj for obj in scene.objects if moves(obj) and obj not in constrained]
 
 
 def swing(settings: bpy.types.PropertyGroup) -> None:
@@ -92,16 +92,16 @@ def choose_bones(armature: bpy.types.Object, smallest: float) -> list[str]:
     bones = list(armature.pose.bones)
     deforming = [bone for bone in bones if bone.bone.use_deform] or bones
     longest = max(bone.bone.length for bone in deforming)
-    kept = {bone.name for bone in deforming}
+    simulated = {bone.name for bone in deforming}
 
     def is_tiny(bone: bpy.types.PoseBone) -> bool:
         """It and all below it."""
         return bone.bone.length < smallest * longest and all(is_tiny(child) for child in bone.children)
 
-    kept -= {bone.name for bone in deforming if is_tiny(bone)}
+    simulated -= {bone.name for bone in deforming if is_tiny(bone)}
     for bone in bones:
-        bone.conjac.role = parts.SIMULATED if bone.name in kept or bone in deforming else parts.LEFT_OUT
-    left_out = leave_out(armature, [bone.name for bone in deforming if bone.name not in kept])
+        bone.conjac.role = parts.SIMULATED if bone.name in simulated or bone in deforming else parts.LEFT_OUT
+    left_out = leave_out(armature, [bone.name for bone in deforming if bone.name not in simulated])
     return left_out + [bone.name for bone in bones if bone not in deforming]
 
 
@@ -120,7 +120,7 @@ def leave_out(armature: bpy.types.Object, names: Collection[str]) -> list[str]:
     return gone
 
 
-class Told:
+class RigidBones:
     """Bones of a rig as rigid bodies: masses [kg] and lengths [m] of all, and the parent of those that have one,
     parents first. Raises ConJacError where the rig cannot be simulated."""
 
@@ -133,14 +133,14 @@ class Told:
         self.above = {name: above[name] for name in self.masses if name in above}
 
 
-def damp(armature: bpy.types.Object, told: Told) -> None:
+def damp(armature: bpy.types.Object, bones: RigidBones) -> None:
     """Give each joint a little damping, by what hangs on it."""
-    hanging = dict(told.masses)
-    for name in reversed([*told.above]):
-        hanging[told.above[name]] += hanging[name]
-    for name in told.above:
+    hanging = dict(bones.masses)
+    for name in reversed([*bones.above]):
+        hanging[bones.above[name]] += hanging[name]
+    for name in bones.above:
         # a pendulum of this length swings with √(g/l); twice its m l² that is critical damping
-        armature.pose.bones[name].conjac.damping = CALM * 2.0 * hanging[name] * told.lengths[name]**1.5 * 9.81**0.5
+        armature.pose.bones[name].conjac.damping = CALM * 2.0 * hanging[name] * bones.lengths[name]**1.5 * 9.81**0.5
 
 
 def volume_of(shape: dict) -> float:
@@ -222,7 +222,7 @@ class CONJAC_OT_mechanism_from_rigid_bodies(Behaviour):
         meet(scene)
         free = unjoined(scene)
         if free or groups(scene) > 1:
-            # as they do in Blender; of one linkage, whose bars cross, nothing may be said
+            # as they do in Blender; of one linkage, whose bars cross, this cannot be assumed
             empty.conjac.mechanism.self_collisions = True
         if free and not any(one.rigid_body.type == "PASSIVE" for one in collection.objects if one.rigid_body):
             stand_on_ground(empty, scene, WATER)

@@ -60,7 +60,7 @@ class OnWorker:
             text = next(self._steps)
         except StopIteration as end:
             self.cancel(context)
-            return self._told(self._uid, end.value)
+            return self._finished(self._uid, end.value)
         except ConJacError as error:
             self.cancel(context)
             return self._failed(self._uid, error)
@@ -80,16 +80,16 @@ class OnWorker:
         redraw_panels()
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        uid, told = context.object.session_uid, ""
+        uid, printed = context.object.session_uid, ""
         steps = self.work(context.object, context.scene, wait=TICK)
         try:
             while True:
                 text = next(steps)
-                if text != told:
+                if text != printed:
                     print(text, flush=True)
-                    told = text
+                    printed = text
         except StopIteration as end:
-            return self._told(uid, end.value)
+            return self._finished(uid, end.value)
         except ConJacError as error:
             return self._failed(uid, error)
 
@@ -99,7 +99,7 @@ class OnWorker:
         redraw_panels()
         return {"CANCELLED"}
 
-    def _told(self, uid: int, notes: list[str]) -> set[str]:
+    def _finished(self, uid: int, notes: list[str]) -> set[str]:
         failures.mend(uid, type(self).__name__)
         for note in notes:
             self.report({"INFO"}, note)

@@ -56,8 +56,8 @@ class CONJAC_OT_add_group(Behaviour):
 
     @classmethod
     def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
-        said = f"{catalogue.maps()[properties.map].sentence}: paint it as a vertex group"
-        return uncounted.tooltip(said, context.object, properties.map)
+        sentence = f"{catalogue.maps()[properties.map].sentence}: paint it as a vertex group"
+        return uncounted.tooltip(sentence, context.object, properties.map)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj, settings = context.object, context.object.conjac

@@ -87,8 +87,8 @@ class _Quick(Behaviour):
         scene, done = context.scene, []
         objects = [obj for obj in chosen.meshes(context) if not members.is_soft_body(obj)]
         for obj in objects:
-            if self.subdivide and (said := refine(obj, self.faces)):
-                done.append(said)
+            if self.subdivide and (refined := refine(obj, self.faces)):
+                done.append(refined)
             if self.hangs_by > 0.0 and not is_pinned(obj):
                 quick_start.hang(obj, self.hangs_by)
             if self.falls_from > 0.0 and not self.poked and is_placed_by_hand(obj) and not is_pinned(obj):

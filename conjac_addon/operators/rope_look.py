@@ -13,12 +13,12 @@ def as_edges(obj: bpy.types.Object, context: bpy.types.Context) -> bpy.types.Obj
     """Return a new mesh object of edges along a curve, as its resolution has them and with its bevel, beside which the
     curve is hidden; None where it has no length. Pin is painted on the first point of each spline."""
     bevel = obj.data.bevel_depth
-    kept = obj.data.bevel_depth, obj.data.extrude, obj.data.bevel_object
+    profile_settings = obj.data.bevel_depth, obj.data.extrude, obj.data.bevel_object
     obj.data.bevel_depth, obj.data.extrude, obj.data.bevel_object = 0.0, 0.0, None
     try:
         mesh = bpy.data.meshes.new_from_object(obj.evaluated_get(context.evaluated_depsgraph_get()))
     finally:
-        obj.data.bevel_depth, obj.data.extrude, obj.data.bevel_object = kept
+        obj.data.bevel_depth, obj.data.extrude, obj.data.bevel_object = profile_settings
     mesh.name = f"{obj.name} Rope"
     at = np.empty(3 * len(mesh.vertices), np.float32)
     mesh.vertices.foreach_get("co", at)
@@ -31,7 +31,7 @@ def as_edges(obj: bpy.types.Object, context: bpy.types.Context) -> bpy.types.Obj
         collection.objects.link(rope)
     for material in obj.data.materials:
         mesh.materials.append(material)
-    profile = kept[2] if obj.data.bevel_mode == "OBJECT" else None
+    profile = profile_settings[2] if obj.data.bevel_mode == "OBJECT" else None
     if profile is not None and max(*profile.dimensions) > 0.0:
         rope.conjac.rope_thickness = max(*profile.dimensions)
     elif bevel:

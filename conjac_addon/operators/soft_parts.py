@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ...solver.errors import BadInput
 
 #: vertex group that says what is soft, and what is put behind a bone's name for what it holds
-SOFT, HELD = "Soft", "{} Held"
+SOFT, ATTACHED = "Soft", "{} Held"
 
 #: share of each bone's vertices, those farthest from it, that are soft until the artist paints them
 SHARE = 0.5
@@ -19,17 +19,18 @@ SHARE = 0.5
 LOOKED_AT = 300  #: vertices from which it is looked how far the soft part reaches
 
 
-def held(rig: bpy.types.Object, bones: NDArray[np.int64], soft: NDArray[np.bool_]
-         ) -> list[tuple[str, NDArray[np.int64]]]:
-    """The bones that hold something, each with its vertices."""
+def vertices_by_bone(rig: bpy.types.Object, bones: NDArray[np.int64], soft: NDArray[np.bool_]
+                     ) -> list[tuple[str, NDArray[np.int64]]]:
+    """Return the bones that hold vertices, each with these."""
     found = [(name, np.flatnonzero((bones == k) & ~soft)) for k, name in enumerate(rig.data.bones.keys())]
     return [(name, vertices) for name, vertices in found if len(vertices)]
 
 
 def depth(obj: bpy.types.Object, soft: NDArray[np.bool_]) -> float:
-    """How far the soft part reaches from what is held, in the world, in Blender units; 0 where nothing is soft or held.
+    """Return how far the soft part reaches from the attached vertices, in the world, in Blender units; 0 where none or
+    all are soft.
 
-    At least the radius of what the skin is around, since inside of it nothing is held.
+    It is at least the radius of what the skin is around, since no vertex inside of that is attached.
     """
     if not soft.any() or soft.all():
         return 0.0
@@ -38,26 +39,26 @@ def depth(obj: bpy.types.Object, soft: NDArray[np.bool_]) -> float:
     places, corners = np.empty(3 * len(soft), np.float32), np.empty(3 * len(mesh.loop_triangles), np.int32)
     mesh.vertices.foreach_get("co", places)
     there = places.reshape(-1, 3) @ np.array(obj.matrix_world.to_3x3(), np.float32).T
-    some, held = there[soft][:: max(int(soft.sum()) // LOOKED_AT, 1)], there[~soft]
+    some, rigid = there[soft][:: max(int(soft.sum()) // LOOKED_AT, 1)], there[~soft]
     mesh.loop_triangles.foreach_get("vertices", corners)
     a, b, c = there[corners.reshape(-1, 3)].transpose(1, 0, 2)
     across = np.cross(b - a, c - a)
     radius = abs(np.einsum("ki,ki->", a - there.mean(axis=0), across)) / 3.0 / max(
         0.5 * np.linalg.norm(across, axis=1).sum(), 1e-30)  # 2 V / A
-    return float(max(radius, *(np.linalg.norm(held - one, axis=1).min() for one in some)))
+    return float(max(radius, *(np.linalg.norm(rigid - one, axis=1).min() for one in some)))
 
 
-def attach(obj: bpy.types.Object, rig: bpy.types.Object, held: list[tuple[str, NDArray[np.int64]]]) -> None:
+def attach(obj: bpy.types.Object, rig: bpy.types.Object, by_bone: list[tuple[str, NDArray[np.int64]]]) -> None:
     """Attach vertices to the bones that are simulated, or to what these hang on; earlier ones of this rig go."""
     entries = obj.conjac.attachments
     for index in reversed(range(len(entries))):
         if entries[index].object == rig:
             entries.remove(index)
     by_body: dict[str, list[NDArray[np.int64]]] = {}
-    for name, vertices in held:
+    for name, vertices in by_bone:
         by_body.setdefault(next(_bodies_above(rig, name), name), []).append(vertices)
     for name, lists in by_body.items():
-        group = obj.vertex_groups.get(HELD.format(name)) or obj.vertex_groups.new(name=HELD.format(name))
+        group = obj.vertex_groups.get(ATTACHED.format(name)) or obj.vertex_groups.new(name=ATTACHED.format(name))
         group.remove(range(len(obj.data.vertices)))
         group.add(np.concatenate(lists).tolist(), 1.0, "REPLACE")
         one = entries.add()

@@ -34,27 +34,27 @@ def still_job(obj: bpy.types.Object) -> Iterator[Path]:
 
     Raises Environment where they cannot be kept.
     """
-    name, kept = obj.name, place.own_folder(obj) / "stages"
+    name, stages = obj.name, place.own_folder(obj) / "stages"
     with tempfile.TemporaryDirectory(prefix="conjac_preview_", dir=bpy.app.tempdir) as temporary:
         job = Path(temporary)
         own = job / "stages"
-        bring_tets(kept, own)
+        bring_tets(stages, own)
         yield job
         try:
             for path in own.glob(TETS):
-                if not (kept / path.name).exists():
-                    kept.mkdir(parents=True, exist_ok=True)
-                    shutil.move(path, kept / path.name)
+                if not (stages / path.name).exists():
+                    stages.mkdir(parents=True, exist_ok=True)
+                    shutil.move(path, stages / path.name)
         except OSError as error:
-            raise Environment(f"its tetrahedra cannot be kept in {kept} ({error})",
+            raise Environment(f"its tetrahedra cannot be kept in {stages} ({error})",
                               "Choose another cache folder or make room on the disk", name) from error
 
 
-def bring_tets(kept: Path, own: Path) -> None:
+def bring_tets(stages: Path, own: Path) -> None:
     """Tetrahedra of one folder of stages in another one, which is made."""
     own.mkdir()
-    for path in kept.glob(TETS):
-        with suppress(OSError), open_regular(path, kept.parent) as stored:  # what a stranger left may be anything
+    for path in stages.glob(TETS):
+        with suppress(OSError), open_regular(path, stages.parent) as stored:  # what a stranger left may be anything
             _bring(path, stored, own / path.name)
 
 
@@ -72,7 +72,7 @@ def run(obj: bpy.types.Object, scene: bpy.types.Scene, job: Path, argv: list[str
     """Gather the object as it is at the start frame and run a command of the solver on it, giving what is being done.
 
     argv: the command and its options. moves: gather all frames and all that is baked with it. Returns the message of
-    the command's own name, or its summary. Raises what gathering refuses, and Environment or what the solver said.
+    the command's own name, or its summary. Raises what gathering refuses, Environment, or the solver's refusal.
     """
     name, command = obj.name, argv[0]
     copies.own_handles(obj)
@@ -98,14 +98,14 @@ def run(obj: bpy.types.Object, scene: bpy.types.Scene, job: Path, argv: list[str
         if worker.exit_code is None:
             worker.stop()
     if failure is not None:
-        raise _Told(failure["text"], failure["exit"])
+        raise _SolverRefusal(failure["text"], failure["exit"])
     if made is None:
         raise Environment(f"the solver's process ended unexpectedly (exit code {worker.exit_code})",
                           "Look at the console and try again", name)
     return made | {"gathered": notes}
 
 
-class _Told(ConJacError):
+class _SolverRefusal(ConJacError):
     """Refusal of the solver, in its own words."""
 
     def __init__(self, text: str, exit_code: int) -> None:

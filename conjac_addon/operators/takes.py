@@ -4,8 +4,7 @@ import bpy
 
 from ...solver.errors import ConJacError
 from .. import members
-from ..bake import apart, freeing, place
-from ..bake import takes as kept
+from ..bake import apart, freeing, place, takes
 from ..bake.operators import is_baking
 from ..redraw import redraw_panels
 from .light import Behaviour
@@ -21,7 +20,7 @@ class _OnTake(Behaviour):
     def has_some(cls, obj: bpy.types.Object | None) -> bool:
         obj = unless(cls, obj, is_baking, "Wait for the running bake or cancel it")
         obj = unless(cls, obj, lambda one: not place.of(one).own, "It plays another object's bake")
-        return unless(cls, obj, lambda one: not kept.listed(place.job_folder(one)),
+        return unless(cls, obj, lambda one: not takes.listed(place.job_folder(one)),
                       "No take is kept: baking again with other settings keeps one") is not None
 
 
@@ -33,12 +32,12 @@ class CONJAC_OT_use_take(_OnTake):
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = members.owner(context.object)
         try:
-            said = kept.use(obj, context.scene, self.number)
+            sentences = takes.use(obj, context.scene, self.number)
         except ConJacError as error:
             error.object = error.object or obj.name
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        self.report({"INFO"}, ". ".join(said))
+        self.report({"INFO"}, ". ".join(sentences))
         redraw_panels()
         return {"FINISHED"}
 
@@ -69,7 +68,7 @@ class CONJAC_OT_remove_take(_OnTake):
         return cls.has_some(baked(cls, context))
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        take = kept.find(place.job_folder(context.object), self.number)
+        take = takes.find(place.job_folder(context.object), self.number)
         self.number = take.number
         return set(context.window_manager.invoke_confirm(
             self, event, title=f"Delete take {take.number}?", confirm_text="Delete", icon="WARNING",
@@ -78,11 +77,11 @@ class CONJAC_OT_remove_take(_OnTake):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         try:
-            take = kept.find(place.job_folder(context.object), self.number)
+            take = takes.find(place.job_folder(context.object), self.number)
         except ConJacError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        kept.remove(take)
+        takes.remove(take)
         self.report({"INFO"}, f"Take {take.number} is deleted, {freeing.size_in_words(take.size)} are free")
         redraw_panels()
         return {"FINISHED"}

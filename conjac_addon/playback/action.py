@@ -168,9 +168,9 @@ def parts_of(obj: bpy.types.Object) -> dict[str, Any]:
     bones = obj.pose.bones if obj.pose is not None else ()
     # a bone that was copied in Edit Mode has the same sign: the one that still has the name is meant
     renamed = {bone[CALLED]: bone for bone in bones if CALLED in bone and bone[CALLED] != bone.name}
-    kept = {bone.name: bone for bone in bones if bone.get(CALLED, bone.name) == bone.name
-            and (bone.name not in renamed or CALLED in bone)}
-    return {"": obj} | renamed | kept
+    unrenamed = {bone.name: bone for bone in bones if bone.get(CALLED, bone.name) == bone.name
+                 and (bone.name not in renamed or CALLED in bone)}
+    return {"": obj} | renamed | unrenamed
 
 
 def _constraints(obj: bpy.types.Object, found: dict[str, Any]) -> list[tuple[Any, bpy.types.Constraint]]:
@@ -182,8 +182,8 @@ def _constraints(obj: bpy.types.Object, found: dict[str, Any]) -> list[tuple[Any
     copies = [(bone[CALLED], bone) for bone in (obj.pose.bones if obj.pose is not None else ())
               if CALLED in bone and parts.get(bone[CALLED]) != bone]
     for called, part in (*parts.items(), *copies):
-        ours, theirs = ([one[1:] for one in found.get(kept, ()) if one[0] == called]
-                        for kept in ("constraints", "muted"))
+        ours, theirs = ([one[1:] for one in found.get(key, ()) if one[0] == called]
+                        for key in ("constraints", "muted"))
         there += [(part, one) for one in _still_there(part.constraints, ours, theirs)]
     return there
 
@@ -199,15 +199,15 @@ def _still_there(stack: Any, ours: list[list[Any]], theirs: list[list[Any]]) -> 
     known = {name for name, *_ in (*ours, *theirs)}
     unnamed = [one for one in stack if one.name not in known]
     renamed = sorted([(where, kind, mine) for wanted, mine in ((ours, True), (theirs, False))
-                      for name, *told in wanted if told and name not in stack for where, kind in [told]])
-    # one that was not moved stands where it stood; what is left over is told apart by its kind and its order
+                      for name, *details in wanted if details and name not in stack for where, kind in [details]])
+    # one that was not moved stands where it stood; the rest is recognised by its kind and its order
     for moved in (False, True):
-        for told in list(renamed):
-            where, kind, mine = told
+        for muted in list(renamed):
+            where, kind, mine = muted
             at = next((one for one in unnamed if one.type == kind
                        and (one.mute if moved else stack.find(one.name) == where)), None)
             if at is not None:
-                renamed.remove(told)
+                renamed.remove(muted)
                 unnamed.remove(at)
                 found += [at] if mine else []
     return found

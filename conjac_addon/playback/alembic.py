@@ -93,11 +93,11 @@ def export(scene: bpy.types.Scene, path: Path, first: int, last: int,
     try:
         fresh.unlink(missing_ok=True)  # Blender would write through a link
         with tempfile.TemporaryDirectory(prefix="conjac_export_", ignore_cleanup_errors=True) as folder:
-            said = _run({"file": str(fresh), "first": first, "last": last,
-                         "scripts": bpy.context.preferences.filepaths.use_scripts_auto_execute,
-                         **_hand_over(scene, Path(folder), first, meshes)})
-        if said != "ok":
-            raise CacheUnwritable(f"{path} cannot be written ({said})",
+            outcome = _run({"file": str(fresh), "first": first, "last": last,
+                            "scripts": bpy.context.preferences.filepaths.use_scripts_auto_execute,
+                            **_hand_over(scene, Path(folder), first, meshes)})
+        if outcome != "ok":
+            raise CacheUnwritable(f"{path} cannot be written ({outcome})",
                                   "Free some disk space or choose another cache folder")
         replace(fresh, path)
     except PermissionError as error:
@@ -126,7 +126,7 @@ def _hand_over(scene: bpy.types.Scene, folder: Path, first: int,
 
 
 def _run(job: dict[str, Any]) -> str:
-    """Let another Blender export: the last line that it said, or how it died. Raises Environment."""
+    """Let another Blender export; return its last line, or how it died. Raises Environment."""
     argv = [sys.executable, "-I", str(PROCESS)] if not bpy.app.binary_path else [
         bpy.app.binary_path, "--background", "--factory-startup", "--python", str(PROCESS)]
     hidden = {"creationflags": subprocess.CREATE_NO_WINDOW} if sys.platform == "win32" else {}

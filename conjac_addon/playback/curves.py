@@ -27,23 +27,23 @@ def write(owner: bpy.types.ID, path: str, group: str, first: int, values: Array,
     for index in range(values.shape[1]):
         column = values[:, index]
         if np.ptp(column) <= STILL:
-            kept = np.array([0])
+            keyframes = np.array([0])
         elif tolerance > 0.0:
-            kept = simplified(column, tolerance)
+            keyframes = simplified(column, tolerance)
         else:
-            kept = np.arange(len(column))
+            keyframes = np.arange(len(column))
         curve = compat.new_fcurve(owner, path, index, group)
         points = curve.keyframe_points
-        points.add(len(kept))
-        points.foreach_set("co", np.ascontiguousarray(np.stack([frames[kept], column[kept]], axis=1),
+        points.add(len(keyframes))
+        points.foreach_set("co", np.ascontiguousarray(np.stack([frames[keyframes], column[keyframes]], axis=1),
                                                       np.float32).ravel())
-        points.foreach_set("interpolation", np.full(len(kept), LINEAR, np.int32))
+        points.foreach_set("interpolation", np.full(len(keyframes), LINEAR, np.int32))
         curve.update()
 
 
 def simplified(values: Array, tolerance: float) -> NDArray[np.int64]:
     """Indices of values (n,) that are enough: straight lines between them miss none by more than the tolerance."""
-    kept = {0, len(values) - 1}
+    keyframes = {0, len(values) - 1}
     waiting = [(0, len(values) - 1)]
     while waiting:
         a, b = waiting.pop()
@@ -54,9 +54,9 @@ def simplified(values: Array, tolerance: float) -> NDArray[np.int64]:
         worst = int(np.argmax(missed))
         if missed[worst] > tolerance:
             middle = a + 1 + worst
-            kept.add(middle)
+            keyframes.add(middle)
             waiting += [(a, middle), (middle, b)]
-    return np.array(sorted(kept))
+    return np.array(sorted(keyframes))
 
 
 def quaternions(rotations: Array) -> Array:

@@ -44,13 +44,13 @@ def make(obj: bpy.types.Object, mesh: bpy.types.Mesh, mirrored: bool, cuts: Sequ
     bake's triangles run the other way round. Raises BadMesh where the cuts are of another mesh.
     """
     shown = find(obj)
-    kept = shown.data.materials[-1] if shown is not None and len(shown.data.materials) else None
+    inside = shown.data.materials[-1] if shown is not None and len(shown.data.materials) else None
     try:
         _add_cuts(mesh, cuts, mirrored)
     except (IndexError, ValueError) as error:
         bpy.data.meshes.remove(mesh)
         raise BadMesh("its mesh is another than the one that was baked", "Bake again", obj.name) from error
-    mesh.materials.append(obj.conjac.inside_material or kept)
+    mesh.materials.append(obj.conjac.inside_material or inside)
     if WAS_SHOWN not in obj:
         obj[WAS_SHOWN] = {"display": obj.display_type, "render": obj.hide_render}
         obj.display_type, obj.hide_render = "BOUNDS", True

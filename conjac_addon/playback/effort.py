@@ -49,7 +49,7 @@ def show(owner: bpy.types.Object, pushed: Sequence[Pushed]) -> list[str]:
     for one in pushed:
         bone = one.name if owner.type == "ARMATURE" else ""
         obj = owner if bone else bpy.data.objects.get(one.name)
-        # poses were played before: bones and objects that have gone were told of then
+        # poses were played before: bones and objects that have gone were reported then
         if obj is not None and len(one.frames):
             why = graphs.draw(obj, bone, one.frames, one.graphs(), "Effort")
             if why is not None:

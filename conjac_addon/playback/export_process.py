@@ -16,25 +16,25 @@ import numpy as np
 
 
 def main() -> None:
-    told = json.loads(sys.stdin.readline())
-    bpy.context.preferences.filepaths.use_scripts_auto_execute = told["scripts"]
-    bpy.ops.wm.open_mainfile(filepath=told["blend"], load_ui=False, use_scripts=told["scripts"])
-    scene = bpy.data.scenes[told["scene"]]
+    job = json.loads(sys.stdin.readline())
+    bpy.context.preferences.filepaths.use_scripts_auto_execute = job["scripts"]
+    bpy.ops.wm.open_mainfile(filepath=job["blend"], load_ui=False, use_scripts=job["scripts"])
+    scene = bpy.data.scenes[job["scene"]]
     [obj] = scene.collection.objects
-    if told["meshes"]:
-        follow(scene, obj.data, Path(told["meshes"]), told["first"], told["last"])
+    if job["meshes"]:
+        follow(scene, obj.data, Path(job["meshes"]), job["first"], job["last"])
     # one after the other: Blender crashes where a window and a scene that it does not show are given at once
     window = bpy.context.window_manager.windows[0]
     with (bpy.context.temp_override(window=window),
           bpy.context.temp_override(scene=scene, view_layer=scene.view_layers[0])):
         result = bpy.ops.wm.alembic_export(
-            filepath=told["file"], check_existing=False, start=told["first"], end=told["last"],
+            filepath=job["file"], check_existing=False, start=job["first"], end=job["last"],
             evaluation_mode="VIEWPORT", use_instancing=False, export_hair=False, export_particles=False, vcolors=True)
     if "FINISHED" not in result:
         raise RuntimeError("Blender's exporter did not finish")
-    ends = sorted({told["first"], told["last"]})
+    ends = sorted({job["first"], job["last"]})
     written = [count(scene, obj, frame) for frame in ends]
-    check(Path(told["file"]), scene, ends, written)
+    check(Path(job["file"]), scene, ends, written)
 
 
 def follow(scene: bpy.types.Scene, mesh: bpy.types.Mesh, folder: Path, first: int, last: int) -> None:

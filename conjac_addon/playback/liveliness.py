@@ -13,16 +13,16 @@ NAME = "Liveliness {}"  #: of the custom property of a dynamic node, counted fro
 IS_NAME = re.compile(r"Liveliness \d+")
 
 
-def show(obj: bpy.types.Object, told: Lively | None) -> str | None:
+def show(obj: bpy.types.Object, activity: Lively | None) -> str | None:
     """Draw a curve for each dynamic node, in place of those of an earlier bake; none where no node may sleep.
 
     Returns a sentence where the object's animation cannot be written, else None.
     """
     hide(obj)
-    if told is None or not len(told.frames):
+    if activity is None or not len(activity.frames):
         return None
-    of_nodes = {NAME.format(k + 1): told.levels[:, k] for k in range(told.levels.shape[1])}
-    refused = graphs.draw(obj, "", told.frames, of_nodes, "Liveliness")
+    of_nodes = {NAME.format(k + 1): activity.levels[:, k] for k in range(activity.levels.shape[1])}
+    refused = graphs.draw(obj, "", activity.frames, of_nodes, "Liveliness")
     if refused is None:
         return None
     hide(obj)

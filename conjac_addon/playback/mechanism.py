@@ -125,8 +125,8 @@ def bone_tracks(armature: bpy.types.Object, places: Places, read: dict[str, NDAr
                            armature.name)
         if _has_own_keyframes(bone):
             continue
-        held_by = above[name] if name in above else poses[bone.parent.name] if bone.parent is not None else None
-        tracks.append(action.Track(name, action.local(bone, pose, held_by)))
+        parent_pose = above[name] if name in above else poses[bone.parent.name] if bone.parent is not None else None
+        tracks.append(action.Track(name, action.local(bone, pose, parent_pose)))
     return tracks
 
 

@@ -27,8 +27,8 @@ def is_moved(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     """Whether an object or its bones stand elsewhere than their bake says, at the present frame."""
     frame = present_frame(scene) + present_subframe(scene)
     for curve, part, channel in _baked(obj):
-        here, told = getattr(part, channel)[curve.array_index], curve.evaluate(frame)
-        if abs(here - told) > SAME * max(abs(here), abs(told), 1.0):
+        here, baked = getattr(part, channel)[curve.array_index], curve.evaluate(frame)
+        if abs(here - baked) > SAME * max(abs(here), abs(baked), 1.0):
             return True
     return False
 

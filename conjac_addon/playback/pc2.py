@@ -72,8 +72,8 @@ class PC2:
             return False
         if path.stat().st_size < HEADER.size + 12 * samples * points:
             return False  # its end was lost: what a header promises and is not there shows the rest shape
-        held = np.memmap(path, "<f4", "r", HEADER.size, (samples, points, 3))
-        return all(np.array_equal(held[index], positions) for index, positions in enumerate(frames))
+        stored = np.memmap(path, "<f4", "r", HEADER.size, (samples, points, 3))
+        return all(np.array_equal(stored[index], positions) for index, positions in enumerate(frames))
 
     def hide(self, obj: bpy.types.Object) -> None:
         """Stop playing. The modifier goes; the file stays until the bake is freed."""

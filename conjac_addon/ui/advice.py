@@ -38,7 +38,7 @@ FLAT = 1.0e-5
 #: of a body's largest dimension: a ground that lies no deeper is where it seems to be
 SUNK = 0.01
 
-#: of the slowest wobble [Hz]: what is held and slower hangs down by more than it swings
+#: of the slowest wobble [Hz]: a constrained body that is slower hangs down by more than it swings
 SLACK = 1.0
 
 #: of a bake's frames: so many with shorter steps are worth a sentence
@@ -117,17 +117,17 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
         yield Advice("slow", f"At this scene's Unit Scale gravity is {BLENDERS * unit_scale(scene):.3g} m/s² and not "
                      f"{BLENDERS}: see Forces")
     if members.is_soft_body(obj):
-        if unfelt := read_by_itself.unfelt(obj, scene):
-            yield Advice("unfelt", f'"{unfelt[0].name}" does not move it: of force fields, Wind alone blows, and at '
+        if ignored := read_by_itself.ignored_fields(obj, scene):
+            yield Advice("unfelt", f'"{ignored[0].name}" does not move it: of force fields, Wind alone blows, and at '
                          "cloth alone")
         if members.moves_dynamic_nodes(obj) and has_dynamic_node(obj) is False:
             found = f"A bake puts {obj.conjac.suggestions} dynamic spots where it swings most: it has none of its own"
             text = found if obj.conjac.suggest_spots else "Nothing will wobble: it has no dynamic node"
             yield Advice("wobble", text, "conjac.suggest_handles", "Suggest")
         falls = members.mechanism_of(obj) is None and is_pulled(scene) and not members.shared_settings(obj).use_ground
-        if falls and not members.colliders(obj, scene) and is_held(obj) is False:
+        if falls and not members.colliders(obj, scene) and is_constrained(obj) is False:
             yield Advice("falls", "It falls forever: nothing holds it", "conjac.add_ground", "Add Ground")
-        if members.mechanism_of(obj) is None and is_pulled(scene) and is_held(obj) is False \
+        if members.mechanism_of(obj) is None and is_pulled(scene) and is_constrained(obj) is False \
                 and not has_floor(obj, scene):
             if floor := unnoticed(obj, scene):
                 yield Advice("through", f'It falls through "{floor[0].name}", which is no collider', "conjac.land",
@@ -148,7 +148,7 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
         if is_pulled(scene) and lies(obj, scene):
             yield Advice("lies", "It lies on the ground already: raise it to see it fall")
         unpinned = renamed_pin(obj)
-        if not unpinned and is_held(obj) is False and is_led(obj):
+        if not unpinned and is_constrained(obj) is False and is_led(obj):
             yield Advice("unled", "Its own animation does nothing: that moves what is pinned, and nothing is",
                          "conjac.add_group", "Paint Pin")
         if unpinned:
@@ -190,7 +190,7 @@ def _touching_nothing(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator
     """Yield advice on objects that a soft body goes through because it collides with nothing."""
     others = [one for one in scene.objects if one != obj]
     if members.mechanism_of(obj) is not None:
-        # a character's flesh is meant to be quick: only what its bones may be stopped by is told
+        # a character's flesh is meant to be quick: only what its bones may be stopped by is reported
         if any(members.is_collider(one) for one in others):
             yield Advice("apart", "It goes through colliders, whatever stops its bones: see Collides With")
     elif any(members.is_soft_body(one) or members.is_collider(one) for one in others):
@@ -224,13 +224,13 @@ def has_dynamic_node(obj: bpy.types.Object) -> bool | None:
 
 
 def is_flat(obj: bpy.types.Object) -> bool:
-    """Whether a soft body lies in a plane, and nobody has said how thick it is."""
+    """Whether a soft body lies in a plane, and the artist has not set its thickness."""
     return (members.is_volume(obj) and not obj.conjac.sheet_thickness and not above(obj)
             and min(*obj.dimensions) < FLAT * max(*obj.dimensions))
 
 
-def is_held(obj: bpy.types.Object) -> bool | None:
-    """Whether a pin, a bone or a nail holds it; None where only an evaluation could tell."""
+def is_constrained(obj: bpy.types.Object) -> bool | None:
+    """Whether a pin, a bone or a nail holds it; None where that takes an evaluation."""
     settings = obj.conjac
     if any(one.object is not None for one in (*settings.nails, *settings.attachments)):
         return True
@@ -240,7 +240,7 @@ def is_held(obj: bpy.types.Object) -> bool | None:
 def limp(obj: bpy.types.Object, scene: bpy.types.Scene) -> float | None:
     """The slowest wobble [Hz] of what something holds, where its weight bends it by more than it swings; None where it
     was not baked yet, or not with the stiffness that it has."""
-    if not members.is_volume(obj) or not is_pulled(scene) or not is_held(obj):
+    if not members.is_volume(obj) or not is_pulled(scene) or not is_constrained(obj):
         return None
     found = place.of(obj)
     cache = place.cache_of(found.folder)
@@ -273,7 +273,7 @@ def lies(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
              read_by_itself.fields(obj, scene))
     if any(map(len, moved)) or obj.data.shape_keys is not None or settings.fiber_material != "none":
         return False
-    if is_held(obj) is not False or any(may_move(one) for one in (obj, *members.colliders(obj, scene))):
+    if is_constrained(obj) is not False or any(may_move(one) for one in (obj, *members.colliders(obj, scene))):
         return False
     return abs(lowest(obj, scene) - shared.ground_height) <= 1.0e-3 * max(*obj.dimensions)
 

@@ -16,26 +16,26 @@ NAMED = 3
 
 def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw the collisions of a soft body or collider: partners, friction, and the objects that they are now."""
-    obj, said = context.object, context.object.conjac.contact
+    obj, contact = context.object, context.object.conjac.contact
     if not members.is_soft_body(obj):
-        _draw_collider(layout, said)
+        _draw_collider(layout, contact)
         hint(layout, thin_sentence(obj)
              or "Soft bodies that collide with all, or with a collection that it is in, do not go through it")
         return
-    setting(layout, said, "collides_with")
-    if said.collides_with == kinds.COLLECTION:
+    setting(layout, contact, "collides_with")
+    if contact.collides_with == kinds.COLLECTION:
         row = layout.row()
-        row.alert = said.collection is None
-        row.prop(said, "collection")
-    if said.collides_with == kinds.NOTHING:
-        setting(layout, said, "is_collider")
-        if said.is_collider:
-            _draw_collider(layout, said)
+        row.alert = contact.collection is None
+        row.prop(contact, "collection")
+    if contact.collides_with == kinds.NOTHING:
+        setting(layout, contact, "is_collider")
+        if contact.is_collider:
+            _draw_collider(layout, contact)
         return
-    setting(layout, said, "itself")
+    setting(layout, contact, "itself")
     if not members.is_sharp(obj):
         fields.draw(layout, obj, "pins")
-        if said.pins_yield and not said.itself:
+        if contact.pins_yield and not contact.itself:
             hint(layout, "Pressed flat, it passes through itself: enable Self Collision")
     for part in ("friction", "surface", "distance"):
         fields.draw(layout, obj, part)
@@ -46,7 +46,7 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         hint(layout, "It touches only soft bodies that hang on the same mechanism")
     layout.operator("conjac.select_crossing", icon="RESTRICT_SELECT_OFF")
     layout.operator("conjac.contact_attributes", icon="SPREADSHEET")
-    setting(layout, said, "attributes_follow")
+    setting(layout, contact, "attributes_follow")
     _draw_what_does_not_go(layout, obj)
 
 
@@ -56,9 +56,9 @@ def draw_law(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
         fields.draw(layout, obj, "law")
 
 
-def _draw_collider(layout: bpy.types.UILayout, said: bpy.types.PropertyGroup) -> None:
-    setting(layout, said, "friction")
-    setting(layout, said, "thickness")
+def _draw_collider(layout: bpy.types.UILayout, contact: bpy.types.PropertyGroup) -> None:
+    setting(layout, contact, "friction")
+    setting(layout, contact, "thickness")
 
 
 def thin_sentence(obj: bpy.types.Object) -> str | None:
@@ -78,12 +78,12 @@ def _sentence(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
     holder = members.owner(obj)
     if members.touches_soft(holder) and members.wants(obj, holder):
         names.append(f"the bodies of {holder.name}")
-    said = obj.conjac.contact
-    if not names and said.collides_with == kinds.COLLECTION:
-        if said.collection is None:
+    contact = obj.conjac.contact
+    if not names and contact.collides_with == kinds.COLLECTION:
+        if contact.collection is None:
             return "It touches nothing yet: choose the Collection that it collides with"
-        return (f'It touches nothing yet: "{said.collection.name}" has no collider and no soft body that collides with '
-                "it too")
+        return (f'It touches nothing yet: "{contact.collection.name}" has no collider and no soft body that collides '
+                "with it too")
     if not names:
         return "It touches nothing yet: nothing else here collides with it"
     shown = ", ".join(names[:NAMED])

@@ -58,7 +58,7 @@ def _at(obj: bpy.types.Object, frame: int) -> Array | None:
 def draw(context: bpy.types.Context) -> None:
     """Draw the contacts of all visible soft bodies, each bake once."""
     bakes = {members.owner(obj): obj for obj in context.visible_objects if members.collides(obj)}
-    drawn.draw([told for obj in bakes.values() if (told := marks(obj, context.scene)) is not None and len(told[0])],
+    drawn.draw([found for obj in bakes.values() if (found := marks(obj, context.scene)) is not None and len(found[0])],
                SIZE, POINTS, ARROWS)
 
 

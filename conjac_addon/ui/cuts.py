@@ -49,10 +49,10 @@ def draw_nails(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         column.prop(nail, "radius")
         row = column.row(align=True)
         row.prop(nail, "is_drawn")
-        held = row.row(align=True)
-        held.active = nail.is_drawn
-        held.alert = nail.is_drawn and nail.until + nail.until_subframe <= nail.frame + nail.subframe
-        held.prop(nail, "until")
+        until_row = row.row(align=True)
+        until_row.active = nail.is_drawn
+        until_row.alert = nail.is_drawn and nail.until + nail.until_subframe <= nail.frame + nail.subframe
+        until_row.prop(nail, "until")
         if nail.is_drawn:
             _subframe(column, context, nail, "until_subframe", "Until Subframe")
     layout.operator("conjac.add_nail", icon="PINNED")

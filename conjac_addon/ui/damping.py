@@ -65,12 +65,12 @@ def caption(settings: bpy.types.PropertyGroup) -> str:
     modes = 0
     if catalogue.MODES in integrator.params:
         modes = getattr(settings.solver, property_name(integrator, catalogue.MODES))
-    kept, of = "", "a wobble"
+    modal, of = "", "a wobble"
     if modes:
-        kept = f"The slowest {modes} wobbles keep their swing. " if modes > 1 else "The slowest one keeps its swing. "
+        modal = f"The slowest {modes} wobbles keep their swing. " if modes > 1 else "The slowest one keeps its swing. "
         of = "the others"
     damped = settings.wobble_half_life or any(getattr(settings, property_name(law, param)) for param in law.params)
-    return f"{kept}Left of {of} after 1 s{', before material damping' if damped else ''}:"
+    return f"{modal}Left of {of} after 1 s{', before material damping' if damped else ''}:"
 
 
 def load_table() -> dict[str, Any]:

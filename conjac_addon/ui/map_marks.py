@@ -178,7 +178,7 @@ def draw_text(context: bpy.types.Context, text: str) -> None:
     blf.draw(0, text)
 
 
-def draw_bar(context: bpy.types.Context, said: Ends) -> None:
+def draw_bar(context: bpy.types.Context, labels: Ends) -> None:
     """Draw a bar of all colours with its title and what its two ends stand for."""
     left, low, scale = _corner(context)
     width, height = BAR[0] * scale, BAR[1] * scale
@@ -192,14 +192,14 @@ def draw_bar(context: bpy.types.Context, said: Ends) -> None:
     blf.size(0, TEXT * scale)
     blf.color(0, 1.0, 1.0, 1.0, 1.0)
     gap = 5.0 * scale
-    for text, x, y in ((said.title, left, low + height + gap), (said.low, left, low - TEXT * scale - gap),
-                       (said.high, left + width - blf.dimensions(0, said.high)[0], low - TEXT * scale - gap)):
+    for text, x, y in ((labels.title, left, low + height + gap), (labels.low, left, low - TEXT * scale - gap),
+                       (labels.high, left + width - blf.dimensions(0, labels.high)[0], low - TEXT * scale - gap)):
         blf.position(0, x, y, 0)
         blf.draw(0, text)
 
 
 def pinned(obj: bpy.types.Object, context: bpy.types.Context) -> tuple[Array, Array] | None:
-    """Vertices that are held hard and softly, (h, 3) and (s, 3) in world; None where none is."""
+    """Return points that are pinned hard and softly, (h, 3) and (s, 3) in world; None where none is."""
     mesh, places = evaluated(obj, context)
     found = weights(obj, mesh, obj.conjac.pin_group)
     if found is None:
@@ -212,9 +212,10 @@ def pinned(obj: bpy.types.Object, context: bpy.types.Context) -> tuple[Array, Ar
 def draw_pins(context: bpy.types.Context) -> None:
     """Draw those of all visible soft bodies and cloths."""
     bodies = [obj for obj in context.visible_objects if members.is_soft_body(obj) and obj.mode != "EDIT"]
-    told = [held for obj in bodies if (held := pinned(obj, context)) is not None]
+    found = [vertices for obj in bodies if (vertices := pinned(obj, context)) is not None]
     for kind, colour in ((0, HARD), (1, SOFT)):
-        drawn.draw([(held[kind], held[kind][:0]) for held in told if len(held[kind])], SIZE, colour, colour)
+        points = [vertices[kind] for vertices in found if len(vertices[kind])]
+        drawn.draw([(some, some[:0]) for some in points], SIZE, colour, colour)
 
 
 def forget() -> None:

@@ -17,7 +17,7 @@ Edges = dict[int, list[int]]  #: vertex → those that an edge joins it with
 #: maps of which only what is painted above half counts
 HALVES = {"pin": "held", "dynamic": "dynamic"}
 
-#: what is said before anything was counted
+#: text before anything was counted
 UNKNOWN = "…"
 
 _found: dict[int, dict[str, str]] = {}  #: by session_uid: sentences by map, "nodes" is that of all that is dynamic

@@ -91,7 +91,7 @@ def _notes_of(obj: bpy.types.Object, status: bake.Status) -> list[notes.Note]:
         if status.mine:
             slowly = slow.of(obj, bpy.context.scene)
             return [notes.Note(slowly)] if slowly else []
-        return [notes.Note(f"Another program bakes it: pause or cancel it there. {status.held_by}".rstrip(". "))]
+        return [notes.Note(f"Another program bakes it: pause or cancel it there. {status.other_baker}".rstrip(". "))]
     found = notes.of(obj)
     if _headline(status) != status.text:
         alarming = bool(status.wrong) or status.state == "broken"
@@ -276,15 +276,15 @@ def draw_volume(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def _tetrahedra(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
-    """How long their edges are where nobody has said so, and how many nodes a box as large would have of them."""
+    """Return a sentence about the default length of edges, and how many nodes a box as large would have of them."""
     unit = unit_scale(scene)
     asked = obj.conjac.edge_length
     edge, nodes = filled_box([*obj.dimensions], asked)
     if not edge:
         return "It has no size yet"
-    said = "" if asked else f"0 is {edge * unit:.2g} m here. "
-    said += f"A box of its size has about {float(f'{nodes:.1g}'):,.0f} nodes"
-    return f"{said}: a larger Edge Length makes it faster" if nodes > NODES else said
+    sentence = "" if asked else f"0 is {edge * unit:.2g} m here. "
+    sentence += f"A box of its size has about {float(f'{nodes:.1g}'):,.0f} nodes"
+    return f"{sentence}: a larger Edge Length makes it faster" if nodes > NODES else sentence
 
 
 def draw_simulate_after(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:

@@ -49,7 +49,7 @@ def _at(obj: bpy.types.Object, folder: Path, frame: int) -> tuple[Array, Array] 
         try:
             uuid = identity.of(obj)
             names = cache.sheet_names()
-            name = next((one for one, told in cache.body_uuids().items() if one in names and told == uuid),
+            name = next((one for one, known in cache.body_uuids().items() if one in names and known == uuid),
                         names[0] if len(names) == 1 else obj.name)
             sheet = cache.sheets(frame)[name]
         except (ConJacError, KeyError):
@@ -62,8 +62,8 @@ def _at(obj: bpy.types.Object, folder: Path, frame: int) -> tuple[Array, Array] 
 
 def draw(context: bpy.types.Context) -> None:
     """Draw those of all visible cloth with Sharp Edges."""
-    drawn.draw([told for obj in context.visible_objects if members.is_sharp(obj)
-                and (told := marks(obj, context.scene)) is not None and len(told[0])], SIZE, POINTS, ARROWS)
+    drawn.draw([found for obj in context.visible_objects if members.is_sharp(obj)
+                and (found := marks(obj, context.scene)) is not None and len(found[0])], SIZE, POINTS, ARROWS)
 
 
 def forget() -> None:

@@ -19,16 +19,16 @@ def sentence(progress: Progress, bodies: int, volumes: int) -> str:
     """
     if progress.timed < FEW or progress.spent_s < SLOW * progress.timed:
         return ""
-    said = [f"A frame takes {duration(progress.spent_s / progress.timed)}"]
+    sentences = [f"A frame takes {duration(progress.spent_s / progress.timed)}"]
     if progress.shorter:
-        said.append("What hits something fast takes shorter steps than Time Step")
+        sentences.append("What hits something fast takes shorter steps than Time Step")
     if bodies > 1:
-        said.append(f"{bodies} bodies that may touch are solved together: give what never meets the others a Collides "
-                    "With of None")
+        sentences.append(f"{bodies} bodies that may touch are solved together: give what never meets the others a "
+                         "Collides With of None")
     if volumes:
-        said.append("A larger Edge Length in Volume makes fewer tetrahedra, and Play Live or the method Subspace shows "
-                    "a draft")
-    return ". ".join(said)
+        sentences.append("A larger Edge Length in Volume makes fewer tetrahedra, and Play Live or the method Subspace "
+                         "shows a draft")
+    return ". ".join(sentences)
 
 
 def of(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..bake import freeing, place
-from ..bake import takes as kept
+from ..bake import freeing, place, takes
 from ..text import hint, one_line
 
 #: units of the three buttons beside the words of a take
@@ -15,7 +14,7 @@ BESIDE = 5.0
 def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """A line for each, the newest first."""
     at = place.of(context.object)
-    found = kept.listed(at.folder) if at.own else []
+    found = takes.listed(at.folder) if at.own else []
     if not found:
         hint(layout, "Baking again with other settings keeps the previous frames here")
     column = layout.column(align=True)
@@ -28,7 +27,7 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     layout.operator("conjac.remove_unused_caches", icon="TRASH")
 
 
-def words(take: kept.Take) -> str:
+def words(take: takes.Take) -> str:
     """One line of it: number, frames, size, and what changed after it."""
     before = f", before {take.why}" if take.why else ""
     return f"{take.number}: {take.first} to {take.last}, {freeing.size_in_words(take.size)}{before}"

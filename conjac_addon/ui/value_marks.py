@@ -115,11 +115,11 @@ def draw_legend(context: bpy.types.Context) -> None:
     found = shown(context)
     if found is None:
         return
-    said = legend(*found, context.scene)
-    if said is None:
+    labels = legend(*found, context.scene)
+    if labels is None:
         map_marks.draw_text(context, "Nothing to color here: switch on Stress Output in Output, and bake")
     else:
-        map_marks.draw_bar(context, said)
+        map_marks.draw_bar(context, labels)
 
 
 def forget() -> None:

@@ -225,13 +225,13 @@ def test_free_says_how_many_frames_and_how_much_of_the_disk(scene, capfd):  # no
     assert obj.conjac.bake() == 0
     folder = place.job_folder(obj)
     held = [path for path in (folder / "cache").rglob("*") if path.is_file()] + list(folder.glob("*.pc2"))
-    kept = freeing.kept_on_disk(folder)
+    kept = freeing.size_on_disk(folder)
     assert kept == f"12 frames, {sum(path.stat().st_size for path in held) / 1e3:.0f} kB"
     capfd.readouterr()
     assert bpy.ops.conjac.free_bake() == {"FINISHED"}
     assert f'"Jelly": {kept} freed' in capfd.readouterr().out
     assert not any(path.exists() for path in held)
-    assert freeing.kept_on_disk(folder) == "0 frames, 0 kB"
+    assert freeing.size_on_disk(folder) == "0 frames, 0 kB"
     assert [freeing.size_in_words(size) for size in (850e3, 12.34e6, 1.2e9)] == ["850 kB", "12.3 MB", "1.2 GB"]
 
 

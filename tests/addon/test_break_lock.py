@@ -31,7 +31,7 @@ def test_the_lock_of_another_machine_can_be_broken(scene):  # noqa: F811
     leave(obj, FARM, 125.0)
     status = addon_bake.status(obj)
     assert (status.state, status.mine) == ("baking", False)
-    assert "process 4711 on farm-7, last heard of 2 min ago" in status.held_by
+    assert "process 4711 on farm-7, last heard of 2 min ago" in status.other_baker
     with pytest.raises(RuntimeError, match="baked already|being baked"):
         bpy.ops.conjac.bake()
     assert bpy.ops.conjac.break_lock.poll()

@@ -27,7 +27,7 @@ def artist():
     from bl_ext.user_default.conjac.conjac_addon import status_line
     from bl_ext.user_default.conjac.conjac_addon.bake import kernels
     for _ in range(600):
-        if status_line._told:
+        if status_line._shown_in:
             break
         yield
     for _ in range(4):  # drawn
@@ -39,7 +39,7 @@ def artist():
     for _ in range(4):
         yield
     picture({silent!r})
-    assert not status_line._told
+    assert not status_line._shown_in
     print("compiled", [path.name for path in kernels.folder().glob("compiled-*")], flush=True)
 
 steps = artist()
