@@ -81,14 +81,12 @@ def test_a_clean_room_stays_clean(room):
 
 #: words that no identifier, comment and docstring of the add-on has; what an artist reads may have them
 OF_ADDON = frozenset("said told held felt unfelt".split())
-#: names in the add-on that are not its own: the lock of the solver that a bake takes
-NOT_OF_ADDON = {("taken.py", "held")}
 
 
 def test_the_addon_names_what_its_values_are():
     found = [f"{path.relative_to(ROOT)}:{line} {sorted(words(text) & OF_ADDON)}"
              for path in sorted((ROOT / "conjac_addon").rglob("*.py")) for line, text in said(path)
-             if words(text) & OF_ADDON and (path.name, text) not in NOT_OF_ADDON]
+             if words(text) & OF_ADDON]
     assert not found
 
 
