@@ -25,7 +25,7 @@ from solver.forces.cloth.corotated_membrane import CorotatedMembrane
 from solver.forces.cloth.quadratic_bending import QuadraticBending
 from solver.forces.cloth.sheet import Sheet
 from solver.rows.sparse.program import SparseProgram
-from solver.rows.sparse.rows import SpreadRows, VertexRows
+from solver.rows.tables import SparseRows, VertexRows
 
 H, STEPS, WARM, HALF, DENSITY, NEAR = 1 / 96, 60, 40, 0.4, 0.2, 0.02
 STRETCH = {"stretch_warp": 900.0, "stretch_weft": 900.0, "shear": 300.0, "poisson_ratio": 0.3}
@@ -77,10 +77,10 @@ class Lying:
         over = np.flatnonzero((np.abs(self.x[:, :2]) <= HALF).all(axis=1) & (np.abs(self.x[:, 2]) < NEAR))
         factor = np.zeros((len(over), 5))
         factor[:, 2] = 1.0
-        return VertexRows(over.astype(np.int32), factor, -self.x[over, 2] / H, np.zeros(len(over), bool),
-                          over.astype(np.int64))
+        return VertexRows.hard(over.astype(np.int32), factor, -self.x[over, 2] / H, np.zeros(len(over), bool),
+                               over.astype(np.int64))
 
-    def rim(self) -> SpreadRows:
+    def rim(self) -> SparseRows:
         """Return the rows of edges that cross the lid's rim, at the points where they do."""
         ends = self.x[self.edges]
         out = np.abs(ends[:, :, :2]).max(axis=2) > HALF
@@ -97,7 +97,8 @@ class Lying:
         row = np.repeat(np.arange(len(crossing)), 2)
         matrix = sp.csr_matrix((np.stack([1.0 - low, low], axis=1).ravel(),
                                 (row, 3 * self.edges[crossing].ravel() + 2)), (len(crossing), self.x.size))
-        return SpreadRows(matrix, -height / H, np.zeros(len(crossing), bool), crossing.astype(np.int64) + len(self.x))
+        return SparseRows.hard(matrix, -height / H, np.zeros(len(crossing), bool),
+                               crossing.astype(np.int64) + len(self.x))
 
 
 def measured(cells: int, rim: bool) -> dict[str, Any]:

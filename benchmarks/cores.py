@@ -9,11 +9,14 @@ a core that they took in the worst run that counts. `processor` is the processor
 of one.
 
 The account: one thread runs each piece of each call that is shared apart (thread time, so that others at work do not
-count). What lies between the calls is serial. A list scheduler gives each call's pieces to P threads as the pool does:
-as many as are worth waking, in its portions, at the prices of waking and asking measured here. Of a piece's time its
-arrays take what memory needs to read them, at most all of it; that part grows by P B / B(P) where P threads read at
-once. Bytes a second are measured with one and two, and beyond these B(P) = P B / (1 + s (P − 1)) is a law of contention
-through both. `two` is compared with the clock; 4 to 32 are predictions of machines that are not here.
+count). What lies between the calls is serial. A list scheduler gives each call's pieces to P threads as the pool does,
+call by call in their order: on as many threads as its habits choose from what the calls before took by the same
+scheduler, slower ways that it tries included, in its portions. Prices are measured here on kernels: `wake` until a
+helper begins, `ask` for each portion, `join` from the last piece's end until the one who asked goes on, which counts
+where a helper ends last, and `carry` for each byte that the caches of two cores hand to each other and back. Of a
+piece's time its arrays take what memory needs to read them, at most all of it; that part grows by P B / B(P) where P
+threads read at once. Bytes a second are measured with one and two, and beyond these B(P) = P B / (1 + s (P − 1)) is a
+law of contention through both. `two` is compared with the clock; 4 to 32 are predictions of machines that are not here.
 
 `cores_one`: what one thread takes over what it would take if each kernel were called without the pool: a scene's calls,
 times what a call takes more by way of the pool.
@@ -26,7 +29,6 @@ import heapq
 import os
 import statistics
 import sys
-import threading
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,95 +38,22 @@ from solver import threads  # isort: skip  # first: it sets what numba and BLAS 
 import numpy as np
 
 from benchmarks import cores_scenes
+from benchmarks.cores_prices import Prices
 from benchmarks.report import Claim, claim, emit
-from solver.nonlinear.problem_kernels import PIECES, place_nodes
-from solver.pool import Call, Pool, helpers_for, least_portion, portions
+from solver.habits import SHORTEST, Habits
+from solver.pool import Call, least_portion, portions
 
 PARTS = {"large": ("dragon", "rest", "heap", "mat", "balls"),
          "small": ("bowl", "edge", "cloak", "muscle", "ragdoll"), "million": ("million",)}
 EIGHT = ("dragon", "heap", "mat", "balls", "million")  #: scenes for which 8 and 16 cores have a goal
 TURNS = {"heap": 2}  #: of the clock; others:
 MOST_TURNS = 3
-SHORT_TURNS, SHORTEST = 5, 2.0  #: of scenes of a few seconds; [s] that each measures, as one run scatters by a tenth
+SHORT_TURNS, SHORTEST_RUN = 5, 2.0  #: of scenes of a few seconds; [s] of each, as one run scatters by a tenth
 MOST_TRIES = 2  #: as many turns where others disturb
 QUIET, TOO_LOUD = 0.04, 0.2  #: of a core, by others: no matter, and too much for a row
 PREDICTED = (2, 4, 8, 16, 32)
 LARGE, MIDDLE = 4000, 1000  #: nodes
-STREAM = 1 << 24  #: float64 that memory's speed is measured with
-CALLS, ASLEEP = 300, 3.0e-4  #: that prices are the median of, [s] that one who asks is busy meanwhile
-
-
-def bytes_a_second(count: int) -> float:
-    """That `count` threads together read and write, the best of five."""
-    arrays = [(np.zeros(STREAM), np.ones(STREAM)) for _ in range(count)]
-    best = np.inf
-    for _ in range(5):
-        work = [threading.Thread(target=np.copyto, args=pair) for pair in arrays]
-        began = time.perf_counter()
-        for one in work:
-            one.start()
-        for one in work:
-            one.join()
-        best = min(best, time.perf_counter() - began)
-    return 16.0 * STREAM * count / float(best)
-
-
-def waking() -> float:
-    """Seconds until a thread that was asked begins with a piece, the median."""
-    pool, spent = Pool(2), []
-
-    def piece(start: int, stop: int) -> None:
-        if threading.current_thread() is threading.main_thread():
-            time.sleep(ASLEEP)
-        else:
-            spent.append(time.perf_counter() - began)
-
-    for _ in range(CALLS):
-        began = time.perf_counter()
-        pool.run(piece, 2, ())
-    pool.end()
-    return statistics.median(spent)
-
-
-def asking() -> float:
-    """Seconds that a kernel takes which has hardly anything to do, the median: what each portion costs besides."""
-    x, nothing = np.zeros((PIECES, 3)), np.zeros(0, dtype=bool)
-    position, spent = np.arange(PIECES), []
-    for _ in range(CALLS):
-        began = time.perf_counter()
-        place_nodes(0, 1, position, nothing, x, x, x, 1.0, np.empty_like(x), np.empty_like(x))
-        spent.append(time.perf_counter() - began)
-    return statistics.median(spent)
-
-
-def handing_on() -> float:
-    """Return the seconds by which a call through the pool of one thread is longer than the kernel's own, the median."""
-    x, nothing = np.zeros((PIECES, 3)), np.zeros(0, dtype=bool)
-    arguments = np.arange(PIECES), nothing, x, x, x, 1.0, np.empty_like(x), np.empty_like(x)
-    threads.configure(1)
-    spent: list[float] = []
-    for _ in range(CALLS):
-        began = time.perf_counter()
-        place_nodes(0, PIECES, *arguments)
-        middle = time.perf_counter()
-        threads.parallel_for(place_nodes, PIECES, *arguments)
-        spent.append(time.perf_counter() - middle - (middle - began))
-    return max(statistics.median(spent), 0.0)
-
-
-class Prices(NamedTuple):
-    """Prices of this machine, as they were measured."""
-
-    wake: float  #: seconds until a thread begins
-    ask: float  #: seconds for each portion
-    hand: float  #: seconds more that a call takes on one thread by way of the pool
-    one: float  #: bytes a second of one thread
-    two: float  #: of two
-
-    def memory(self, count: int) -> float:
-        """Bytes a second of so many threads."""
-        contention = max(2.0 * self.one / self.two - 1.0, 0.0)
-        return count * self.one / (1.0 + contention * (count - 1))
+CACHE = 1 << 20  #: bytes of a core's own cache: more is read from the one that all share anyway
 
 
 class Run(NamedTuple):
@@ -159,7 +88,7 @@ def in_turns(scene: cores_scenes.Measured, turns: int) -> dict[int, list[Run]]:
     """Runs with one and two threads that nobody disturbed: so many of each, or where somebody always did the ones that
     were disturbed least. Raises RuntimeError where not all end with the same bytes, or others left no second core."""
     found: dict[int, list[Run]] = {1: [], 2: []}
-    repeats = 1 + int(SHORTEST / timed(scene, 1).seconds)
+    repeats = 1 + int(SHORTEST_RUN / timed(scene, 1).seconds)
     for _ in range(MOST_TRIES * turns):
         for count, runs in found.items():
             runs.append(timed(scene, count, repeats))
@@ -191,22 +120,43 @@ class Account:
 
     def seconds(self, count: int, prices: Prices) -> float:
         """That `count` threads would take."""
-        return self.serial + sum(self._call(call, count, prices) for call in self.calls)
+        habits = Habits()
+        return self.serial + sum(self._call(call, habits, count, prices) for call in self.calls)
+
+    @classmethod
+    def _call(cls, call: Call, habits: Habits, count: int, prices: Prices) -> float:
+        """Return the seconds that one call takes on `count` threads, by what those before it took."""
+        work, key = max(sum(call.pieces), SHORTEST), call.kind[:3]
+        if count == 1 or call.total < 2:
+            return work
+        helpers, expected, took, elapsed = 0, None, work, None
+        is_short = habits.are_short(key)
+        if not is_short:
+            helpers, expected = habits.choose(call.kind, len(call.pieces), count)
+        if helpers:
+            took, elapsed = cls._shared(call, helpers, expected, prices)
+        if not is_short:
+            habits.learn(call.kind, took, elapsed)
+        habits.note(key, took)
+        return work if elapsed is None else elapsed
 
     @staticmethod
-    def _call(call: Call, count: int, prices: Prices) -> float:
-        """Return the seconds that one call takes on `count` threads."""
-        pieces, work = len(call.pieces), sum(call.pieces)
-        helpers = helpers_for(pieces, count, work)
-        if helpers < 1:
-            return work
-        threads_at_work = helpers + 1
+    def _shared(call: Call, helpers: int, expected: float | None, prices: Prices) -> tuple[float, float]:
+        """Return the seconds that a call takes on so many threads besides the one that asks: all together, and by the
+        clock."""
+        pieces, work, at_work = len(call.pieces), max(sum(call.pieces), SHORTEST), helpers + 1
         reading = min(call.size / prices.one / work, 1.0)  # share of the time; large arrays may not be read as a whole
-        slower = 1.0 + reading * (threads_at_work * prices.one / prices.memory(threads_at_work) - 1.0)
-        free = [prices.wake * (k > 0) for k in range(threads_at_work)]
-        for first, last in portions(pieces, threads_at_work, least_portion(pieces, work)):
-            heapq.heapreplace(free, free[0] + prices.ask + slower * sum(call.pieces[first:last]))
-        return max(free)
+        slower = 1.0 + reading * (at_work * prices.one / prices.memory(at_work) - 1.0)
+        carried = prices.carry * min(call.size, CACHE) / work  # for each second of a helper's work
+        free = [(prices.wake * (k > 0), k) for k in range(at_work)]  # who leads is 0
+        busy = 0.0
+        for first, last in portions(pieces, at_work, least_portion(pieces, expected)):
+            at, who = free[0]
+            took = prices.ask + (slower + carried * (who > 0)) * sum(call.pieces[first:last])
+            heapq.heapreplace(free, (at + took, who))
+            busy += took
+        end, last_one = max(free)
+        return busy, end + prices.join * (last_one > 0)
 
 
 def measured(name: str, prices: Prices) -> dict[str, Any]:
@@ -251,10 +201,8 @@ def claims_of(rows: dict[str, dict[str, Any]], suffix: str) -> list[Claim]:
 
 def main() -> None:
     part = sys.argv[1] if len(sys.argv) > 1 else "large"
-    prices = Prices(waking(), asking(), handing_on(), bytes_a_second(1), bytes_a_second(2))
-    said = {"waking_us": 1e6 * prices.wake, "asking_us": 1e6 * prices.ask, "handing_us": 1e6 * prices.hand,
-            "gb_a_second": 1e-9 * prices.one,
-            "gb_a_second_two": 1e-9 * prices.two}
+    prices = Prices.measured()
+    said = prices.as_details()
     print(said, file=sys.stderr, flush=True)
     rows = {name: measured(name, prices) for name in PARTS.get(part, sys.argv[1:])}
     emit(f"cores.{part}", claims_of(rows, "" if part != "million" else "_million"), {"scenes": rows, **said})

@@ -49,7 +49,7 @@ from solver.parts.eol.cloth import Cloth
 from solver.parts.eol.cone import ROWS, Cone, OnFeatures, cone
 from solver.parts.eol.obstacles import FeatureObstacles, ObstacleMotion
 from solver.parts.eol.sliding_cloth import SlidingCloth
-from solver.rows.sparse.rows import MOST, VertexRows
+from solver.rows.tables import MOST, VertexRows
 from solver.sheet.adapt import adapt
 from solver.sheet.runs import Runs
 from solver.sheet.sheet_mesh import SheetMesh
@@ -155,9 +155,9 @@ def lagrangian_cone(averaged: bool) -> Any:
         gap = np.einsum("ri,ri->r", normals[k, r], (x - found.places)[k])
         both: Index = np.repeat(at, 2)
         key = ROWS * np.concatenate([at[k], both]).astype(np.int64) + np.concatenate([r, 8 + np.arange(len(both)) % 2])
-        rows = VertexRows(np.concatenate([at[k], both]).astype(np.int32), np.concatenate([push, hold]),
-                          np.concatenate([-gap / h, np.zeros(len(both))]),
-                          np.concatenate([np.zeros(len(k), bool), np.ones(len(both), bool)]), key)
+        rows = VertexRows.hard(np.concatenate([at[k], both]).astype(np.int32), np.concatenate([push, hold]),
+                               np.concatenate([-gap / h, np.zeros(len(both))]),
+                               np.concatenate([np.zeros(len(k), bool), np.ones(len(both), bool)]), key)
         return replace(found, rows=rows)
 
     return rows_of

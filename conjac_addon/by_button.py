@@ -92,6 +92,14 @@ def forget(obj: bpy.types.Object, path: str) -> None:
     obj.conjac.by_button = json.dumps(found) if found else ""
 
 
+def note(obj: bpy.types.Object, path: str, label: str) -> None:
+    """Note the present value of a setting as chosen by the button of this label, "" for the artist's own."""
+    forget(obj, path)
+    if label:
+        chosen = (label, _plain(obj.conjac.path_resolve(path)))
+        obj.conjac.by_button = json.dumps(dict(_read(obj.conjac.by_button)) | {path: chosen})
+
+
 def is_unchanged(obj: bpy.types.Object, paths: Iterable[str]) -> bool:
     """Whether settings have the values that a button chose, at each of these paths."""
     chosen = _read(obj.conjac.by_button)

@@ -20,14 +20,14 @@ class CONJAC_Contact(bpy.types.PropertyGroup):
     collides_with: bpy.props.EnumProperty(
         name="Collides With", description="What it collides with. Soft bodies that collide with each other are baked "
         "together", default=kinds.NOTHING, override=OVERRIDABLE,
-        items=[item(kinds.NOTHING, "Nothing", "It goes through everything but the ground", 0),
+        items=[item(kinds.NOTHING, "Nothing", "It passes through everything but the ground", 0),
                item(kinds.ALL, "All", "All colliders of the scene, and all soft bodies that collide", 1),
                item(kinds.COLLECTION, "Collection", "What is in a collection, if that collides with it too", 2)])
     collection: bpy.props.PointerProperty(
         name="Collection", description="The colliders and soft bodies that it collides with", type=bpy.types.Collection,
         override=OVERRIDABLE)
     itself: bpy.props.BoolProperty(
-        name="Self Collision", description="Its own parts collide with each other: bodies that fold need it, and it "
+        name="Self Collision", description="Its own parts collide with each other. Bodies that fold need it, but it "
         "takes time", default=False, override=OVERRIDABLE)
     is_collider: bpy.props.BoolProperty(
         name="Collider to Others", description="Other soft bodies collide with it as it plays now; it ignores them",
@@ -100,7 +100,7 @@ FIELDS = [
         override=OVERRIDABLE),
         "surface", "contact", "by_mesh", when=TOUCHING, suits=_is_volume),
     JobField("simplify", FLOAT(
-        name="Simplify", description="Collide by fewer faces, which contain what is drawn and stand out of it by up to "
+        name="Simplify", description="Collide by fewer faces, which enclose the visible mesh and are larger by up to "
         "this share of the object's size: faster where the mesh is finer than its tetrahedra. 0: all faces collide",
         default=0.0, min=0.0, max=0.1, soft_max=0.01, precision=4, override=OVERRIDABLE),
         "surface", "contact", when=TOUCHING, needs="by_mesh", suits=_is_volume),

@@ -12,6 +12,7 @@ def own_handles(obj: bpy.types.Object) -> None:
     """
     if obj.library is not None:
         return
+    made = False
     for handle in obj.conjac.handles:
         empty = handle.object
         if empty is None or empty.parent in (None, obj) or not _is_handle_of(empty, empty.parent):
@@ -24,7 +25,11 @@ def own_handles(obj: bpy.types.Object) -> None:
                 collection.objects.link(own)
         if not own.users_collection:
             obj.users_scene[0].collection.objects.link(own)
-        handle.object = own
+        handle.object, made = own, True
+    if made:  # Blender 5.3 tells of a new object, and of its place below its parent, once layers are updated
+        for scene in obj.users_scene:
+            for layer in scene.view_layers:
+                layer.update()
 
 
 def _is_handle_of(empty: bpy.types.Object, other: bpy.types.Object) -> bool:

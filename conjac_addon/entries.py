@@ -6,7 +6,7 @@ from typing import Any
 import bpy
 
 from ..solver import catalogue
-from .declared import BOOL, CONSTRAINT, CUT, FLOAT, INT, NAIL, PULL, UNWRITTEN, WELD, JobField, Reading
+from .declared import BOOL, CONSTRAINT, CUT, ENUM, FLOAT, INT, NAIL, PULL, UNWRITTEN, WELD, JobField, Reading
 from .handles import can_cut, can_hold, is_empty, is_soft, painted_names
 from .identity import OVERRIDABLE
 from .menus import HOLDS, QUALITIES, Item, item, items
@@ -41,6 +41,13 @@ def by_button() -> Any:
     return bpy.props.StringProperty(
         name="Chosen by Buttons", description="Settings that buttons have chosen, as JSON", default="",
         options={"HIDDEN"}, override=OVERRIDABLE)
+
+
+def as_played() -> Any:
+    """Return the property that keeps what moved a recorded performance, and settings from before it was repeated."""
+    return bpy.props.StringProperty(
+        name="As Played", description="What moved the performance that was recorded, and the settings that the button "
+        "Bake as Played has replaced, as JSON", default="", options={"HIDDEN"}, override=OVERRIDABLE)
 
 
 class CONJAC_Handle(bpy.types.PropertyGroup):
@@ -102,9 +109,6 @@ class CONJAC_Pull(bpy.types.PropertyGroup):
     object: bpy.props.PointerProperty(
         name="Pull", description="Empty that pulls everything near it at the first frame along, with springs",
         type=bpy.types.Object, poll=is_empty, override=OVERRIDABLE)
-    strength: bpy.props.FloatProperty(
-        name="Strength", description="Share of its stiffness, can be animated: 0 releases the body", default=1.0,
-        min=0.0, max=1.0, override=OVERRIDABLE)
 
 
 class CONJAC_Weld(bpy.types.PropertyGroup):
@@ -128,9 +132,6 @@ class CONJAC_Constraint(bpy.types.PropertyGroup):
 
     __slots__ = ()
 
-    kind: bpy.props.EnumProperty(
-        name="Kind", description="Kind of the constraint", default="distance",
-        items=items(catalogue.menu("constraint").values()), override=OVERRIDABLE)
     object: bpy.props.PointerProperty(
         name="To", description="Object that the body is tied to: a soft body, cloth or rope, an armature of the same "
         "bake, or an animated object", type=bpy.types.Object, poll=can_hold, override=OVERRIDABLE)
@@ -146,23 +147,9 @@ class CONJAC_Constraint(bpy.types.PropertyGroup):
     hold: bpy.props.EnumProperty(
         name="Hold", description="Hold exactly, or give way; can be animated", default="hard",
         items=list(HOLDS), override=OVERRIDABLE)
-    strength: bpy.props.FloatProperty(
-        name="Strength", description="Influence of the constraint, can be animated: 0 releases it", default=1.0,
-        min=0.0,
-        max=1.0, override=OVERRIDABLE)
-    length: bpy.props.FloatProperty(
-        name="Length", description="Length of a distance, relative to that at the first frame; can be animated",
-        default=1.0, min=1.0e-3, soft_max=2.0, max=1.0e3, precision=3, override=OVERRIDABLE)
     collide: bpy.props.BoolProperty(
         name="Collide", description="Let the tied objects collide with each other; off if one is threaded on the "
         "other, or if the joint is inside of both", default=True, override=OVERRIDABLE)
-    at_most: bpy.props.BoolProperty(
-        name=catalogue_param("at_most").label, description=catalogue_param("at_most").sentence,
-        default=bool(catalogue_param("at_most").default), override=OVERRIDABLE)
-    closes: bpy.props.FloatProperty(
-        name=catalogue_param("closes").label, description=catalogue_param("closes").sentence,
-        default=float(catalogue_param("closes").default), min=0.0, soft_max=5.0, unit="TIME_ABSOLUTE",
-        override=OVERRIDABLE)
     is_released: bpy.props.BoolProperty(
         name="Let Go", description="Release it after a frame", default=False, override=OVERRIDABLE)
 
@@ -198,6 +185,22 @@ def _after(reading: Reading, frame: int) -> float:
 def _lasts(reading: Reading) -> float:
     """Return how long a constraint holds [s]."""
     return (reading.holder.until - reading.frames[0]) * reading.scene.render.fps_base / reading.scene.render.fps
+
+
+def _of_kind(key: str) -> Any:
+    """Return a function that reads a parameter of a constraint, where its kind has it."""
+    def value(reading: Reading) -> Any:
+        kind = catalogue.find("constraint", reading.holder.kind)
+        if not any(param.key == key for param in kind.params):
+            return UNWRITTEN
+        found = getattr(reading.holder, key)
+        return found if isinstance(found, bool) else reading.shortest(found)
+    return value
+
+
+def _over_time(_: Reading) -> Any:
+    """Return nothing: `gather` writes samples over time of what may be animated, where any is not at its default."""
+    return UNWRITTEN
 
 
 def compliance(constraint: Any) -> float:
@@ -248,6 +251,10 @@ PULLS = [
         default=100.0,
         precision=1, min=1.0e-6, soft_min=1.0, soft_max=1.0e4, override=OVERRIDABLE),
         group="pull", of=PULL, value=lambda reading: reading.holder.stiffness),
+    JobField("strength", FLOAT(
+        name="Strength", description="Share of its stiffness, can be animated: 0 releases the body", default=1.0,
+        min=0.0, max=1.0, override=OVERRIDABLE),
+        group="pull", of=PULL, value=_over_time),
 ]
 
 WELDS = [
@@ -280,6 +287,28 @@ WELDS = [
 ]
 
 CONSTRAINTS = [
+    JobField("kind", ENUM(
+        name="Kind", description="Kind of the constraint", default="distance",
+        items=items(catalogue.menu("constraint").values()), override=OVERRIDABLE),
+        group="constraint", of=CONSTRAINT, value=lambda reading: {"kind": reading.holder.kind, "params": {}}),
+    JobField("kind.params.at_most", BOOL(
+        name=catalogue_param("at_most").label, description=catalogue_param("at_most").sentence,
+        default=bool(catalogue_param("at_most").default), override=OVERRIDABLE),
+        group="constraint", of=CONSTRAINT, value=_of_kind("at_most")),
+    JobField("kind.params.closes", FLOAT(
+        name=catalogue_param("closes").label, description=catalogue_param("closes").sentence,
+        default=float(catalogue_param("closes").default), min=0.0, soft_max=5.0, unit="TIME_ABSOLUTE",
+        override=OVERRIDABLE),
+        group="constraint", of=CONSTRAINT, value=_of_kind("closes")),
+    JobField("strength", FLOAT(
+        name="Strength", description="Influence of the constraint, can be animated: 0 releases it", default=1.0,
+        min=0.0,
+        max=1.0, override=OVERRIDABLE),
+        group="constraint", of=CONSTRAINT, value=_over_time),
+    JobField("length", FLOAT(
+        name="Length", description="Length of a distance, relative to that at the first frame; can be animated",
+        default=1.0, min=1.0e-3, soft_max=2.0, max=1.0e3, precision=3, override=OVERRIDABLE),
+        group="constraint", of=CONSTRAINT, value=_over_time),
     JobField("compliance", FLOAT(
         name="Stiffness", description="Force over the distance by which a soft constraint gives way, in N/m; can be "
         "animated",

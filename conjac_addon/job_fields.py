@@ -164,7 +164,7 @@ SOLVER = [
     JobField("stage_solver", of=SCENE, family="stage_solver", value=_shared_choice("stage_solver")),
     JobField("linear_solver", menu(
         "linear_solver", "Linear Solver", "Which library factors the matrix of each step", "auto",
-        (item("auto", "Automatic", "The quicker one by a table of measurements; multigrid for what is too large", 0),)),
+        (item("auto", "Automatic", "The faster one according to measurements; multigrid for very large meshes", 0),)),
         "linear solver", "solver", of=SCENE, whose=_shared, always=True),
     JobField("gravity", of=SCENE, value=_gravity),
     JobField("method", family="method", when=SEVERAL),
@@ -183,12 +183,12 @@ GROUND = [
         "ground", property_name="ground_stiffness", of=SCENE, needs="use_ground", whose=_shared, always=True,
         shows=_has_plain_stiffness),
     JobField("ground.tangential_share", FLOAT(
-        name="Tangential Share", description="Share of the stiffness along the ground, which slows contacts whatever "
-        "their load; 0.1 in the ConJac paper", default=0.0, min=0.0, max=1.0, override=OVERRIDABLE),
+        name="Tangential Share", description="Share of the stiffness along the ground, which slows contacts under any "
+        "load; 0.1 in the ConJac paper", default=0.0, min=0.0, max=1.0, override=OVERRIDABLE),
         "ground", property_name="ground_tangential_share", of=SCENE, needs="use_ground", whose=_shared, always=True),
     JobField("ground.stiffness_per_area", FLOAT(
-        name="Stiffness per Area", description="Stiffness of the ground for each square metre of skin, in N/m³: a "
-        "body sinks equally deep however fine its mesh is. 0 uses Stiffness, which is that of each node",
+        name="Stiffness per Area", description="Stiffness of the ground for each square meter of skin, in N/m³: a "
+        "body sinks equally deep with any mesh. 0 uses Stiffness, which is per node",
         default=0.0, precision=1, min=0.0, soft_max=1.0e8, override=OVERRIDABLE),
         "ground on skin", property_name="ground_stiffness_per_area", of=SCENE, needs="use_ground", whose=_shared,
         shows=lambda obj: members.is_soft_body(obj)),
@@ -226,7 +226,7 @@ ANY = [
              reads=("soft_pins",)),
     JobField("follow.share", FLOAT(
         name="Follow", description="Share of that object's motion that carries the body along, can be animated: at 0 "
-        "the body feels all of it as inertia, at 100 none of it, as if the object stood still", default=100.0, min=0.0,
+        "all of it acts on the body as inertia, at 100 nothing, as if the object stood still", default=100.0, min=0.0,
         max=100.0, precision=0, subtype="PERCENTAGE", override=OVERRIDABLE),
         property_name="follow_share", keyed=True,
         suits=lambda obj: _keeps_its_mesh(obj) and obj.conjac.follow_object is not None,

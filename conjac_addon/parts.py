@@ -80,7 +80,7 @@ class CONJAC_Part(bpy.types.PropertyGroup):
         default="X", override=OVERRIDABLE,
         items=[item(axis, axis, f"The bone's own {axis}", k) for k, axis in enumerate("XYZ")])
     use_limits: bpy.props.BoolProperty(
-        name="Limits", description="Keep the angles of the joint within limits of its own, besides those of the rig",
+        name="Limits", description="Keep the joint within its own limits, in addition to those of the rig",
         default=False, override=OVERRIDABLE)
     limit_low: bpy.props.FloatVectorProperty(
         name="Least", description="Limit of backward turns about each axis of the bone, from the rest pose. An axis "

@@ -178,6 +178,7 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
 
     quality: entries.quality()
     by_button: entries.by_button()
+    as_played: entries.as_played()
     use_scene_range: bpy.props.BoolProperty(
         name="Scene Frame Range", description="Bake the frame range of the scene", default=True, override=OVERRIDABLE)
 

@@ -105,6 +105,8 @@ def collider(obj: bpy.types.Object, friction: float) -> None:
 
 def linear(obj: bpy.types.Object) -> None:
     """Even speed between its keyframes."""
-    for curve in obj.animation_data.action.fcurves:
+    from conjac.conjac_addon import compat
+
+    for curve in compat.fcurves(obj):
         for point in curve.keyframe_points:
             point.interpolation = "LINEAR"

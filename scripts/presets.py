@@ -142,11 +142,12 @@ def page() -> str:
     lines = [
         "# Presets", "",
         "Written by `make manual` from `scripts/presets.py`. The menu at the top of *Look*, *Cloth* or *Rope* sets "
-        "these numbers; + beside it saves your own preset, as everywhere in Blender. They are numbers of real "
-        "materials at real size: a monkey head of two meters made of rubber hardly moves, in life as here. *Set "
-        "Jiggle* makes any of them wobble as slowly as you like at its size.", "",
+        "these numbers; + beside it saves your own preset, as everywhere in Blender. The numbers are those of real "
+        "materials at real size: a rubber monkey head of two meters hardly moves, as in life. *Set Jiggle* makes any "
+        "material wobble as slowly as you like at any size.", "",
         "## Soft Bodies", "",
-        "Half-life: seconds in which a wobble of 4 Hz falls to half its height, ln 2 / (π f η), by the loss factor η.",
+        "Half-life: the time in which a wobble of 4 Hz falls to half its height, ln 2 / (π f η), from the loss factor "
+        "η.",
         "", "| preset | Young's modulus | Poisson's ratio | density | η | half-life | source |",
         "| --- | --- | --- | --- | --- | --- | --- |"]
     for body in BODIES:
@@ -154,9 +155,9 @@ def page() -> str:
         lines.append(f"| {body.name} | {body.young / 1e3:g} kPa | {body.poisson:g} | {body.density:g} kg/m³ "
                      f"| {body.loss:g} | {half_life:g} s | {body.source} |")
     lines += ["", "## Cloth", "",
-              "A mesh folds no finer than its faces: where a fabric is limper than these can show it folds into saw "
-              "teeth. *Add Cloth* begins with a stiffness that they can show; raise *Bending Stiffness* after a "
-              "preset, or subdivide.", "",
+              "A mesh cannot fold finer than its faces: a fabric that is too limp for them folds into saw teeth. *Add "
+              "Cloth* chooses a stiffness that fits the faces. After choosing a preset, raise *Bending Stiffness* or "
+              "subdivide the mesh.", "",
               "| preset | weight | warp, weft | shear | bending | stretches by | source |",
               "| --- | --- | --- | --- | --- | --- | --- |"]
     for cloth in FABRICS:

@@ -15,7 +15,8 @@ With --json every line on stdout is one JSON object, flushed at once; the last o
     {"event": "fields", "body", "path", "notes"}                      of fields: an .npz, see build/fields.py:shown
     {"event": "suggest", "body", "points"}                            of suggest: places [m] for nodes, best first
     {"event": "wobble", "body", "hertz", "times"}     of wobble: of the slowest one; times what E makes it --hertz
-    {"event": "live", "efforts"}                  of live: it plays from now on; what it may save on, by its number
+    {"event": "live", "engine", "efforts"}        of live: it plays from now on; what moves it, and what it may save
+                                                  on, by its number
     {"event": "recorded", "path", "frames"}       of live: what was performed is in this file, for the verb record
     {"event": "summary", ...}                                         of check and info
     {"event": "error", "code", "exit", "object", "frame", "where", "text"}    where: path in scene.json, if at fault

@@ -14,15 +14,11 @@ from queue import SimpleQueue
 from time import perf_counter, thread_time
 from typing import Any, NamedTuple, TypeAlias
 
+from .habits import Habits, Key, Kind
+
 Kernel: TypeAlias = Callable[..., None]
 
-WORTH_WAKING = 3.0e-4  #: [s] of one thread; for each so many another thread is woken
 WORTH_TAKING = 4.0e-5  #: [s]; pieces that take less together are taken at once: to ask for more takes ten microseconds
-FORGETS = 0.25  #: by which share what a call is expected to take moves to what it took
-GAINS = 0.85  #: of one thread's time: a call that was shared and took longer brought nothing
-RESISTS, RELENTS = 2.0, 0.995  #: times what is worth waking after such a call, after each other one
-MOST_RESISTANCE = 16.0  #: times WORTH_WAKING
-KERNELS = 2000  #: whose calls are remembered
 CLOCKED = 1000  #: times that a clock is asked to find out what that takes
 LEFT_TO_OTHERS = 1.5  #: of what is left a thread takes its share over this, so that all end at once
 
@@ -74,13 +70,6 @@ class Work:
         return None
 
 
-def helpers_for(pieces: int, count: int, expected: float | None, resistance: float = 1.0) -> int:
-    """How many threads of so many, besides the one that asks, are worth waking for pieces that are expected to take so
-    many seconds; None where nobody knows yet. `resistance`: times that a thread's share must be worth waking it."""
-    most = min(count, pieces) - 1
-    return most if expected is None else min(most, int(expected / (resistance * WORTH_WAKING)))
-
-
 def least_portion(pieces: int, expected: float | None) -> int:
     """How many of the pieces are worth taking at once."""
     return max(1, int(pieces * WORTH_TAKING / expected)) if expected else 1
@@ -98,30 +87,13 @@ def portions(pieces: int, sharers: int, least: int) -> tuple[tuple[int, int], ..
     return tuple(found)
 
 
-class Habit:
-    """Seconds that calls of one kernel on arrays of about one size take, and whether sharing them pays."""
-
-    def __init__(self, took: float) -> None:
-        self.expected = took  #: seconds of one thread
-        self.resistance = 1.0  #: times that another thread's share must be worth waking it
-
-    def learn(self, took: float, elapsed: float | None) -> None:
-        """took: seconds of all threads together; elapsed: those of the clock where others were woken."""
-        self.expected += FORGETS * (took - self.expected)
-        if elapsed is not None and elapsed > GAINS * took:
-            self.resistance = min(RESISTS * self.resistance, MOST_RESISTANCE)
-        else:
-            self.resistance = max(RELENTS * self.resistance, 1.0)
-
-
 class Pool:
     """So many threads, the one that asks among them."""
 
     def __init__(self, count: int) -> None:
         self.count = count
         self._asked: SimpleQueue[Work | None] = SimpleQueue()
-        self._longest: dict[tuple[str, str, int], float] = {}
-        self._habits: dict[tuple[str, str, int, int], Habit] = {}
+        self.habits = Habits()
         for number in range(count - 1):
             threading.Thread(target=self._help, name=f"kernels-{number}", daemon=True).start()
 
@@ -130,46 +102,36 @@ class Pool:
         if self.count == 1 or pieces < 2:
             kernel(0, pieces, *arguments)
             return
-        key = (kernel.__module__, kernel.__qualname__, pieces)
-        longest = self._longest.get(key)
-        if longest is None or longest >= WORTH_WAKING:
-            took = self._run_by_habit(key, kernel, arguments)
-        else:  # to ask for more than a clock would take as long as the call
+        key = key_of(kernel, pieces)
+        if self.habits.are_short(key):  # to ask for more than a clock would take as long as the call
             began = perf_counter()
             kernel(0, pieces, *arguments)
             took = perf_counter() - began
-        if longest is None:
-            if len(self._longest) > KERNELS:
-                self._longest.clear()
-        elif took < longest:
-            # calls of one kernel may take turns: the longest of them counts for a while
-            took = longest + FORGETS * (took - longest)
-        self._longest[key] = took
+        else:
+            took = self._run_by_habit((*key, _magnitude(arguments)), kernel, pieces, arguments)
+        self.habits.note(key, took)
 
-    def _run_by_habit(self, key: tuple[str, str, int], kernel: Kernel, arguments: tuple[Any, ...]) -> float:
+    def _run_by_habit(self, kind: Kind, kernel: Kernel, pieces: int, arguments: tuple[Any, ...]) -> float:
         """Run all pieces on as many threads as paid before for arrays of this size. Returns seconds of all threads."""
-        pieces = key[2]
-        kind = (*key, _magnitude(arguments))
-        habit = self._habits.get(kind)
-        expected, resistance = (habit.expected, habit.resistance) if habit is not None else (None, 1.0)
-        helpers = helpers_for(pieces, self.count, expected, resistance)
-        began, elapsed = perf_counter(), None
+        helpers, expected = self.habits.choose(kind, pieces, self.count)
+        elapsed = None
         if helpers:
+            began = perf_counter()
             work = Work(kernel, portions(pieces, helpers + 1, least_portion(pieces, expected)), arguments)
-            for _ in range(helpers):
-                self._asked.put(work)
+            self.ask(work, helpers)
             took = work.lead()
             elapsed = perf_counter() - began
         else:
+            began = thread_time()  # what others take of this core says nothing about the kernel
             kernel(0, pieces, *arguments)
-            took = perf_counter() - began
-        if habit is not None:
-            habit.learn(took, elapsed)
-            return took
-        if len(self._habits) > KERNELS:
-            self._habits.clear()
-        self._habits[kind] = Habit(took)
+            took = thread_time() - began
+        self.habits.learn(kind, took, elapsed)
         return took
+
+    def ask(self, work: Work, helpers: int) -> None:
+        """Wake so many threads for it."""
+        for _ in range(helpers):
+            self._asked.put(work)
 
     def end(self) -> None:
         """The threads go once they have nothing more to do."""
@@ -188,8 +150,10 @@ class Call(NamedTuple):
     kernel: str
     began: float  #: [s of this thread]
     ended: float
-    pieces: list[float]  #: seconds of each
+    pieces: list[float]  #: seconds of each, or of several where there are many
+    total: int  #: of pieces
     size: int  #: bytes of the arrays that it was given
+    kind: Kind  #: by which a pool knows it again
 
 
 class PieceTimes(Pool):
@@ -215,8 +179,13 @@ class PieceTimes(Pool):
             now = thread_time()
             spent.append(max(now - before - self._clock, 0.0))
             before = now
-        size = _bytes(arguments)
-        self.calls.append(Call(kernel.__name__, began, thread_time(), spent, size))
+        kind = *key_of(kernel, pieces), _magnitude(arguments)
+        self.calls.append(Call(kernel.__name__, began, thread_time(), spent, pieces, _bytes(arguments), kind))
+
+
+def key_of(kernel: Kernel, pieces: int) -> Key:
+    """Return by what calls of a kernel are known again: so many pieces, or up to twice as many."""
+    return kernel.__module__, kernel.__qualname__, pieces.bit_length()
 
 
 def _magnitude(arguments: tuple[Any, ...]) -> int:

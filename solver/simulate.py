@@ -174,8 +174,10 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
         if resume and todo.snapshot is None:
             report.log("There is no snapshot to go on from, so the bake begins at the first frame")
         run = _JobRun(job, read, report, wanted[-1], holding.check, stop, (threads, left_free), todo.stale)
-        if reuse is None or todo.snapshot is not None or not run.reusing(reuse):
+        if reuse is None:
             run.whole(todo.snapshot)
+        else:
+            run.reusing(reuse, todo.snapshot)
         for sentence in Cache(job.cache).diagnostics.needles():
             report.log(sentence)
 
@@ -216,43 +218,45 @@ class _JobRun:
         simulate(world, timeline, store, snapshot=snapshot, stop=self.stop, report=report.frame,
                  log=report.log, reshape=reshape, groups=groups, origins=origins)
 
-    def reusing(self, folder: Path) -> bool:
-        """Solve what has changed since an earlier bake, and take the frames of all else from there as far as they are
-        those of a bake of all. Returns False where nothing of it can be taken."""
+    def reusing(self, folder: Path, snapshot: int | None) -> None:
+        """Solve what has changed since an earlier bake, from a snapshot on or from the start, and take the frames of
+        all else from there as far as they are those of a bake of all."""
         from .reuse.beside import CannotReuse, PartialBake, find
 
         earlier = find(folder, self.job, self.read)
         while earlier is not None:
             partial = PartialBake(self.job, earlier)
             try:
-                self._beside(partial)
-                return True
+                self._beside(partial, snapshot)
+                return
             except CannotReuse as why:
+                earlier = earlier.without(why.tokens, why.frame) if why.tokens else None
                 if Cache(self.job.cache).frames_done():
-                    self.report.log(f"All objects are solved from the last snapshot on: {why}")
                     requested = range(self.job.scene.time.start, self.last + 1)
-                    self.whole(plan(Cache(self.job.cache), self.read, requested, True).snapshot)
-                    return True
-                Cache(self.job.cache).free()
-                earlier = earlier.without(why.tokens) if why.tokens else None
-        return False
+                    snapshot = plan(Cache(self.job.cache), self.read, requested, True).snapshot
+                    self.report.log(f"{partial.solved_now(earlier)} from the last snapshot on: {why}")
+                if snapshot is None:
+                    Cache(self.job.cache).free()
+        self.whole(snapshot)
 
-    def _beside(self, partial: PartialBake) -> None:
-        """Solve some bodies beside an earlier bake. Raises CannotReuse."""
+    def _beside(self, partial: PartialBake, snapshot: int | None) -> None:
+        """Solve some bodies beside an earlier bake, from a snapshot of all on or from the start. Raises CannotReuse."""
         report, origins = self.report, Origins(self.job)
-        world, _, groups = (None, None, None) if partial.job is None else self._build(partial.job, partial.beside)
-        self._free_stale()
+        partial.check(self.job.cache, snapshot)
+        world, reshape, groups = (None, None, None) if partial.job is None else self._build(partial.job, partial.beside)
+        if snapshot is None:
+            self._free_stale()
         store = partial.store(self.job.cache, self.still_mine, world)
-        first = self.job.scene.time.start
+        first = self.job.scene.time.start if snapshot is None else snapshot
         store.begin(self.job, self.read, partial.bodies(world), first=first, origins=origins.of,
                     **partial.described(world))
         report.log(partial.sentence)
         timeline = self._begin(first)
         if world is None:
-            partial.copy(store, timeline, self.stop, report.frame)
+            partial.copy(store, timeline, snapshot, self.stop, report.frame)
         else:
-            simulate(world, timeline, store, stop=self.stop, report=report.frame, log=report.log, groups=groups,
-                     origins=origins)
+            simulate(world, timeline, store, snapshot=snapshot, stop=self.stop, report=report.frame, log=report.log,
+                     reshape=reshape, groups=groups, origins=origins)
 
     def _build(self, job: Job, beside: Callable[[int], Sequence[int]] = lambda _: ()
                ) -> tuple[World, Reshape | None, GroupSteps | None]:
@@ -320,7 +324,7 @@ def _build(job: Job, report: Reporter, threads: int | None, free: int, beside: C
     if any(body.is_reshaped for body in job.scene.bodies):
         from .reshape.reshape import Reshape as Cuts
 
-        reshape = Cuts(job, prepared, soft)
+        reshape = Cuts(job, prepared, soft, regroup)
     return world, reshape, None if regroup is None else GroupSteps(regroup, beside)
 
 

@@ -13,8 +13,9 @@ import pytest
 
 from benchmarks.interpreter import Interpreter
 from benchmarks.scenes import touching
-from solver import cores, pool, threads
-from solver.pool import WORTH_WAKING, PieceTimes, Pool, Work, portions
+from solver import cores, habits, threads
+from solver.habits import Habit
+from solver.pool import PieceTimes, Pool, Work, key_of, portions
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -94,7 +95,7 @@ def test_work_that_is_soon_done_wakes_nobody_and_long_work_does():
     pool.run(hashing, 6, (short, done))  # nobody knows yet
     done.clear()
     pool.run(hashing, 6, (short, done))
-    while pool._longest[__name__, "hashing", 6] >= WORTH_WAKING:  # what it is expected to take comes down by and by
+    while not pool.habits.are_short(key_of(hashing, 6)):  # what it is expected to take comes down by and by
         done.clear()
         pool.run(hashing, 6, (short, done))
     done.clear()
@@ -105,6 +106,18 @@ def test_work_that_is_soon_done_wakes_nobody_and_long_work_does():
     done.clear()
     pool.run(hashing, 6, (long, done))
     assert len({who for _, _, who in done}) == 3
+    pool.end()
+
+
+def test_work_of_ever_other_counts_of_pieces_is_known_again():
+    """Pairs in contact and faces of cloth that is remeshed are never as many as before."""
+    pool, done = Pool(2), []
+    for pieces in range(600, 620):
+        pool.run(sleeping, pieces, (0.0, done))
+    done.clear()
+    for pieces in range(620, 720):
+        pool.run(sleeping, pieces, (0.0, done))
+    assert [(start, stop) for start, stop, _ in done] == [(0, pieces) for pieces in range(620, 720)]
     pool.end()
 
 
@@ -125,6 +138,54 @@ def test_calls_that_gain_nothing_by_another_thread_stay_on_one():
         pool.run(holds_the_lock, 4, ())
     assert done.count((0, 4)) >= 18
     pool.end()
+
+
+def ways_of(habit, alone, busy, elapsed, calls=400, count=2):
+    """Whether each call is shared where one thread takes `alone` seconds, those that share `busy` together and
+    `elapsed` by the clock."""
+    ways = []
+    for _ in range(calls):
+        ways.append(habit.helpers(64, count) > 0)
+        habit.learn(busy if ways[-1] else alone, elapsed if ways[-1] else None)
+    return ways
+
+
+@pytest.mark.parametrize("alone, busy, elapsed, pays", [
+    (1.0e-3, 1.6e-3, 1.1e-3, False),  # threads that take each other's time: much of theirs, none of the clock's
+    (1.0e-3, 1.0e-3, 0.95e-3, False),  # who comes late
+    (1.0e-3, 1.1e-3, 0.75e-3, True),
+    (1.0e-3, 1.0e-3, 0.7e-3, True),
+])
+def test_calls_are_shared_where_the_clock_shows_less_than_on_one_thread(alone, busy, elapsed, pays):
+    ways = ways_of(Habit(busy, elapsed), alone, busy, elapsed)
+    assert ways[50:].count(pays) >= len(ways[50:]) - 3
+    assert (not pays) in ways  # the other way was tried
+
+
+def test_calls_that_threads_share_well_are_never_made_on_one():
+    assert all(ways_of(Habit(8e-3, 1.4e-3), 8e-3, 9e-3, 1.4e-3, count=8))
+    assert all(ways_of(Habit(0.5, 0.3), 0.5, 0.52, 0.3))
+
+
+def test_what_pays_is_found_again_where_it_changes():
+    habit = Habit(1e-3, 1.2e-3)
+    ways_of(habit, 1e-3, 1.1e-3, 1.2e-3, 30)  # while another program runs
+    assert ways_of(habit, 1e-3, 1.1e-3, 0.6e-3, 100)[-20:] == [True] * 20
+
+
+def test_more_work_of_the_same_kind_is_no_reason_for_the_other_way():
+    habit = Habit(1e-3, 0.6e-3)
+    ways_of(habit, 1e-3, 1e-3, 0.6e-3)
+    more = ways_of(habit, 4e-3, 4e-3, 2.4e-3, 50)
+    assert more.count(True) >= 49
+
+
+def test_one_long_call_among_others_changes_nothing():
+    """As where the system gives the core to another program for a while."""
+    habit = Habit(1e-3, 0.6e-3)
+    ways_of(habit, 1e-3, 1e-3, 0.6e-3)
+    habit.learn(1e-3, 20e-3)
+    assert ways_of(habit, 1e-3, 1e-3, 0.6e-3, 40).count(True) >= 36
 
 
 def test_who_comes_late_finds_no_piece_and_is_not_waited_for():
@@ -248,7 +309,8 @@ def test_the_share_of_the_interpreter_is_that_of_pythons_lock():
 def test_the_bytes_do_not_depend_on_the_number_of_threads(tmp_path, monkeypatch, counts):
     """Balls that push each other and the floor, with more threads than there are cores, all of which take part."""
     monkeypatch.setenv("PYTHON_CPU_COUNT", "32")
-    monkeypatch.setattr(pool, "WORTH_WAKING", 1e-9)
+    monkeypatch.setattr(habits, "WORTH_WAKING", 1e-9)
+    monkeypatch.setattr(habits, "GAINS", np.inf)
     ends = set()
     try:
         for count in counts:

@@ -17,7 +17,7 @@ class Wall:
     """A gap of the first node along x, which is to stay positive."""
 
     def gaps(self, x):
-        return Gaps(sp.csr_matrix(np.eye(1, x.size)), x[0, :1].copy())
+        return Gaps(sp.csr_matrix(np.eye(1, x.size)), x[0, :1].copy(), np.zeros(1, np.int64))
 
 
 def _gap_stage(problem=None):

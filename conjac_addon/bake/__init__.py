@@ -30,16 +30,18 @@ def is_running(obj: bpy.types.Object) -> bool:
     return later.has_run(session) and session.running_bake(obj) is not None
 
 
-def _bake(settings: CONJAC_Settings, wait: bool = True, raise_on_failure: bool = False) -> int:
+def _bake(settings: CONJAC_Settings, wait: bool = True, raise_on_failure: bool = False, solve_all: bool = False
+          ) -> int:
     """Bake this object as the Bake button does. wait: return when it has ended. raise_on_failure: wait, and raise
-    RuntimeError, with `.exit_code` and `.code`, where the bake does not end complete.
+    RuntimeError, with `.exit_code` and `.code`, where the bake does not end complete. solve_all: solve every object
+    again where any has changed; else what has not, and is far from what has, keeps its frames.
 
     Returns the exit code: 0 complete, 2 bad input, 3 diverged, 4 environment, 75 stopped (or still running).
     """
     if raise_on_failure:
-        foreground.bake_or_raise(settings.id_data)  # type: ignore[arg-type]
+        foreground.bake_or_raise(settings.id_data, solve_all)  # type: ignore[arg-type]
         return 0
-    return foreground.bake_object(settings.id_data, wait=wait)  # type: ignore[arg-type]
+    return foreground.bake_object(settings.id_data, wait=wait, solves_all=solve_all)  # type: ignore[arg-type]
 
 
 def _compile() -> float | None:

@@ -1,7 +1,7 @@
 """`blender -b FILE.blend -c conjac bake`: Blender's own command line.
 
     blender -b FILE.blend -c conjac bake [--object NAME]... [--format pc2|abc|shapekeys] [--frames A-B] [--save]
-                                         [--replace] [--json]
+                                         [--replace] [--solve-all] [--json]
 
     blender -b FILE.blend -c conjac farm --out BUNDLE [--object NAME] [--wedge CSV] [--chunk N] [--threads N]
                                          [--draft JOB] [--blend FILE.blend] [--format abc|shapekeys] [--json]
@@ -14,7 +14,9 @@ what plays them, a modifier, shape keys or keyframes, goes into the .blend, whic
 code 0: beside the old one, which it replaces only where it is whole.
 
 A finished bake whose settings have changed is begun anew only with --replace; else it is refused with exit code 2, and
-its frames stay. A longer frame range goes on from what is there, and a shorter one keeps it.
+its frames stay. A longer frame range goes on from what is there, and a shorter one keeps it. What has not changed since
+the earlier bake, and is far from what has, keeps its frames, which are those of a bake of all to the byte; --solve-all
+solves it again.
 
 Soft bodies that touch each other are baked together, whichever of them is named.
 
@@ -106,7 +108,10 @@ def _parser() -> argparse.ArgumentParser:
     bake.add_argument("--frames", type=_frames, metavar="A-B", help="frames that must be there; default: all")
     bake.add_argument("--save", action="store_true", help="save the .blend with what plays the frames if all are there")
     bake.add_argument("--replace", action="store_true",
-                      help="begin a finished bake anew where its settings have changed; else that is refused")
+                      help="start a finished bake again if its settings have changed; otherwise that is refused")
+    bake.add_argument("--solve-all", action="store_true", help=(
+        "solve every object again if any has changed; default: objects that have not changed, and are far from those "
+        "that have, keep their frames, which have the bytes of a bake of all"))
     bake.add_argument("--json", action="store_true", help="one JSON object a line on stdout")
     bake.set_defaults(command=_bake)
     farm = verbs.add_parser("farm", help="write all that a farm needs to bake without Blender into a folder")
@@ -147,7 +152,7 @@ def _bake(arguments: argparse.Namespace, lines: Lines) -> tuple[int, str]:
             said = {"object": obj.name, **({"objects": together} if len(together) > 1 else {})}
             codes.append(foreground.bake(obj, scene, arguments.frames, arguments.format, lines.say,
                                          lambda message, said=said: lines.event(message | said),
-                                         replaces=arguments.replace))
+                                         replaces=arguments.replace, solves_all=arguments.solve_all))
     first_failure = next((code for code in codes if code != EXIT_COMPLETE), EXIT_COMPLETE)
     if not first_failure:
         if arguments.save:
@@ -164,7 +169,7 @@ def _bake(arguments: argparse.Namespace, lines: Lines) -> tuple[int, str]:
 FARM_OPTIONS = {"--wedge": "CSV file with a line of path=value cells for each bake",
                 "--chunk": "frames of a task, or a list as 1-24,25-48", "--threads": "threads of a task",
                 "--draft": "job folder of a baked draft: bodies that never meet in it are tasks apart",
-                "--format": "abc or shapekeys: what Blender exports besides"}
+                "--format": "abc or shapekeys: what Blender also exports"}
 
 
 def _farm(arguments: argparse.Namespace, lines: Lines) -> tuple[int, str]:

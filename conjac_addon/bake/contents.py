@@ -21,6 +21,7 @@ from . import belongings, home
 
 SCENE, PLAYERS, ARRAYS, STAGES, CACHE = "scene.json", "players.json", "arrays", "stages", "cache"
 TAKES, TAKE = "takes", "take.json"
+ASIDE = "aside"  #: in takes/: frames that are replaced, see earlier_frames.py
 LOCKS = (lock.LOCK, lock.FRESH, lock.TURN)
 
 #: files by name that lie in a job folder itself
@@ -30,7 +31,7 @@ NAMES = frozenset({SCENE, PLAYERS, TAKE, home.FILE, belongings.LIST})
 STAGE = re.compile(r".+_(tets|fields)_[0-9a-f]{8,40}\.npz(\.tmp)?")
 
 #: what the folders in takes/ are called, each a job folder with what was baked before: see takes.py
-A_TAKE = re.compile(r"next|[1-9][0-9]{0,5}")
+A_TAKE = re.compile(r"next|aside|[1-9][0-9]{0,5}")
 
 #: fields that scene.json has whatever is baked
 FIELDS = frozenset({"version", "time", "bodies", "method", "integrator"})

@@ -8,7 +8,7 @@ from pathlib import Path
 import bpy
 
 from .. import identity, members, playback
-from . import belongings, contents, home, place, players, taken
+from . import belongings, contents, earlier_frames, home, place, players, taken
 
 
 def free(obj: bpy.types.Object, scene: bpy.types.Scene, together: bool = False) -> str:
@@ -29,6 +29,7 @@ def free(obj: bpy.types.Object, scene: bpy.types.Scene, together: bool = False) 
     taken.sweep(at.folder)
     freed = kept_on_disk(at.folder)
     place.cache_of(at.folder).free()
+    earlier_frames.delete(at.folder)
     _hide(holder, scene)
     played = still_played(at.folder)
     belongings.free(at.folder, {path.name for path in played})

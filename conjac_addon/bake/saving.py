@@ -38,7 +38,7 @@ def save() -> None:
     except (OSError, RuntimeError, ValueError) as error:
         why = str(getattr(error, "strerror", None) or error).strip().removeprefix("Error: ").splitlines()[0].strip()
         raise Environment(f"every frame is baked, and {bpy.data.filepath} is not saved ({why})",
-                          "Make the file writable, or free some space, and run this again: no frame is made anew"
+                          "Make the file writable, or free some space, and run this again: no frame is baked again"
                           ) from error
     finally:
         _remove(fresh)

@@ -7,7 +7,6 @@ import time
 import traceback
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import bpy
@@ -27,6 +26,7 @@ from ..events import is_rendering
 from ..live import session as live
 from . import kernels, moving, place, taken, takes
 from .can_play import check_can_play
+from .earlier_frames import EarlierFrames
 from .ending import check_frames, elsewhere, written
 from .live import LiveFrames
 from .progress import Progress, after, line
@@ -48,17 +48,18 @@ class Bake:
 
     frames: (first, last) that must be on disk at the end, default all. key: export format, default each object's own.
     All that is baked together with the object is, see `members`. Finished frames that are no longer true are kept as a
-    take where it `keeps` them, else deleted where it `replaces` them, else it ends with StaleCache. Raises ConJacError
-    where it cannot begin.
+    take where it `keeps` them, else deleted where it `replaces` them, else it ends with StaleCache. What has not
+    changed since is taken from them unless it `solves_all`. Raises ConJacError where it cannot begin.
     """
 
     def __init__(self, obj: bpy.types.Object, scene: bpy.types.Scene, frames: tuple[int, int] | None = None,
-                 key: str | None = None, replaces: bool = True, keeps: bool = False) -> None:
+                 key: str | None = None, replaces: bool = True, keeps: bool = False, solves_all: bool = False
+                 ) -> None:
         obj = members.owner(obj)
         if not (members.is_soft_body(obj) or members.is_mechanism(obj)):
             raise BadInput("it is not a ConJac soft body or mechanism", "Add one to it in the ConJac tab", obj.name)
         self.name, self.frames, self.key = members.title(obj, scene), frames, key or ""
-        self._replaces, self._keeps = replaces, keeps
+        self._replaces, self._earlier = replaces or keeps, EarlierFrames(keeps, solves_all)
         self.progress = Progress()
         self.exit_code: int | None = None
         self.worker: Worker | None = None
@@ -72,7 +73,6 @@ class Bake:
     def _prepare(self, obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
         """Take the folder that is baked into. Raises ConJacError where the bake cannot begin."""
         self._cancelled = self._paused = False
-        self._earlier: Path | None = None  # the take whose frames are those of what has not changed since
         self._reading: Generator[tuple[float, str], None, None] | None = None
         self._undone = self._waits = False
         self._until = 0.0  # when the window is let in, infinity where there is none to be let in
@@ -179,6 +179,7 @@ class Bake:
         self._steps.close()
         if self.worker is not None and self.worker.exit_code is None:
             self.worker.stop()
+        self._earlier.put_back(self.folder)
         self._taken.close()
         try:
             self.folder = moving.arrive(self.uid, self.folder)
@@ -195,8 +196,7 @@ class Bake:
             self.note("This .blend was never saved: the bake lies in a temporary folder and is deleted when Blender "
                        "closes. Save the file first to keep it")
         yield True
-        if self._keeps:
-            takes.before(self.folder)
+        self._earlier.before(self.folder)
         yield from self._read()
         if self.exit_code is not None:
             return
@@ -205,21 +205,16 @@ class Bake:
         if self.progress.error_code == "stale_cache":
             finished, too = takes.finished(cache), elsewhere(self.object(), self._scene)
             why = self.progress.error.partition("these changed: ")[2].partition(". ")[0]
-            if finished and not (self._replaces or self._keeps):
+            if finished and not self._replaces:
                 raise StaleCache(f"its {finished} finished frames were baked before these changed: {why}",
                                  f"Set them back, or bake again and let the frames be replaced{too}", self.name)
-            again = False
-            if self._keeps:
-                again, notes = takes.take_turns(self.folder, finished, f"{why}{too}")
-                self.note(*notes)
-                if finished and not again:
-                    self._earlier = takes.find(self.folder, 0).folder
+            again, notes = self._earlier.replace(self.folder, finished, f"{why}{too}")
+            self.note(*notes)
             if not again:
-                self.note("The settings have changed: the bake begins anew")
+                self.note("The settings have changed: the bake starts again")
             self.progress = Progress(notes=self.progress.notes)
             yield from self._solve(resume=again)
-        if self._keeps:
-            takes.drop(self.folder)
+        self._earlier.settle(self.folder)
         yield from self._finish()
 
     def _read(self) -> Iterator[bool]:
@@ -228,7 +223,7 @@ class Bake:
         while self._undone:
             self._undone, self._waits = False, False
             if self._until < math.inf:  # else gathering says so
-                yield from self._until_object_mode("It goes on when you")
+                yield from self._until_object_mode("It continues when you")
             if self._cancelled or self._paused:
                 return self._end(EXIT_STOPPED, "Stopped before the simulation began")
             self._reading = gather.write_job_steps(self.object(), self.scene(), self.folder, self.note,
@@ -263,7 +258,7 @@ class Bake:
 
     def _command(self, resume: bool) -> list[str]:
         """Return the solver's arguments. resume: whether there is a bake to go on with."""
-        return solver_command(self.folder, self.frames, resume, self._earlier)
+        return solver_command(self.folder, self.frames, resume, self._earlier.to_reuse(self.folder, resume))
 
     def _solve(self, resume: bool) -> Iterator[bool]:
         """Run the solver on the job folder and show its frames as they come."""
@@ -285,7 +280,7 @@ class Bake:
         code = self.worker.exit_code
         if self.progress.exit_code is None and not self._cancelled:
             self.note(*self.worker.last_lines)
-            raise Environment(f"the solver's process ended by itself (exit code {code})",
+            raise Environment(f"the solver's process ended unexpectedly (exit code {code})",
                               "Bake again to go on from the last snapshot", self.name)
         code = EXIT_STOPPED if self.progress.exit_code is None else self.progress.exit_code
         text = self.progress.error or ("Stopped; bake again to go on" if code == EXIT_STOPPED else self.progress.text)

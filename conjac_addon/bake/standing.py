@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import bpy
-import numpy as np
 
 from ...solver.errors import ConJacError
-from ...solver.frames import lock
+from ...solver.frames import lock, swept
 from .. import gather, identity, members, playback
 from ..timeline import frame_range
 from . import home, place
@@ -65,8 +64,7 @@ def status(obj: bpy.types.Object) -> Status:
             # which value counts would depend on the frame that is looked at
             return replace(found, state="stale", text=animated)
         changed, others = _changed(obj, found, folder, at.own), list[str]()
-        if changed and at.own and members.is_soft_body(seen) and (
-                beside := _beside(seen, obj, found, folder)) is not None:
+        if changed and at.own and (beside := _beside(seen, obj, found, folder)) is not None:
             changed, others = _changed_beside(seen, found, beside), [f'"{name}"' for name in beside.others]
         if changed:
             return replace(found, state="stale", text=changed)
@@ -138,28 +136,44 @@ def _changed(obj: bpy.types.Object, found: Status, folder: Path, own: bool) -> s
 
 
 def _beside(one: bpy.types.Object, owner: bpy.types.Object, found: Status, folder: Path) -> gather.Beside | None:
-    """How a soft body stands to a bake in which only single bodies came, went or changed; None where more did, or
-    nothing."""
+    """How a soft body or a mechanism stands to a bake in which only single objects came, went or changed; None where
+    more did, or nothing."""
     cache, frames = place.cache_of(folder), sorted(found.frames)
-    try:
-        first, last = (cache.diagnostics.groups(frame) for frame in (frames[0], frames[-1]))
-        soft = len(found.bodies)
-        order = [int(np.flatnonzero(first["token"] == k)[0]) for k in range(soft)]
-        groups = gather.Groups(last["labels"], (first["low"][order], first["high"][order]))
-    except (ConJacError, LookupError):
-        return None  # of an older version, or cut
     scene = bpy.context.scene
     reshaped = [other for other in members.soft_bodies(owner, scene) if _changed_mesh(other, found, False)]
-    return gather.look_beside(one, owner, scene, folder, groups, reshaped)
+    try:
+        first, last = (cache.diagnostics.groups(frame) for frame in (frames[0], frames[-1]))
+        groups = gather.Groups(last["labels"], swept.Swept.through([first]), lambda: _through(folder, frames),
+                               lambda: swept.corners_of(swept.obstacles_in(cache.manifest or {})))
+        return gather.look_beside(one, owner, scene, folder, groups, reshaped)
+    except (ConJacError, LookupError, TypeError, ValueError):
+        return None  # of an older version, or cut
+
+
+#: boxes around all places of the bodies of a bake, by its folder and frames
+_swept: dict[tuple[Path, tuple[int, ...], tuple[int, ...]], swept.Swept] = {}
+
+
+def _through(folder: Path, frames: list[int]) -> swept.Swept:
+    """Return the boxes around all places of the bodies of a bake; read once. Raises ConJacError, LookupError,
+    ValueError."""
+    key = folder, _stamp(folder), tuple(frames)
+    if key not in _swept:
+        _swept.clear()
+        groups = place.cache_of(folder).diagnostics.groups
+        _swept[key] = swept.Swept.through([groups(frame) for frame in frames])
+    return _swept[key]
 
 
 def _changed_beside(one: bpy.types.Object, found: Status, beside: gather.Beside) -> str:
-    """A sentence on a soft body that is no longer as in its bake, or not in it yet; "" where it is as it was."""
+    """A sentence on an object that is no longer as in its bake, or not in it yet; "" where it is as it was."""
     if beside.is_new:
         return "Not baked yet: Bake adds it to what is there"
     if beside.own:
         return _stale(list(beside.own))
-    return f"Baked before {beside.why}; bake again" if beside.why else _changed_mesh(one, found, False)
+    if beside.why:
+        return f"Baked before {beside.why}; bake again"
+    return _changed_mesh(one, found, False) if members.is_soft_body(one) else ""
 
 
 def _changed_mesh(one: bpy.types.Object, found: Status, is_single: bool) -> str:

@@ -50,7 +50,7 @@ def listed(folder: Path) -> list[Take]:
         return []
     known = _listed.get(folder)
     if known is None or known[0] != changed:
-        found = [take for path in contents.takes(folder) if path.name != NEXT and (take := _read(path)) is not None]
+        found = [take for path in contents.takes(folder) if path.name.isdecimal() and (take := _read(path)) is not None]
         known = _listed[folder] = changed, sorted(found, key=lambda take: -take.number)
     return known[1]
 
@@ -110,7 +110,7 @@ def keep(folder: Path, why: str) -> Take:
 def take_turns(folder: Path, finished: int, why: str) -> tuple[bool, list[str]]:
     """Keep frames that are no longer true, and bring back the take that is just what is asked for, where there is one.
 
-    finished: how many there are, 0 of a bake that was stopped half way, which is not kept. Returns whether a take is
+    finished: how many there are, 0 of a bake that was stopped half way, which is no take. Returns whether a take is
     back, and sentences. Raises ConJacError.
     """
     again, notes = same(folder), []
@@ -119,7 +119,7 @@ def take_turns(folder: Path, finished: int, why: str) -> tuple[bool, list[str]]:
         notes = [f"The {finished} frames of before are kept as take {made.number}. These changed: {why}"]
     if again is None or not again.folder.is_dir():
         return False, notes
-    bring_back(folder, again)
+    bring_back(folder, again.folder)
     return True, [*notes, f"Take {again.number} is just what the settings say: it is back"]
 
 
@@ -133,16 +133,16 @@ def same(folder: Path) -> Take | None:
     return None
 
 
-def bring_back(folder: Path, take: Take) -> None:
-    """Let a take's frames be those of its job folder, which has none. Raises CacheUnwritable."""
+def bring_back(folder: Path, kept: Path) -> None:
+    """Let the frames in a folder of takes/ be those of their job folder. Raises CacheUnwritable."""
     place.cache_of(folder).free()
     try:
         with suppress(FileNotFoundError):
             (folder / contents.CACHE).rmdir()
-        os.rename(take.folder / contents.CACHE, folder / contents.CACHE)
+        os.rename(kept / contents.CACHE, folder / contents.CACHE)
     except OSError as error:
         raise unwritable(folder, error) from error
-    contents.remove(take.folder)
+    contents.remove(kept)
 
 
 def use(obj: bpy.types.Object, scene: bpy.types.Scene, number: int) -> list[str]:
@@ -165,7 +165,7 @@ def use(obj: bpy.types.Object, scene: bpy.types.Scene, number: int) -> list[str]
         os.replace(take.folder / contents.SCENE, folder / contents.SCENE)
     except OSError as error:
         raise unwritable(folder, error) from error
-    bring_back(folder, take)
+    bring_back(folder, take.folder)
     return [f'"{obj.name}" plays take {take.number}', *shown.show(obj, scene, folder, place.cache_of(folder), "")]
 
 
@@ -175,7 +175,7 @@ def remove(take: Take) -> None:
 
 
 def finished(cache: Cache) -> int:
-    """How many frames a bake has where all of them are there, else 0: what was stopped half way is soon made again."""
+    """How many frames a bake has where all of them are there, else 0: what was stopped half way is no take."""
     done = set(cache.frames_done())
     # a shorter range than the last bake's is one that the panel calls complete
     ranges = cache.compared().frames, cache.frames
@@ -193,7 +193,7 @@ def _link(folder: Path, made: Path) -> None:
 
 def _number(folder: Path, made: Path) -> int:
     """Give what was made as `next` its number."""
-    number = 1 + max((int(path.name) for path in contents.takes(folder) if path.name != NEXT), default=0)
+    number = 1 + max((int(path.name) for path in contents.takes(folder) if path.name.isdecimal()), default=0)
     os.rename(made, made.with_name(str(number)))
     return number
 

@@ -39,7 +39,7 @@ def constraint_settings(obj: bpy.types.Object, scene: bpy.types.Scene, start: in
 def _constraint_entry(obj: bpy.types.Object, one: bpy.types.PropertyGroup, soft: list[bpy.types.Object],
                       scene: bpy.types.Scene, start: int) -> dict[str, Any]:
     """Return one constraint of scene.json without its places and arrays. Raises BadInput where it cannot be."""
-    other, kind = one.object, catalogue.find("constraint", one.kind)
+    other = one.object
     if other is None or other == obj:
         raise BadInput("one of its constraints ties it to nothing", "Choose an object under Constraints, or remove it",
                        obj.name)
@@ -60,17 +60,11 @@ def _constraint_entry(obj: bpy.types.Object, one: bpy.types.PropertyGroup, soft:
         if not one.part:
             raise BadInput(f'its constraint to "{other.name}" names no bone', "Choose one under Constraints", obj.name)
         far |= {"mechanism": other.name, "body": part_identity.renamed(other)(one.part)}
-    params = {param.key: _plain(getattr(one, param.key)) for param in kind.params}
-    entry: dict[str, Any] = {"name": f"{obj.name} to {other.name}", "kind": {"kind": one.kind, "params": params},
-                             "ends": [{"body": obj.name} | wide, far]}
+    entry: dict[str, Any] = {"name": f"{obj.name} to {other.name}", "ends": [{"body": obj.name} | wide, far]}
     if one.is_released and one.until <= start:
         raise BadInput(f'its constraint to "{other.name}" lets go at frame {one.until}, before anything moves',
                        f"Choose a frame after {start} under Constraints, or remove it", obj.name)
     return entry | fields.gathered(CONSTRAINT, obj, scene, item=one, frames=(start, start))
-
-
-def _plain(value: float | bool) -> float | bool:
-    return value if isinstance(value, bool) else properties.shortest(value)
 
 
 class Constraints:

@@ -12,7 +12,7 @@ from .evaluation import Evaluation, coordinates
 
 #: a mesh is flat when it is this many times thinner than it is wide
 FLAT = 1.0e-6
-FEELS_WIRES = "Give it faces. Cloth with Sharp Edges alone feels wires and nails"
+FEELS_WIRES = "Give it faces. Only cloth with Sharp Edges collides with wires and nails"
 
 
 def triangles(mesh: bpy.types.Mesh) -> NDArray[np.int32]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import bpy
 import numpy as np
@@ -44,6 +44,9 @@ def arrays(places: dict[str, Matrix]) -> dict[str, NDArray[Any]]:
 #: lists of a body's settings whose entries point at objects
 _LISTS = ("Handles", "Cuts", "Nails", "Pulls")
 
+#: lists of objects that a mechanism reads, which is the first member
+_OF_MECHANISM = ("Collection", "Obstacles")
+
 #: names of what moved, in a sentence
 MOST = 3
 
@@ -60,34 +63,52 @@ def moved(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path) -> list[s
     return _differences(then, _objects(obj, scene))
 
 
-def moved_bodies(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, then_number: Mapping[int, int]
-                 ) -> tuple[list[str], dict[int, list[str]]]:
-    """Return what `moved` says of all but the soft bodies of a bake, and of each soft body with what it points at, by
-    its number among the members now. then_number: what that was when the bake was read."""
+class Moved(NamedTuple):
+    """Clauses as of `moved`, by the objects that they are about."""
+
+    shared: list[str]  #: of what counts for all that is baked
+    members: dict[int, list[str]]  #: of each member with what it points at, by its number now
+    colliders: dict[int, list[str]]  #: of each collider, likewise
+
+
+def moved_apart(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, numbers: Mapping[int, int],
+                colliders: Mapping[int, int]) -> Moved:
+    """Return what stands elsewhere than when the bake was read, and whose that is.
+
+    numbers, colliders: number of each member and of each collider now → when the bake was read.
+    """
     then = _stored(folder)
     if then is None:
-        return [], {}
+        return Moved([], {}, {})
     now = _objects(obj, scene)
-    shared = _differences(_of_member(then, None), _of_member(now, None))
-    return shared, {number: _differences(_of_member(then, was), _of_member(now, number))
-                    for number, was in then_number.items()}
+
+    def of(kind: str, pairs: Mapping[int, int]) -> dict[int, list[str]]:
+        return {number: _differences(_read_for(then, (kind, was)), _read_for(now, (kind, number)))
+                for number, was in pairs.items()}
+
+    return Moved(_differences(_read_for(then, None), _read_for(now, None)), of("member", numbers),
+                 of("collider", colliders))
 
 
-def _of_member(places: Mapping[str, Placed], number: int | None) -> dict[str, Placed]:
-    """Return what is read for the member of a number, named without that; for None, what counts for all."""
-    return {what if number is None else _in_list(what): one for what, one in places.items() if _number(what) == number}
+def _read_for(places: Mapping[str, Placed], whose: tuple[str, int] | None) -> dict[str, Placed]:
+    """Return what is read for a member or a collider, named without its number; for None, what counts for all."""
+    return {what if whose is None else _in_list(what): one for what, one in places.items() if _whose(what) == whose}
 
 
-def _number(what: str) -> int | None:
-    """Return the number of the member that something is read for; None of what counts for all."""
+def _whose(what: str) -> tuple[str, int] | None:
+    """Return the kind and the number of what something is read for; None of what counts for all."""
     words = what.split(" ")
-    return int(words[1]) if words[0] in ("Body", "Follow", *_LISTS) else None
+    if words[0] in _OF_MECHANISM:
+        return "member", 0
+    if words[0] == "Colliders":
+        return "collider", int(words[1])
+    return ("member", int(words[1])) if words[0] in ("Body", "Follow", *_LISTS) else None
 
 
 def _in_list(what: str) -> str:
-    """Return what something is to its body, whichever number that has."""
+    """Return what something is to its member, whichever number that has."""
     words = what.split(" ")
-    return " ".join([words[0], *words[2:]])
+    return what if words[0] in _OF_MECHANISM else " ".join([words[0], *words[2:]])
 
 
 def _differences(then: Mapping[str, Matrix], now: Mapping[str, bpy.types.Object]) -> list[str]:

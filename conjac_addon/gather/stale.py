@@ -116,6 +116,11 @@ def without_contact(document: dict[str, Any]) -> None:
         body.pop("touches", None)
 
 
+def is_read_later(path: str) -> bool:
+    """Return whether a path of scene.json is read from the scene, so that settings say nothing of it."""
+    return _NOT_COMPARED.match(path) is not None
+
+
 def labels(paths: Iterable[str]) -> list[str]:
     """Return an artist's names of the settings behind paths of scene.json, in order: "time.step" → "Time Step".
 
@@ -241,5 +246,5 @@ def _begun(names: dict[str, str], paths: list[str]) -> str:
 @cache
 def _labels_by_path() -> dict[str, str]:
     """Return what the artist reads of each setting that is declared, by path without numbers and kinds."""
-    return _OF_SEVERAL | {path.removesuffix(".kind"): label
+    return _OF_SEVERAL | {".".join(key for key in path.split(".") if key != "kind"): label
                           for path, label in declared.labels(job_fields.FIELDS).items()}

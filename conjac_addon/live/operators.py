@@ -93,7 +93,7 @@ def carry_on(played: session.Played) -> None:
         if goes_on and played.performed is not None:
             path, frames = played.performed
             try:
-                performance.keep(played.object(), played.scene(), path, frames, *played.pullable())
+                performance.keep(played.object(), played.scene(), path, frames, played.engine, *played.pullable())
                 played.stop()
             except ConJacError as error:
                 played.stop(str(error), failed=True)

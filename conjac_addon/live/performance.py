@@ -15,7 +15,7 @@ from .. import members, status_line
 from ..bake import session, watch
 from ..redraw import redraw_panels
 from ..timeline import frame_range
-from . import pulled
+from . import as_played, pulled
 
 
 class Performance(session.Bake):
@@ -43,16 +43,18 @@ class Performance(session.Bake):
         self._performed.unlink(missing_ok=True)
 
 
-def keep(obj: bpy.types.Object, scene: bpy.types.Scene, performed: Path, frames: int,
+def keep(obj: bpy.types.Object, scene: bpy.types.Scene, performed: Path, frames: int, engine: str = "",
          bodies: Sequence[bpy.types.Object] = (), rest: Sequence[NDArray[np.float64]] = ()) -> None:
     """Make it the object's bake behind the window, and say how that goes. Raises ConJacError where it cannot begin.
 
-    bodies, rest: soft bodies that get the pulls of its hands, as of `pulled.keyframe`.
+    engine: what moved it, of the catalogue. bodies, rest: soft bodies that get the pulls of its hands, as of
+    `pulled.keyframe`.
     """
     if bodies and performed.is_file():
         start = frame_range(members.shared_settings(obj), scene)[0]
         if pulled.keyframe(bodies, rest, read_npz(performed), scene, start):
             bpy.ops.ed.undo_push(message="Record Live")
+    as_played.remember(obj, engine)
     one = Performance(obj, scene, performed, frames)
 
     def look() -> float | None:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ...solver.errors import BadInput, ConJacError, Environment, NoSuchThing
 from ...solver.live import board
 from .. import identity, members, prefs, settings
+from ..affine import inverse
 from ..bake import kernels, place
 from ..bake.worker import Worker
 from ..events import is_rendering
@@ -65,6 +66,7 @@ class Played:
         self._job: jobs.LiveJob | None = None
         self._bumps: bumps.Bumps | None = None
         self._led: led.Led | None = None
+        self.engine = ""  #: key of what moves it, among the catalogue's family live_engine
         self._efforts: list[str] = []  #: what the worker may save on, in the artist's words
         self._told, self._settings, self._looked = b"", 0, 0.0
         self._faces: list[tuple[int, int]] = []  #: of the soft bodies' meshes
@@ -217,7 +219,7 @@ class Played:
         for message in self._worker.messages():
             self._listen(message)
         if self._worker.ended():
-            raise Environment(f"the process that moves it ended by itself (exit code {self._worker.exit_code})",
+            raise Environment(f"the process that moves it ended unexpectedly (exit code {self._worker.exit_code})",
                               "Press Play Live again", self.name)
         now = time.monotonic()
         if now - self._looked > LOOK:
@@ -244,7 +246,7 @@ class Played:
         if message["event"] == "stage":
             self.text = message["text"]
         elif message["event"] == "live":
-            self._efforts = message["efforts"]
+            self.engine, self._efforts = message["engine"], message["efforts"]
         elif message["event"] == "recorded":
             self._keep(Path(message["path"]), message["frames"])
         elif message["event"] == "log":
@@ -279,7 +281,7 @@ class Played:
         assert self._board is not None and self._job is not None
         unit, first = settings.unit_scale(self.scene()), 0
         for obj, shown in zip(self.bodies(), self._shapes):
-            matrix = np.linalg.inv(to_metres(obj, unit))
+            matrix = inverse(to_metres(obj, unit))
             matrix[:3, 3] += matrix[:3, :3] @ self._board.origin
             shown.put(places[first:first + shown.vertices], matrix)
             first += shown.vertices

@@ -43,3 +43,19 @@ class CONJAC_OT_collide(Behaviour):
                               f"{members.title(context.object, context.scene)}")
         redraw_panels()
         return {"FINISHED"}
+
+
+class CONJAC_OT_collide_with_itself(Behaviour):
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return unless(cls, active_soft_body(cls, context), lambda obj: obj.conjac.contact.itself,
+                      "Its parts collide with each other already") is not None
+
+    @by_button.noting("Switch On Self Collision")
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        said = context.object.conjac.contact
+        said.itself = True
+        if said.collides_with == kinds.NOTHING:
+            said.collides_with = kinds.ALL
+        redraw_panels()
+        return {"FINISHED"}

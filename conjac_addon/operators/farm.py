@@ -37,7 +37,7 @@ def export(owner: bpy.types.Object, scene: bpy.types.Scene, out: Path, options: 
     with still.still_job(owner) as job:
         asked = ["farm", "--out", str(out), "--name", owner.name, *options]
         found = yield from still.run(owner, scene, job, asked, wait, moves=True)
-    return [*found["gathered"], *found["notes"], f"The bundle stands in {out}"]
+    return [*found["gathered"], *found["notes"], f"The bundle is in {out}"]
 
 
 def open_file() -> str:

@@ -181,7 +181,8 @@ def _bends_over_an_edge(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
     mesh.vertices.foreach_get("co", at)
     at = at.reshape(-1, 3) @ np.array(obj.matrix_world.to_3x3(), np.float32).T
     edge = np.linalg.norm(np.diff(at[ends.reshape(-1, 2)], axis=1), axis=2).mean()
-    diagonal = np.linalg.norm(at.max(axis=0) - at.min(axis=0))
+    turned = np.array(obj.matrix_world.to_quaternion().to_matrix(), np.float32)
+    diagonal = np.linalg.norm(np.ptp(at @ turned, axis=0))  # along its own axes
     length = float(min(edge, diagonal / FOLDS)) * unit_scale(scene)
     return float(f"{obj.conjac.area_density * GRAVITY * length ** 3:.2g}")
 

@@ -38,7 +38,7 @@ class CONJAC_OT_add_ground(Behaviour):
         if members.is_mechanism(obj) and settings.friction == "none":
             # as a ragdoll has it: without, what lies on the ground slides on without end
             settings.friction, settings.friction_coefficient = "coulomb", settings.mechanism.contact_friction
-        self.report({"INFO"}, f'"{obj.name}" falls on a plane now: its height and friction stand under Ground')
+        self.report({"INFO"}, f'"{obj.name}" falls on a plane now: its height and friction are under Ground')
         redraw_panels()
         return {"FINISHED"}
 

@@ -10,6 +10,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, St
 from ...solver import catalogue
 from ..bake import break_lock, share
 from ..bake import operators as bake
+from ..live import as_played
 from ..live import operators as live
 from ..menus import FIBERS, QUALITIES, READY, SHARING, items, samples
 from ..settings import painted_params
@@ -66,15 +67,15 @@ TAKE = IntProperty(name="Take", description="Its number, 0 for the newest", defa
 #: of one click that makes what is selected move
 QUICK: dict[str, Any] = {
     "falls_from": FloatProperty(
-        name="Falls From", description="Lift objects that lie on the ground or on a mesh by so many times their "
+        name="Falls From", description="Lift objects that lie on the ground or on a mesh by this many times their "
         "size; 0 leaves them in place. Objects that are pinned, poked, animated or parented are never lifted",
         default=0.5, min=0.0, soft_max=4.0, step=10, precision=2),
     "hangs_by": FloatProperty(
         name="Hangs By", description="Pin objects in this part of their height, from the top down; 0 pins nothing. "
         "Objects with painted pins keep them", min=0.0, max=1.0, subtype="FACTOR", step=1, precision=2),
     "poked": FloatProperty(
-        name="Poked", description="Push the top of objects aside by so many times their size when the bake begins, and "
-        "let it go; 0 does not push", min=0.0, soft_max=1.0, step=5, precision=2),
+        name="Poked", description="Push the top of objects aside by this many times their size when the bake begins, "
+        "then release it; 0 does not push", min=0.0, soft_max=1.0, step=5, precision=2),
     "subdivide": BoolProperty(
         name="Make Fine Enough", description="Add a flat subdivision as a modifier if the mesh has too few faces to "
         "bend", default=True),
@@ -129,25 +130,25 @@ classes = (
         index=WHICH),
     operator(
         "add_spots", spots, "Paint Other Spots",
-        "Paint spots that move in a way of their own, in a new vertex group", asks=TELLS),
+        "Paint spots with their own kind of motion, in a new vertex group", asks=TELLS),
     operator(
         "remove_spots", spots, "Remove Other Spots", "Remove this group of spots; its weights stay", asks=TELLS,
         index=WHICH),
     operator(
         "add_cloth", cloth, "Add Cloth", "Make the selected meshes cloth: their faces stretch, shear and fold"),
     operator(
-        "add_rope", rope, "Add Rope", "Make the edges of the selected meshes ropes, and ropes of the selected curves"),
+        "add_rope", rope, "Add Rope", "Make ropes of the edges of the selected meshes, or of the selected curves"),
     operator(
         "turn_into_cloth", cloth, "Turn Into Cloth",
         "Make the active soft body cloth: a mesh that encloses no volume cannot be soft inside"),
     operator(
         "add_cut", cuts, "Add Cut",
-        "Cut the active soft body at the present frame, along the XY plane of a new Empty in its middle"),
+        "Cut the active soft body at the current frame, along the XY plane of a new Empty in its middle"),
     operator(
         "remove_cut", cuts, "Remove Cut", "Remove this cut; the object that cuts stays", index=WHICH),
     operator(
         "add_nail", nails, "Add Nail",
-        "Hold the active soft body from the present frame on, along the Z axis of a new Empty through its middle"),
+        "Hold the active soft body from the current frame on, along the Z axis of a new Empty through its middle"),
     operator(
         "remove_nail", nails, "Remove Nail", "Remove this nail; its Empty stays", index=WHICH),
     operator(
@@ -171,7 +172,7 @@ classes = (
     operator(
         "add_attachment", attach, "Attach to Bone",
         "Let a part of the active soft body, painted in a vertex group, follow a bone of its armature, or the rigid "
-        "body object that is selected besides"),
+        "body object that is also selected"),
     operator(
         "remove_attachment", attach, "Remove Attachment", "Remove this attachment; its group stays", index=WHICH),
     operator(
@@ -193,7 +194,7 @@ classes = (
         "Make a mechanism of all rigid body objects of the scene and the Empties that join them"),
     operator(
         "add_spring", springs, "Add Spring",
-        "Join two selected bones or rigid body objects by a spring; of more, each bone and its parent"),
+        "Join two selected bones or rigid body objects with a spring; with more bones, each and its parent"),
     operator(
         "remove_spring", springs, "Remove Spring", "Remove the spring that is shown"),
     operator(
@@ -204,7 +205,7 @@ classes = (
             default=2, min=0, max=100)),
     operator(
         "preview_tets", preview, "Tetrahedralize",
-        "Fill the active soft body with tetrahedra now and show their edges; the bake uses the same ones",
+        "Fill the active soft body with tetrahedra and show their edges; the bake uses the same ones",
         NO_STEP, BEHIND),
     operator(
         "preview_field", preview, "Show Map",
@@ -236,14 +237,14 @@ classes = (
         "Write a folder with everything that a farm needs to bake this without Blender",
         NO_STEP, BEHIND,
         directory=StringProperty(
-            name="Folder", description="An empty folder; beside the .blend where left out", subtype="DIR_PATH"),
+            name="Folder", description="An empty folder; if left out, one next to the .blend", subtype="DIR_PATH"),
         wedge=StringProperty(
             name="Wedge", description="A CSV file with a line of path=value cells for each bake", subtype="FILE_PATH"),
         chunk=StringProperty(
-            name="Chunk", description="Frames of one task, where a bake is cut into several"),
+            name="Chunk", description="Frames of one task, to split a bake into several"),
         render=BoolProperty(
-            name="Render", description="Put this .blend as it was saved last into the folder, and render it with the "
-            "frames", default=False)),
+            name="Render", description="Add the last saved version of this .blend to the folder, and render it with "
+            "the frames", default=False)),
     operator(
         "set_wobble", wobble, "Set Slowest Wobble",
         "Change the stiffness of the active soft body so that its slowest wobble has this frequency, as its pins and "
@@ -256,7 +257,7 @@ classes = (
         "Add a ground at height 0, or at the object's lowest point if that is below"),
     operator(
         "level_ground", remedies, "Raise Ground to the Grid",
-        "Move the ground to the grid, or to the lowest point of what stands on it"),
+        "Move the ground to the grid, or to the lowest point of what is on it"),
     operator(
         "land", remedies, "Land on What Is Below",
         "Make the mesh below the active soft body a collider, so that the body does not fall through it"),
@@ -277,6 +278,9 @@ classes = (
         "Let all soft bodies of the scene collide with each other and with the colliders. They are baked together "
         "from then on"),
     operator(
+        "collide_with_itself", contact, "Switch On Self Collision",
+        "Let parts of the active soft body collide with each other"),
+    operator(
         "contact_attributes", contact_attributes, "Contact to Attributes",
         "Write the contact forces of the current frame into the mesh, as the vertex attributes contact_force "
         "(newtons) and contact_pressure (pascals). They do not change with the frame"),
@@ -296,6 +300,10 @@ classes = (
         "record_live", live, "Record",
         "Record everything that is played live from now on. Press again to make the performance the bake of the object",
         NO_STEP),
+    operator(
+        "as_played", as_played, "Bake as Played",
+        "Set Method, Integrator and Time Step to those that played what was recorded, so that a bake repeats it. Press "
+        "again to have those of before"),
     operator(
         "bake", bake, "Bake",
         "Simulate the active soft body or mechanism and everything attached to it. A stopped bake is resumed",
@@ -322,7 +330,7 @@ classes = (
             default=False, options={"SKIP_SAVE"})),
     operator(
         "use_take", takes, "Play Take",
-        "Play these older frames; the present bake is kept as a take. Settings do not change", number=TAKE),
+        "Play these older frames; the current bake is kept as a take. Settings do not change", number=TAKE),
     operator(
         "compare_take", takes, "Compare With Take",
         "Write the largest distance of each vertex between this bake and the take, in mm, as an attribute of the "

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ...solver.errors import BadInput
 from .. import compat
+from ..affine import inverse
 from . import curves
 
 Array = NDArray[np.float64]
@@ -326,10 +327,10 @@ def local(bone: bpy.types.PoseBone, pose: Array, above: Array | None) -> Array:
     """A bone's own transformation (frames, 4, 4) from its poses in the armature, and those of its parent."""
     rest = np.array(bone.bone.matrix_local, dtype=np.float64)
     if bone.parent is None or above is None:
-        return np.linalg.inv(rest) @ pose
+        return inverse(rest) @ pose
     rest_above = np.array(bone.parent.bone.matrix_local, dtype=np.float64)
     if bone.bone.use_inherit_rotation and bone.bone.inherit_scale == "FULL" and bone.bone.use_local_location:
-        return np.linalg.inv(above @ (np.linalg.inv(rest_above) @ rest)) @ pose
+        return inverse(above @ (inverse(rest_above) @ rest)) @ pose
     found = [bone.bone.convert_local_to_pose(Matrix(one), bone.bone.matrix_local, parent_matrix=Matrix(parent),
                                              parent_matrix_local=bone.parent.bone.matrix_local, invert=True)
              for one, parent in zip(pose, above)]

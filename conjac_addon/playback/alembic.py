@@ -137,7 +137,7 @@ def _run(job: dict[str, Any]) -> str:
         raise Environment(f"no second Blender can be started for the export ({error.strerror or error})") from error
     lines = ended.stdout.strip().splitlines()
     if ended.returncode < 0 or not lines:
-        return "Blender's exporter ended by itself, as it does on a full disk"
+        return "Blender's exporter ended unexpectedly, as it does on a full disk"
     return lines[-1]
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ...solver.errors import BadInput
 from ...solver.job.arrays import Unreadable, read_npy
+from ..affine import inverse
 from . import action, effort
 
 Array = NDArray[np.float64]
@@ -106,10 +107,10 @@ def bone_tracks(armature: bpy.types.Object, places: Places, read: dict[str, NDAr
     if len(spaces) != len(world) or not len(read["offsets"]) == world.shape[1] == len(places.names):
         raise BadInput("its bake was made of other frames or bones than the job folder has", "Bake again",
                        armature.name)
-    world = world @ np.linalg.inv(read["offsets"])
+    world = world @ inverse(read["offsets"])
     world[..., :3, 3] /= scale
     world[..., :3, :3] *= read["scales"][:, None, :]
-    to_armature = np.linalg.inv(spaces[:, 0])
+    to_armature = inverse(spaces[:, 0])
     above = {places.names[k]: spaces[:, 1 + t] for t, k in enumerate(read["tops"].tolist())}
     poses: dict[str, Array] = {}
     for k, name in enumerate(places.names):

@@ -147,5 +147,5 @@ def check_count(obj: bpy.types.Object, vertices: int) -> None:
     """Raises BadMesh where the frames have not as many vertices as the object has at the mark."""
     present = vertex_count(obj)
     if present != vertices:
-        raise BadMesh(f"it has {present} vertices where the {NAME} modifier stands, and the bake has {vertices}",
+        raise BadMesh(f"it has {present} vertices at the {NAME} modifier, and the bake has {vertices}",
                       "Bake again, or take back the change to the mesh", obj.name)

@@ -26,7 +26,7 @@ from ..operators.remedies import instanced, lowest, sunk, unmet, unnoticed
 from ..playback.simulate_after import RIGS
 from ..redraw import redraw_panels
 from ..settings import is_chosen, unit_scale
-from . import painted_state
+from . import painted_state, through_itself
 from .smoothed import smoother
 
 #: a mesh of fewer vertices is called too coarse to be seen bending: a cube with four cuts an edge has more
@@ -126,7 +126,7 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
             yield Advice("wobble", text, "conjac.suggest_handles", "Suggest")
         falls = members.mechanism_of(obj) is None and is_pulled(scene) and not members.shared_settings(obj).use_ground
         if falls and not members.colliders(obj, scene) and is_held(obj) is False:
-            yield Advice("falls", "It falls for ever: nothing holds it", "conjac.add_ground", "Add Ground")
+            yield Advice("falls", "It falls forever: nothing holds it", "conjac.add_ground", "Add Ground")
         if members.mechanism_of(obj) is None and is_pulled(scene) and is_held(obj) is False \
                 and not has_floor(obj, scene):
             if floor := unnoticed(obj, scene):
@@ -136,7 +136,7 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
                 yield Advice("instanced", f'It falls through what "{shown[0].name}" shows: an instance is not solid. '
                              "Use Object > Apply > Make Instances Real, then Add Collider")
         if members.collides(obj) and (strange := of_blender(scene)):
-            text = f'Blender moves the rigid body "{strange[0].name}" by itself, which does not feel it'
+            text = f'Blender moves the rigid body "{strange[0].name}" on its own, and it ignores this object'
             parts = [one.conjac.mechanism.collection for one in scene.objects if members.is_mechanism(one)]
             there = next((f'{text}: put it into the collection "{one.name}"' for one in parts if one is not None), "")
             yield Advice("strange", there or text, "" if there else "conjac.mechanism_from_rigid_bodies",
@@ -159,6 +159,10 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
                          "conjac.set_wobble", "Set Jiggle")
         if (shortened := halved(obj)) is not None:
             yield Advice("halved", shortened)
+        crossing, examined = through_itself.frames(obj)
+        if crossing:
+            yield Advice("itself", f"It goes through itself in {crossing} of {examined} baked frames: Self Collision "
+                         "keeps it from that", "conjac.collide_with_itself", "Switch On Self Collision")
         if (after := smoother(obj, scene)) is not None:
             yield Advice("smoothed", f'"{after.name}" smooths it after it was simulated, into what it touches',
                          "conjac.simulate_after", f"Simulate After {after.name}")
@@ -175,7 +179,7 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
         settings = obj.conjac
         if is_pulled(scene) and not settings.use_ground and settings.mechanism.obstacles is None \
                 and hangs_free(obj) and not stands_on_flesh(obj, scene):
-            yield Advice("falls", "It falls for ever: nothing holds it", "conjac.add_ground", "Add Ground")
+            yield Advice("falls", "It falls forever: nothing holds it", "conjac.add_ground", "Add Ground")
         for body, first in members.taken(obj, scene)[:1]:
             yield Advice("taken", f'"{body.name}" goes through it: it is baked with "{first.name}", and a soft body '
                          "touches one mechanism")

@@ -25,7 +25,7 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     half_life = catalogue.WOBBLE_HALF_LIFE
     fields.draw(layout, obj, "half-life")
     if getattr(settings, half_life.key) and members.is_sharp(obj):
-        hint(layout, f"{half_life.label} does not count with Sharp Edges")
+        hint(layout, f"{half_life.label} has no effect with Sharp Edges")
     setting(layout, settings, "damping")
     sections.draw_params(layout, settings, "damping")
     if sections.chosen(settings, "damping").why_not("cloth"):
@@ -53,7 +53,7 @@ def draw_stretch(layout: bpy.types.UILayout, context: bpy.types.Context) -> None
     fields.draw(layout, context.object, "limits")
     limits = (catalogue.STRETCH_LIMIT.key, *HARD_LIMITS)
     if members.is_sharp(context.object) and any(getattr(settings, key) for key in limits):
-        hint(layout, "Limits do not count with Sharp Edges")
+        hint(layout, "Limits have no effect with Sharp Edges")
 
 
 def draw_bending(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -96,9 +96,9 @@ def draw_air(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         fields.draw(layout, context.object, part)
     winds = read_by_itself.fields(members.owner(context.object), context.scene)
     if not winds:
-        hint(layout, "The air is still: what falls or swings is braked by it. Wind force fields of the scene blow")
+        hint(layout, "The air is still, and slows down what falls or swings. Wind force fields of the scene blow")
         return
     hint(layout, f"{', '.join(one.name for one in winds)}: the air moves along its Z axis by its Strength in m/s, "
-         "everywhere alike")
+         "the same everywhere")
     if any(one.field.noise or one.field.falloff_power or one.field.use_max_distance for one in winds):
-        hint(layout, "Noise and Falloff of force fields are not taken: animate the Strength for gusts")
+        hint(layout, "Noise and Falloff of force fields are ignored: animate Strength for gusts")

@@ -36,14 +36,14 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     if not members.is_sharp(obj):
         fields.draw(layout, obj, "pins")
         if said.pins_yield and not said.itself:
-            hint(layout, "Pressed flat it goes through itself: Self Collision keeps it from that")
+            hint(layout, "Pressed flat, it passes through itself: enable Self Collision")
     for part in ("friction", "surface", "distance"):
         fields.draw(layout, obj, part)
     hint(layout, _sentence(obj, context.scene))
     if members.shared_settings(obj).use_ground and members.colliders(obj, context.scene):
-        hint(layout, "The Ground below holds it too: colliders under that plane are not reached")
+        hint(layout, "The Ground holds it too: it does not reach colliders below that plane")
     if members.mechanism_of(obj) is not None:
-        hint(layout, "Of soft bodies it touches those alone that hang on the same mechanism")
+        hint(layout, "It touches only soft bodies that hang on the same mechanism")
     layout.operator("conjac.select_crossing", icon="RESTRICT_SELECT_OFF")
     layout.operator("conjac.contact_attributes", icon="SPREADSHEET")
     setting(layout, said, "attributes_follow")
@@ -100,10 +100,10 @@ def _draw_what_does_not_go(layout: bpy.types.UILayout, obj: bpy.types.Object) ->
              "Euler, BDF2 or SDIRK2")
     law = catalogue.find("contact", holder.conjac.contact.law)
     if law.able("constraints"):
-        hint(layout, f"{law.label}: what touches slides without friction")
+        hint(layout, f"{law.label}: objects in contact slide without friction")
         if catalogue.find("method", obj.conjac.method).follows or members.is_mechanism(holder) or members.is_sharp(obj):
-            hint(layout, f"{law.label} go with Vanilla FEM alone, without bones and Sharp Edges: choose Barrier")
+            hint(layout, f"{law.label} work only with Vanilla FEM, without bones and Sharp Edges: choose Barrier")
     if shared.accuracy:
-        hint(layout, "Contact goes with steps of one length: set Accuracy to 0")
+        hint(layout, "Contact needs steps of constant length: set Accuracy to 0")
     if len(obj.conjac.cuts) and obj.conjac.contact.by_mesh:
-        hint(layout, "Cuts change the mesh that touches: switch Collide by Mesh off")
+        hint(layout, "Cuts change the colliding mesh: disable Collide by Mesh")

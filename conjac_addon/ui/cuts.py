@@ -23,7 +23,7 @@ def draw_cuts(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     layout.operator("conjac.add_cut", icon="MOD_BOOLEAN")
     if len(settings.cuts):
         setting(layout, settings, "inside_material")
-        hint(layout, f"Plays on an object of its own: {context.object.name} Cut")
+        hint(layout, f"Plays on a separate object: {context.object.name} Cut")
 
 
 def _subframe(layout: bpy.types.UILayout, context: bpy.types.Context, entry: bpy.types.PropertyGroup, name: str,

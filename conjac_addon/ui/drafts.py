@@ -16,7 +16,7 @@ def draw(layout: bpy.types.UILayout, obj: bpy.types.Object, method: Entry, integ
          ) -> None:
     """Say both below the method's own parameters; nothing where it simulates all."""
     if method.leaves_out:
-        hint(layout, f"A draft. Left out are {method.leaves_out}")
+        hint(layout, f"A draft. It leaves out {method.leaves_out}")
     if method.steps and integrator.key not in method.steps:
         hint(layout, f"It is not stepped by {integrator.label}: choose {catalogue.stepped_by(method)} as Integrator")
     if method.able("draft") and members.collides(obj):
@@ -37,4 +37,4 @@ def _draw_touched(layout: bpy.types.UILayout, obj: bpy.types.Object, method: Ent
         hint(layout, f'It touches {touched}, and not "{others[0]}": let it collide with a Collection of colliders, or '
              "with nothing, in Collisions")
     elif members.colliders(obj, scene):
-        hint(layout, "It touches colliders by points of its surface, not exactly: what is thin or pointed may enter it")
+        hint(layout, "It touches colliders with points of its surface, not exactly: thin parts may enter them")

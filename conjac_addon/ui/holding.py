@@ -17,7 +17,7 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     if painted_state.is_begun(obj, catalogue.maps()["pin"]):
         layout.prop(settings, "soft_pins")
         if settings.soft_pins and is_sharp:
-            hint(layout, "Sharp Edges know no Soft Pins: above 0.5 is hard")
+            hint(layout, "Sharp Edges have no Soft Pins: weights above 0.5 are hard")
         elif settings.soft_pins:
             setting(layout, settings, catalogue.PIN_STIFFNESS.key)
     if is_sharp:

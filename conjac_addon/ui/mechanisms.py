@@ -74,7 +74,7 @@ def draw_springs(layout: bpy.types.UILayout, context: bpy.types.Context) -> None
     column.operator("conjac.add_spring", text="", icon="ADD")
     column.operator("conjac.remove_spring", text="", icon="REMOVE")
     if settings.active_spring >= len(settings.springs):
-        hint(layout, "Select what to join, and press +")
+        hint(layout, "Select the objects or bones to join, and press +")
         return
     spring = settings.springs[settings.active_spring]
     for end in ("first", "second"):
@@ -188,7 +188,7 @@ def draw_attach(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         if is_flesh and not members.is_sharp(obj):
             hint(column, "Only cloth with Sharp Edges hangs on soft bodies")
         elif one.object is not None and not is_flesh and not members.is_mechanism(one.object):
-            hint(column, f"{one.object.name} is no mechanism: add ConJac to it")
+            hint(column, f"{one.object.name} is not a mechanism: add ConJac to it")
     layout.operator("conjac.add_attachment", icon="BONE_DATA")
     if is_skinned(obj):
         layout.operator("conjac.jiggle", icon="MOD_CLOTH")

@@ -13,7 +13,7 @@ HOSTS = ("VIEW3D_MT_object", "VIEW3D_MT_pose", "VIEW3D_MT_paint_weight")
 #: operators in the order of the menu, None for a line between them
 TOP = ("quick_jelly", "quick_cloth", None, "add_soft_body", "add_cloth", "add_rope", "add_collider", None,
        "jiggle", "ragdoll", None,
-       "play_live", "record_live", "bake", "pause", "cancel", None)
+       "play_live", "record_live", "as_played", "bake", "pause", "cancel", None)
 
 #: sub-menus: name → label and operators
 SUBMENUS: dict[str, tuple[str, tuple[str | None, ...]]] = {

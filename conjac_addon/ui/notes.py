@@ -51,7 +51,7 @@ def draw(layout: bpy.types.UILayout, notes: list[Note]) -> None:
     if not notes:
         header.label(text="Nothing to Note")
         if body is not None:
-            paragraph(body, "What goes wrong, and what a bake would not show, stands here")
+            paragraph(body, "Errors, and what a bake would not show, appear here")
         return
     first = notes[0]
     header.alert = first.icon == "ERROR"

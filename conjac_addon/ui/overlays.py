@@ -84,22 +84,22 @@ class Heat(Overlay):
 OVERLAYS = (
     Heat("conjac_heat", "Painted Map", "Show a map of the active soft body or cloth as colors, with a legend",
          map_marks, "draw_heat", [(entry.key, entry.label, entry.sentence) for entry in catalogue.maps().values()]),
-    Heat("conjac_colors", "Baked Values", "Show what the bake of the active object has kept at this frame as colors, "
-         "with a legend; Stress Output in Output keeps it", value_marks, "draw_values", [
-             ("stress", "Von Mises Stress", "How hard the material is strained, whichever way"),
-             ("stretch", "Stretch", "How many times as long it is along the way in which it is stretched most"),
+    Heat("conjac_colors", "Baked Values", "Show baked values of the active object at this frame as colors, with a "
+         "legend. Stress Output, in Output, stores them", value_marks, "draw_values", [
+             ("stress", "Von Mises Stress", "How strongly the material is strained, in any direction"),
+             ("stretch", "Stretch", "Length over rest length, in the direction of the largest stretch"),
              ("pressure", "Pressure", "How hard it is squeezed from all sides; below zero it is pulled apart"),
              ("speed", "Speed", "How fast it moves")]),
-    Overlay("conjac_show_pins", "Pins", "Show which vertices are pinned, orange where they are held hard, yellow where "
-            "softly", map_marks, draws="draw_pins"),
-    Overlay("conjac_show_ground", "ConJac Ground", "Show the planes that soft bodies, cloth and mechanisms fall on",
+    Overlay("conjac_show_pins", "Pins", "Show which vertices are pinned: orange for hard pins, yellow for soft ones",
+            map_marks, draws="draw_pins"),
+    Overlay("conjac_show_ground", "ConJac Ground", "Show the ground planes of soft bodies, cloth and mechanisms",
             ground_marks, default=True),
-    Overlay("conjac_show_previews", "ConJac Previews", "Show the tetrahedra, fibers, maps, bodies and joints that were "
-            "asked for by their buttons", preview_marks, default=True, legend="draw_legend", after=previews),
-    Overlay("conjac_show_sliding", "Sliding Cloth", "Show where cloth sits on sharp edges, and how far it slides "
-            "through there in a tenth of a second", sliding_marks),
+    Overlay("conjac_show_previews", "ConJac Previews", "Show the tetrahedra, fibers, maps, bodies and joints of the "
+            "preview buttons", preview_marks, default=True, legend="draw_legend", after=previews),
+    Overlay("conjac_show_sliding", "Sliding Cloth", "Show where cloth lies on sharp edges, and how far it slides "
+            "there in a tenth of a second", sliding_marks),
     Overlay("conjac_show_contacts", "Contacts", "Show where surfaces of baked soft bodies push each other, and how "
-            "hard, at the present frame", contact_marks),
+            "hard, at the current frame", contact_marks),
 )
 
 

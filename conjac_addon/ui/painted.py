@@ -72,10 +72,10 @@ def draw_maps(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
             layout.prop(settings, "spot_radius")
     draw_spots(layout, obj, follows)
     if advice.is_quasistatic(obj) and not settings.suggest_spots:
-        hint(layout, "No dynamic node: quasistatic, in balance, without swinging")
+        hint(layout, "No dynamic node: quasistatic, so it does not swing")
     elif not follows and advice.has_dynamic_node(obj):
         method = catalogue.find("method", settings.solver.method)
-        hint(layout, f"{method.label} moves every node: dynamic nodes count where the method is ConJac")
+        hint(layout, f"{method.label} moves every node: dynamic nodes are for the method ConJac")
 
 
 def draw_spots(layout: bpy.types.UILayout, obj: bpy.types.Object, follows: bool) -> None:

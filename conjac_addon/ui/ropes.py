@@ -18,4 +18,4 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     sections.draw_simulate_after(layout, obj)
     fields.draw(layout, obj, "half-life")
     if len(obj.data.polygons):
-        hint(layout, "It has faces: delete these alone, or make it cloth")
+        hint(layout, "It has faces: delete only the faces, or make it cloth")

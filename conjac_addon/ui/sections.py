@@ -114,6 +114,11 @@ def _draw_live(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
         row.operator("conjac.play_live", icon="SNAP_FACE", text="Stop Live", depress=True)
     records = played is not None and played.records
     row.operator("conjac.record_live", icon="REC", text="Keep" if records else "", depress=records)
+    if played is None and members.shared_settings(obj).as_played:
+        from ..live import as_played
+
+        if as_played.is_recorded(obj):
+            layout.operator("conjac.as_played", depress=as_played.is_chosen(obj, bpy.context.scene))
 
 
 def _removes(obj: bpy.types.Object) -> str:
@@ -194,7 +199,7 @@ def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
         row.prop(solver, catalogue.BETA.key)
     fields.draw(layout, context.object, "step")
     if is_body and not is_led and len(members.soft_bodies(context.object, scene)) > 1:
-        hint(layout, "Of all that touch each other the shortest step counts")
+        hint(layout, "Bodies in contact use the shortest of their steps")
     baked = members.soft_bodies(context.object, scene)
     slides = [members.is_sharp(one) for one in baked]
     stepped = layout.column()
@@ -202,7 +207,7 @@ def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     setting(stepped, moves.solver, "integrator")
     draw_params(stepped, moves, "integrator")
     if any(slides):
-        hint(layout, "Cloth with Sharp Edges takes linearised Backward Euler steps, whatever the integrator is")
+        hint(layout, "Cloth with Sharp Edges always uses linearised Backward Euler steps")
     integrator, method = chosen(moves, "integrator"), chosen(settings, "method")
     if is_body and not members.is_cloth(context.object):
         damping.draw(layout, context.object.conjac, scene)
@@ -212,7 +217,7 @@ def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
         hint(layout, f"{integrator.label} moves every node: choose Vanilla FEM, or another integrator")
     fields.draw(layout, context.object, "accuracy")
     if shared.solver.accuracy and not integrator.able("adaptive"):
-        hint(layout, f"{integrator.label} does not tell its error: choose another integrator, or an accuracy of 0")
+        hint(layout, f"{integrator.label} does not estimate its error: choose another integrator, or an accuracy of 0")
     fields.draw(layout, context.object, "largest deformation")
     if integrator.able("iterates"):
         stages = layout.column()
@@ -303,12 +308,12 @@ def draw_ground(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     setting(layout, settings, "friction")
     if settings.friction == "none":
         if members.is_mechanism(context.object):
-            hint(layout, "What lies on it slides on without end: choose a Friction")
+            hint(layout, "Objects slide on it forever: choose a Friction")
         return
     draw_params(layout, settings, "friction")
     integrator = chosen(settings, "integrator")
     if integrator.why_not("ground friction"):
-        hint(layout, f"{integrator.label} knows no friction: choose another integrator")
+        hint(layout, f"{integrator.label} has no friction: choose another integrator")
 
 
 def draw_ground_header(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

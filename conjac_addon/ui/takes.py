@@ -17,7 +17,7 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     at = place.of(context.object)
     found = kept.listed(at.folder) if at.own else []
     if not found:
-        hint(layout, "Baking again with other settings keeps the frames of before here")
+        hint(layout, "Baking again with other settings keeps the previous frames here")
     column = layout.column(align=True)
     for take in found:
         row = column.row(align=True)

@@ -41,7 +41,7 @@ class PosedBodies(PosedJoints, Protocol):
 
 
 @dataclass(frozen=True)
-class DenseRows:
+class WrenchRows:
     """r rows of wrenches on two bodies as dense matrices, and what they do."""
 
     rows: Vec  #: (r, 6 n)
@@ -114,7 +114,7 @@ class Staggered:
         twist = (free + friction.answer @ beta + contact.answer @ alpha).reshape(-1, 6)
         return FrictionAnswer(rates_of(posed, bearings, twist), beta[:inside], passes, iterations, converged, loads)
 
-    def _contact(self, posed: PosedBodies, bearings: Bearings) -> tuple[DenseRows, Vec]:
+    def _contact(self, posed: PosedBodies, bearings: Bearings) -> tuple[WrenchRows, Vec]:
         """Normals of all bearings, what else joints hold, loops, contacts; and the least that each may press, (r,)."""
         tables, low, soft = [], [], []
         seated: set[int] = set()
@@ -140,7 +140,7 @@ class Staggered:
                 target = np.concatenate([target, rows.target])
         return self._table(posed, tables, np.concatenate(soft), target), np.concatenate(low)
 
-    def _friction(self, posed: PosedBodies, bearings: Bearings) -> DenseRows:
+    def _friction(self, posed: PosedBodies, bearings: Bearings) -> WrenchRows:
         """Tangents of all bearings and contacts."""
         tables = [self._between(posed, group.place, group.tangent) for group in bearings.groups]
         soft = [REGULARISATION * np.repeat(
@@ -154,7 +154,7 @@ class Staggered:
             target = np.concatenate([target, along.target])
         if not tables:
             none = np.zeros((0, 6 * len(posed.parent)))
-            return DenseRows(none, target, none.T, np.zeros((0, 0)))
+            return WrenchRows(none, target, none.T, np.zeros((0, 0)))
         return self._table(posed, tables, np.concatenate(soft), target)
 
     @staticmethod
@@ -169,14 +169,14 @@ class Staggered:
         return rows.reshape(k * p, -1)
 
     @staticmethod
-    def _table(posed: PosedBodies, tables: list[Vec], soft: Vec, target: Vec) -> DenseRows:
+    def _table(posed: PosedBodies, tables: list[Vec], soft: Vec, target: Vec) -> WrenchRows:
         rows = np.concatenate(tables)
         n = len(posed.parent)
         answer = posed.free_response(np.ascontiguousarray(rows.T).reshape(n, 6, -1)).reshape(6 * n, -1)
         program = rows @ answer
         program = 0.5 * (program + program.T)
         program[np.diag_indices_from(program)] += soft + TINY
-        return DenseRows(rows, target, answer, program)
+        return WrenchRows(rows, target, answer, program)
 
 
 def _on_bodies(rows: Rows, bodies: int) -> Vec:

@@ -109,11 +109,10 @@ def _draft(job: Job, one: Prepared, method: str, make: MakeBody, of_tets: MakeTe
         notes = [f"{method} knows the material's stiffness and Poisson ratio, not its kind", *notes]
         if body.fiber_material is not None:
             notes.append(f"{method} leaves fibers out: bake with another method to see them")
-    size = float(np.linalg.norm(np.ptp(nodes, axis=0)))
     surface = body.surface
     to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
     held = held_vertices(job, one)
-    shown = BodyInWorld(body.name, slice(0, len(nodes)), size, one.embedding, to_object, held,
+    shown = BodyInWorld(body.name, slice(0, len(nodes)), one.volume.diagonal, one.embedding, to_object, held,
                         above=drawn_above(job, one, held))
     first = np.array([0, len(nodes)])
     pulls = [*pulls_of(job, [one], matter.mass, first), *soft_pins(job, [one], matter.mass, first)]
@@ -124,7 +123,8 @@ def _draft(job: Job, one: Prepared, method: str, make: MakeBody, of_tets: MakeTe
     said = [f'"{body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes, *notes)]
     pinned, motion = draft_pins(job, one)
     surface_nodes = np.setdiff1d(touching_nodes(one), pinned)
-    obstacles = draft_obstacles(job, one, nodes[surface_nodes], friction_of_nodes(job, one)[surface_nodes], size)
+    obstacles = draft_obstacles(job, one, nodes[surface_nodes], friction_of_nodes(job, one)[surface_nodes],
+                                one.volume.diagonal)
     with blame(scene, body, "method"):
         stepped = make(matter.mass, constraints, pinned)
     return ConstraintDraft(stepped, shown, motion, ground_of(job), scene.time.start, method, pulls, air,

@@ -26,9 +26,9 @@ from .obstacles import Obstacles
 from .painted_weights import weights_at_nodes
 from .touching import Arrange, Touching, as_they_touch
 
-REACH = 0.1  #: of the shortest mean edge of a body's skin: how near surfaces may be before they push
-LEAST_REACH = 0.02  #: and at least, however near a body is to itself
-LEAST_TO_OTHERS = 0.002  #: likewise to another one
+REACH = 0.1  #: largest activation distance, relative to the shortest mean edge of a body's skin
+LEAST_REACH = 0.02  #: least one of a body with itself
+LEAST_TO_OTHERS = 0.002  #: least one of two bodies
 SAME_PLACE = 1.0e-6  #: of the shortest mean edge: pieces of a mesh that are so near each other cannot be kept apart
 OF_REST = 0.5  #: of how near a body is to itself where it rests, or to others where it starts: so far it does not push
 GAP = 0.04  #: of the shortest mean edge: how far apart what crosses at the start is pushed
@@ -39,11 +39,11 @@ HARD, CARRIED = 0, 1
 
 def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first: Index,
                 coordinates: FreeNodes, obstacles: Obstacles, reshaped: bool = False) -> list[ContactLaw]:
-    """The law between all surfaces, none where the scene has no contact.
+    """Return the laws between all surfaces; none where the scene has no contact.
 
     rest: of bodies and then of obstacles, (n, 3) [m]. mass: (n,) [kg]. first: of each body's nodes, and of the
-    obstacles'. reshaped: whether bodies were cut or nailed since the start: they are looked at where they rest, and
-    nothing of how they lie there is refused. Raises BadScene where something crosses something, or stands inside it.
+    obstacles'. reshaped: whether bodies were cut or nailed since the start: they are measured at rest, and
+    intersections there are not refused. Raises BadScene where surfaces intersect, or one lies inside another.
     """
     contact = job.scene.contact
     if contact is None:
@@ -233,19 +233,19 @@ def _loads(job: Job, prepared: list[Prepared], mass: Vec, first: Index, obstacle
 
 
 def _usual_edge(x: Vec, skin: Index, wires: Index) -> float:
-    """The mean length of a body's edges [m]. wires: those of no triangle, (k, 2)."""
+    """Return the mean length of a body's edges [m]. wires: edges of no triangle, (k, 2)."""
     if len(skin):
         return mean_edge(x, skin)
     return float(np.linalg.norm(x[wires[:, 1]] - x[wires[:, 0]], axis=1).mean())
 
 
 def _area(x: Vec, triangles: Index) -> float:
-    """[m²]."""
+    """Return the area of triangles [m²]."""
     return 0.5 * float(np.linalg.norm(area_vectors(x, triangles), axis=1).sum())
 
 
 def ignored_fields(job: Job) -> list[str]:
-    """A sentence where the law between surfaces does not do what bodies and obstacles ask for."""
+    """Return a sentence for each setting of bodies and obstacles that the law between surfaces ignores."""
     scene = job.scene
     if scene.contact is None:
         return []
@@ -257,7 +257,7 @@ def ignored_fields(job: Job) -> list[str]:
 
 
 def _skins(job: Job, prepared: list[Prepared], first: Index, nodes: int) -> tuple[list[Index], EmbeddedVertices]:
-    """Triangles of each body that touch what is around it, of so many nodes and then of vertices that these carry."""
+    """Return triangles of each body that touch others, by numbers of nodes and then of vertices that these carry."""
     skins, corners, weights, behind = [], [np.zeros((0, 4), dtype=np.int32)], [np.zeros((0, 4))], nodes
     for one, start in zip(prepared, first):
         surface = one.body.surface
@@ -287,12 +287,12 @@ def _refuse_same_place(surfaces: Surfaces, now: Vec, distance: float, names: lis
 
 
 def _has_inside(one: Prepared, skin: Index) -> bool:
-    """Whether what touches of a body is closed."""
+    """Return whether the touching surface of a body is closed."""
     return is_closed(skin) if one.body.touches_by_mesh else one.is_closed
 
 
 def painted_friction(job: Job, one: Prepared) -> Vec | float:
-    """How much of its friction each node has, (k,)."""
+    """Return the fraction of its friction that each node has, (k,)."""
     name = one.body.friction_weights
     return 1.0 if name is None else weights_at_nodes(job, one, name)
 
@@ -307,9 +307,9 @@ def _refuse_too_near(law: ContactLaw, now: Vec, names: list[str], owner: Index) 
 
 
 def _meets(job: Job, called: list[str], bodies: int) -> NDArray[np.bool_]:
-    """Whether two of these bodies and obstacles touch each other, or one itself, (k, k): where both say so.
+    """Return whether two of these bodies and obstacles touch each other, or one itself, (k, k): where both have it so.
 
-    called: by what `touches` calls them; so many soft bodies stand first.
+    called: their names in `touches`; the first ones are soft bodies.
     """
     wanted = {body.name: body.touches for body in job.scene.bodies}
     lists = [wanted[name] if k < bodies else None for k, name in enumerate(called)]
@@ -319,8 +319,8 @@ def _meets(job: Job, called: list[str], bodies: int) -> NDArray[np.bool_]:
 
 
 def _wanted(prepared: list[Prepared], edges: list[float], names: list[str]) -> tuple[Vec, Vec]:
-    """How near two of these bodies and obstacles may be before they push, at most, and the shorter of the mean edges of
-    two bodies' skins, (b, b) [m] each: what others there are does not count. Infinite for two obstacles."""
+    """Return the largest activation distance of two of these bodies and obstacles, and the shorter of the mean edges of
+    their skins, (b, b) [m] each; infinite for two obstacles."""
     edge = np.array(edges + [np.inf] * (len(names) - len(edges)))
     thick = np.array([np.nan if one.thickness is None else one.thickness for one in prepared]
                      + [np.nan] * (len(names) - len(edges)))
@@ -370,7 +370,7 @@ def _apart_or_merged(near: Vec) -> str:
 
 def _refuse_inside(prepared: list[Prepared], skins: list[Index], first: Index, obstacles: Obstacles, now: Vec,
                    meets: NDArray[np.bool_]) -> None:
-    """Nothing crosses, so one point of each decides whether it is inside another one."""
+    """Raise BadScene where a body is inside another one. Nothing intersects, so one point of each decides."""
     behind = int(first[len(prepared)])
     points = [int(skin[0, 0]) if len(skin) else int(one.wires[0, 0] + start)
               for skin, one, start in zip(skins, prepared, first)]

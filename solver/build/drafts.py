@@ -15,6 +15,7 @@ from ..coordinates.prescribed import OverTime
 from ..job import stages
 from ..job.folder import Job, blame, parameters
 from ..job.schema import step_size
+from ..meshing.volume import Volume
 from ..parts.modes.body import DIAGONAL, ReducedBody, Stepping
 from ..parts.modes.operators import Substance
 from ..parts.modes.stepping import Iterating
@@ -52,7 +53,7 @@ def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
     substance = Substance(material, material.constants(**fields.element_parameters), fields.density,
                           None if fibers is None else fibers.material, None if fibers is None else fibers.constants)
     pinned, motion = draft_pins(job, one)
-    groups = _groups(nodes, tets, pinned, motion, (scene.time.end - scene.time.start) / scene.time.fps)
+    groups = _groups(one.volume, pinned, motion, (scene.time.end - scene.time.start) / scene.time.fps)
     weights, points = int(params["subspace_weights"]), int(params["subspace_points"]) or None
     # what is linear in positions has no stretches
     iterating = Iterating(material.is_objective, int(params["subspace_iterations"]))
@@ -84,7 +85,7 @@ def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
     if surface is not None and one.embedding is not None:
         touches = touching_surface(reduced, one, job.array(surface.triangles))
         reduced.touch_by(touches.rest, touches.functions, touches.led)
-    size = float(np.linalg.norm(np.ptp(nodes, axis=0)))
+    size = one.volume.diagonal
     held = held_vertices(job, one)
     shown = BodyInWorld(body.name, slice(0, len(nodes)), size, one.embedding, to_object, held,
                         float(reduced.truth.frequencies[0]) if len(reduced.truth.frequencies) else None,
@@ -118,16 +119,16 @@ class _OfGroup:
         return found
 
 
-def _groups(nodes: Vec, tets: Index, pinned: Index, motion: OverTime, last: float) -> list[Index]:
+def _groups(volume: Volume, pinned: Index, motion: OverTime, last: float) -> list[Index]:
     """Rows of pinned nodes that move affinely together: what hangs together, cut in two as long as it deforms until a
     last moment [s]."""
     if not len(pinned):
         return []
     if not motion.moves:
         return [np.arange(len(pinned), dtype=np.int32)]
-    _, part = connected_components(node_graph(tets, len(nodes))[pinned][:, pinned], directed=False)
+    _, part = connected_components(node_graph(volume.tets, len(volume.nodes))[pinned][:, pinned], directed=False)
     ahead = [np.flatnonzero(part == one).astype(np.int32) for one in range(int(part.max()) + 1)]
-    size, rest = float(np.ptp(nodes, axis=0).max()), nodes[pinned]
+    size, rest = float(volume.extents.max()), volume.nodes[pinned]
     moved = [motion.at(time) for time in np.linspace(0.0, last, TIMES)]
     done: list[Index] = []
     while ahead:

@@ -14,13 +14,14 @@ from ..errors import BadMesh, Environment
 from ..job import schema
 from ..job.folder import Job, parameters
 from ..job.hashes import hashes, settings
+from ..job.place import vertices_to_fill
 from ..job.schema_values import Choice
 from ..job.stages import kept
 from ..meshing.cells import cell_edge
 from ..meshing.surface import enclosed_volumes
 from ..meshing.tetrahedralize import EDGE_SHARE
 from ..meshing.volume import Volume
-from ..state import Index, Vec
+from ..state import Vec
 from .volumes import Stage, volume_of, volumes_of
 
 CELLS = 2000  #: inside of a body of which no tetrahedra are made in time, about
@@ -82,17 +83,19 @@ def _like_bake(job: Job, body: schema.Body) -> schema.Body:
     """The body in the tetrahedra of its bake where these are cached, or soon made; else in some like them."""
     if _filled(job, body, 1, True, True) is body or body.surface is None:
         return body
-    vertices, own = job.array(body.surface.vertices), parameters("mesher", body.mesher)
-    box, volume = _sizes(vertices, job.array(body.surface.triangles))
+    own = parameters("mesher", body.mesher)
+    box, volume = _sizes(job, body.surface)
     edge = float(own["edge_length"]) or EDGE_SHARE * float(np.linalg.norm(box))
     least = float(np.cbrt(max(volume, HOLLOW * float(np.prod(box))) * PER_CUBE / FINEST))
     kind = QUICK.get(body.mesher.kind, body.mesher.kind)
     return structs.replace(body, mesher=Choice(kind, {**own, "edge_length": max(edge, least)}))
 
 
-def _sizes(vertices: Vec, triangles: Index) -> tuple[Vec, float]:
-    """Sides of the box around a surface [m], (3,), and what it encloses, an open one with its middle [m³]."""
-    inside = enclosed_volumes(vertices - vertices.mean(axis=0), triangles)
+def _sizes(job: Job, surface: schema.Surface) -> tuple[Vec, float]:
+    """Return the sides of the box around a surface, along the axes of its object [m], (3,), and what it encloses, an
+    open one with its middle [m³]."""
+    vertices = vertices_to_fill(job, surface)
+    inside = enclosed_volumes(vertices - vertices.mean(axis=0), job.array(surface.triangles))
     return np.ptp(vertices, axis=0), abs(float(inside.sum()))
 
 
@@ -105,7 +108,7 @@ def _filled(job: Job, body: schema.Body, cells: int, by_bake: bool, inside: bool
         found = kept(job, "tets", body.name, hashes(settings(job)).bodies[body.name]["tets"])
         if found is not None and len(found.get("tets", ())) <= MOST:
             return body
-    box, volume = _sizes(job.array(body.surface.vertices), job.array(body.surface.triangles))
+    box, volume = _sizes(job, body.surface)
     if inside:
         cells = round(cells / min(max(volume / max(float(np.prod(box)), 1e-300), HOLLOW), 1.0))
     return structs.replace(body, mesher=Choice("cells", {"edge_length": cell_edge(box, cells)}))

@@ -90,7 +90,7 @@ def drawn_reach(job: Job, one: Prepared) -> Vec:
     row = np.arange(len(border))
     distance = away[row, best]
     side = np.sign(np.einsum("bi,bi->b", out[row, best], normals[border]))
-    tolerance = TOLERANCE * float(np.ptp(nodes, axis=0).max())
+    tolerance = TOLERANCE * float(one.volume.extents.max())
     most = np.where((side < 0.0) & (not one.body.cuts), max(edge, tolerance), tolerance)
     reach[border] = np.where(distance <= most, side * distance, 0.0)
     return reach

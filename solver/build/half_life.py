@@ -99,7 +99,7 @@ def _of_cloth(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, mass
 
     half_life, elements = one.body.wobble_half_life, made.elements
     assert isinstance(elements, ClothElements)
-    length = float(np.ptp(one.volume.nodes, axis=0).max())
+    length = float(one.volume.extents.max())
     weight = float(np.linalg.norm(job.scene.gravity))
     hertz = max(math.sqrt(1.5 * weight / length) / (2.0 * math.pi), SEEN[0])
     numerical = _Numerical(job, one, integrator, 2.0 * math.pi * hertz, own.drag)

@@ -35,7 +35,7 @@ def refuse_longer(pairs: Index, one: Prepared) -> None:
     x = one.volume.nodes
     size = np.zeros(len(x))
     for piece in pieces(one.skin, len(x)):
-        size[piece] = np.linalg.norm(np.ptp(x[piece], axis=0))
+        size[piece] = np.linalg.norm(one.volume.extents_of(x[piece]))
     length = np.linalg.norm(x[pairs[:, 0]] - x[pairs[:, 1]], axis=1)
     largest = size[pairs].max(axis=1)
     longer = np.flatnonzero(length > largest)

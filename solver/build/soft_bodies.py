@@ -24,7 +24,6 @@ from ..forces.stencils import ElasticBody, StencilForce
 from ..integrators.interface import Integrator
 from ..job import schema
 from ..job.folder import Job, blame, parameters
-from ..job.place import place_of
 from ..linear.banded_cholesky import BandedCholesky
 from ..linear.choose import choose
 from ..linear.interface import LinearSolver
@@ -66,10 +65,8 @@ MakeCoordinates = Callable[[Vec, Index, SideBySide, Index], FreeNodes]
 
 
 def prepare_all(job: Job, report: Stage, volumes: list[Volume] | None = None) -> list[Prepared]:
-    """Every body, meshed and painted.
-
-    Raises a ConJacError that names the body and, where the job is at fault, the field.
-    """
+    """Return all bodies, meshed and painted. Raises a ConJacError that names the body and, where the job is at fault,
+    the field."""
     volumes = volumes_of(job, report) if volumes is None else volumes
     return [_kind(body)(job, body, volume, report) for body, volume in zip(job.scene.bodies, volumes)]
 
@@ -224,16 +221,8 @@ def _in_world(job: Job, one: Prepared, nodes: slice) -> BodyInWorld:
     surface = one.body.surface
     to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
     drawn_at_pins = held_vertices(job, one)
-    return BodyInWorld(one.body.name, nodes, _diagonal(job, one), one.embedding, to_object, drawn_at_pins,
+    return BodyInWorld(one.body.name, nodes, one.volume.diagonal, one.embedding, to_object, drawn_at_pins,
                        above=drawn_above(job, one, drawn_at_pins), shows_stress=bool(one.body.stress_output))
-
-
-def _diagonal(job: Job, one: Prepared) -> float:
-    """Return the diagonal of the box around a body's nodes along the axes of its object [m], which no turn changes, or
-    along those of the world where the job has no object space."""
-    place = None if one.body.surface is None else place_of(job, one.body.surface)
-    nodes = one.volume.nodes if place is None else one.volume.nodes @ place.to_world[:3, :3]
-    return float(np.linalg.norm(np.ptp(nodes, axis=0)))
 
 
 class _Damping(NamedTuple):
@@ -256,8 +245,8 @@ def _damping(job: Job, one: Prepared, made: MaterialData, rest: Vec, mass: Vec, 
 
 def _condensation(job: Job, prepared: list[Prepared], first: Index, mesh: Mesh, linear: LinearSolver,
                   joins: bool) -> Condensation:
-    """That of the bodies' method, or of several. Where bones carry several each is by itself whose columns are dense,
-    if none touch. joins: whether forces join bodies of different methods."""
+    """Return the condensation of the bodies' method, or of several. Where bones carry several bodies, each with dense
+    columns is condensed by itself if none touch. joins: whether forces join bodies of different methods."""
     touching = job.scene.contact is not None or joins
     groups = _alike(job, prepared) if touching else _apart(job, prepared)
     follow = any(catalogue.find("method", job.scene.method_of(one.body).kind).follows for one in prepared)
@@ -275,7 +264,7 @@ def _condensation(job: Job, prepared: list[Prepared], first: Index, mesh: Mesh, 
 
 
 def _method(job: Job, one: Prepared) -> tuple[type[Balancing], dict[str, Any]]:
-    """How a body is condensed, and with which settings."""
+    """Return the method of a body, and its settings."""
     method = job.scene.method_of(one.body)
     params = parameters("method", method)
     if job.scene.contact is not None and "adaptive" in params:
@@ -285,8 +274,8 @@ def _method(job: Job, one: Prepared) -> tuple[type[Balancing], dict[str, Any]]:
 
 
 def _alike(job: Job, prepared: list[Prepared]) -> list[list[int]]:
-    """Which bodies have the same method with the same settings of what follows, by their places. All that may touch
-    have the same Damping where an integrator asks for it, and each starts at rest or not."""
+    """Return groups of bodies with one method and, where nodes follow others, one set of its parameters, by their
+    numbers. Two are not compared: β, which bodies that may touch share, and the start, which is each one's own."""
     groups: dict[str, list[int]] = {}
     for k, one in enumerate(prepared):
         make, params = _method(job, one)
@@ -297,13 +286,13 @@ def _alike(job: Job, prepared: list[Prepared]) -> list[list[int]]:
 
 
 def joins_apart(job: Job, prepared: list[Prepared]) -> bool:
-    """Whether a force joins some of these bodies that have different methods."""
+    """Return whether a force joins some of these bodies that have different methods."""
     group = {prepared[k].body.name: number for number, own in enumerate(_alike(job, prepared)) for k in own}
     return any(len({group[name] for name in bodies}) > 1 for bodies in job.scene.joins() if group.keys() >= {*bodies})
 
 
 def _apart(job: Job, prepared: list[Prepared]) -> list[list[int]]:
-    """Which bodies forces join to each other, by their places."""
+    """Return groups of bodies that forces join to each other, by their numbers."""
     groups: dict[str, list[int]] = {}
     for k, one in enumerate(prepared):
         groups.setdefault(min(job.scene.joined(one.body.name)), []).append(k)
@@ -312,8 +301,8 @@ def _apart(job: Job, prepared: list[Prepared]) -> list[list[int]]:
 
 def _coordinates(job: Job, rest: Vec, prepared: list[Prepared], first: Index, riding: MakeCoordinates | None,
                  obstacles: Obstacles, held: HeldNodes, air: AirAround, ends: PrescribedEnds) -> FreeNodes:
-    """Pinned and kinematic nodes of all bodies as one table of prescribed nodes, those of obstacles, what constraints
-    hold on to, the air, ends of constraints and those that ride on bones among them."""
+    """Return coordinates with all prescribed nodes in one table: pinned and kinematic nodes of bodies, nodes of
+    obstacles, anchors and ends of constraints, the air, and nodes attached to bones."""
     riders = [np.arange(obstacles.own, len(obstacles.places)),
               *(np.arange(of.start, of.stop) + len(obstacles.places) for _, of in held.rides)]
     behind = np.delete(np.arange(first[-1], len(rest)), np.concatenate(riders))
@@ -326,8 +315,8 @@ def _coordinates(job: Job, rest: Vec, prepared: list[Prepared], first: Index, ri
 
 def _between(job: Job, prepared: list[Prepared], rest: Vec, first: Index
              ) -> tuple[list[StencilForce], list[WithMultipliers], list[PointConstraint]]:
-    """Forces of the scene on these bodies, those of them that break or begin later, which remember what sticks, and
-    others that are hard constraints.
+    """Return forces of the scene on these bodies, those of them that break or begin later and remember which points
+    stick, and others that are hard constraints.
 
     rest: (n, 3) [m]. first: of each body's nodes, (bodies + 1,).
     """
@@ -355,7 +344,7 @@ def _between(job: Job, prepared: list[Prepared], rest: Vec, first: Index
 
 
 def pulls_of(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> list[Pull]:
-    """Pulls at these bodies. mass: of all nodes [kg], (n,). first: of each body's nodes, (bodies + 1,)."""
+    """Return pulls at these bodies. mass: of all nodes [kg], (n,). first: of each body's nodes, (bodies + 1,)."""
     pulls = []
     for one, start in zip(prepared, first):
         for k, pull in enumerate(one.body.pulls):

@@ -14,6 +14,7 @@ import numpy as np
 from ..contact.find.ground import Ground
 from ..coordinates.prescribed import OverTime
 from ..job.folder import Job
+from ..job.place import vertices_to_fill
 from ..job.schema import Body
 from ..state import Index, Vec
 from .ground import ground_of
@@ -96,8 +97,13 @@ def _deep(job: Job, body: Body) -> float:
     """How deep in the ground what is pressed against a wall may be [m]."""
     if body.cloth is not None:
         return THICKNESSES * body.cloth.thickness
-    points = body.tets.nodes if body.tets is not None else body.surface.vertices if body.surface is not None else None
-    return 0.0 if points is None else DEPTH * float(np.ptp(job.array(points), axis=0).max())
+    if body.surface is not None:
+        points = vertices_to_fill(job, body.surface)
+    elif body.tets is not None:
+        points = job.array(body.tets.nodes)
+    else:
+        return 0.0
+    return DEPTH * float(np.ptp(points, axis=0).max())
 
 
 def footing_of(job: Job) -> Support | None:

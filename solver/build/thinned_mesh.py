@@ -37,7 +37,7 @@ def thinned_mesh(volume: Volume, embedding: Embedding, triangles: Index, share: 
     triangles: of the mesh, (m, 3). share: of the body's largest extent, how far the mesh may be from it.
     """
     rest, faces = embedding.apply(volume.nodes), boundary_faces(volume.tets)[0]
-    found = thinned(rest, triangles, share * float(np.ptp(rest, axis=0).max()), mean_edge(volume.nodes, faces))
+    found = thinned(rest, triangles, share * float(volume.extents_of(rest).max()), mean_edge(volume.nodes, faces))
     if len(found.triangles) > MOST * len(faces):
         return None
     # faces go outwards by how far the mesh stands out of them: so none of it is outside

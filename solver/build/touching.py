@@ -80,7 +80,7 @@ def as_they_touch(arrange: Arrange, prepared: list[Prepared]) -> Touching:
         return first
     for share in INSETS:
         within = arrange(made.prepared, _within(made, inset, share))
-        size = min(float(np.ptp(made.prepared[k].volume.nodes, axis=0).max()) for k in inset)
+        size = min(float(made.prepared[k].volume.extents.max()) for k in inset)
         if not within.crossing() and within.is_apart(APART * share * size):
             return within
     return first
@@ -108,7 +108,7 @@ def _within(made: Touching, bodies: set[int], share: float) -> EmbeddedVertices:
             continue
         count = len(one.embedding.corners)
         if k in bodies:
-            inset = share * float(np.ptp(one.volume.nodes, axis=0).max())
+            inset = share * float(one.volume.extents.max())
             nodes = one.volume.nodes
             pairs = made.surfaces.near(made.now, NEAR * inset)
             among = pairs.nodes[~pairs.is_self]

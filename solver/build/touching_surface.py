@@ -39,20 +39,22 @@ def touching_surface(body: ReducedBody, prepared: Prepared, triangles: Index | N
         faces = np.searchsorted(body.skin, boundary_faces(prepared.volume.tets)[0])
         return TouchingSurface(faces, body.rest_surface, body.surface_functions, body.surface_led, True)
     nodes, subspace, matrix = prepared.volume.nodes, body.subspace, prepared.embedding.matrix
-    fine, faces = divided(matrix @ nodes, triangles)
+    rest = matrix @ nodes
+    longest = LONGEST * float(np.linalg.norm(prepared.volume.extents_of(rest)))
+    fine, faces = divided(rest, triangles, longest)
     is_drawn = len(fine) == matrix.shape[0]
     if not is_drawn:
         matrix = bind(nodes, prepared.volume.tets, fine, faces).matrix
     return TouchingSurface(faces, matrix @ nodes, matrix @ subspace.functions, matrix @ subspace.prescribed, is_drawn)
 
 
-def divided(vertices: Vec, triangles: Index) -> tuple[Vec, Index]:
-    """Return a mesh (n, 3), (t, 3) with each triangle in four, as often as it takes until no edge is too long."""
-    limit = LONGEST * float(np.linalg.norm(np.ptp(vertices, axis=0)))
+def divided(vertices: Vec, triangles: Index, longest: float) -> tuple[Vec, Index]:
+    """Return a mesh (n, 3), (t, 3) with each triangle in four, as often as it takes until no edge is longer than
+    `longest` [m]."""
     for _ in range(HALVINGS):
         edges = np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
         length = np.linalg.norm(vertices[edges[:, 0]] - vertices[edges[:, 1]], axis=1)
-        if length.max(initial=0.0) <= limit or 4 * len(triangles) > MOST:
+        if length.max(initial=0.0) <= longest or 4 * len(triangles) > MOST:
             break
         own, where = np.unique(edges, axis=0, return_inverse=True)
         a, b, c = triangles.T

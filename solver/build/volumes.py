@@ -10,7 +10,7 @@ from ..errors import BadMesh
 from ..job import schema
 from ..job.folder import FARTHEST, Job, blame, parameters
 from ..job.hashes import hashes, settings
-from ..job.place import place_of
+from ..job.place import place_of, vertices_to_fill
 from ..job.stages import Arrays, keep
 from ..meshing.tetrahedralize import fillable, tetrahedralize
 from ..meshing.volume import Volume, tet_volumes
@@ -30,21 +30,19 @@ def volume_of(job: Job, body: schema.Body, key: str, report: Stage) -> Volume:
 
     What is kept stands in the object's own space where the job has that, see `job.place`.
     """
-    if (body.cloth is not None or body.rope is not None) and body.surface is not None:
-        return Volume(np.array(job.array(body.surface.vertices)), np.zeros((0, 4), dtype=np.int32))
-    if body.tets is not None:
-        return _given(job.array(body.tets.nodes), job.array(body.tets.tets))
-
     place = None if body.surface is None else place_of(job, body.surface)
+    axes = np.eye(3) if place is None else place.to_world[:3, :3]
+    if (body.cloth is not None or body.rope is not None) and body.surface is not None:
+        return Volume(np.array(job.array(body.surface.vertices)), np.zeros((0, 4), dtype=np.int32), axes=axes)
+    if body.tets is not None:
+        return _given(job.array(body.tets.nodes), job.array(body.tets.tets), axes)
 
     def make() -> dict[str, np.ndarray]:
         if body.surface is None:
             raise BadMesh("there is neither a surface nor tetrahedra", "Give one of them")
         report("tets", body.name, None, "Filling the mesh with tetrahedra")
-        vertices = (job.array(body.surface.vertices) if place is None
-                    else place.scaled(job.array(body.surface.object_vertices or "")))
         made = tetrahedralize(
-            vertices, job.array(body.surface.triangles), body.mesher.kind,
+            vertices_to_fill(job, body.surface), job.array(body.surface.triangles), body.mesher.kind,
             parameters("mesher", body.mesher), name=body.name,
             report=lambda progress, text: report("tets", body.name, progress, text))
         return {"nodes": made.nodes, "tets": made.tets, "notes": np.array(made.notes, dtype=np.str_)}
@@ -52,7 +50,9 @@ def volume_of(job: Job, body: schema.Body, key: str, report: Stage) -> Volume:
     with blame(job.scene, body, "surface"):
         kept = keep(job, "tets", body.name, key, make, _usable)
     nodes, tets, notes = kept["nodes"], kept["tets"], tuple(kept["notes"].tolist())
-    return Volume(nodes, tets, notes) if place is None else Volume(place.in_world(nodes), place.turned(tets), notes)
+    if place is None:
+        return Volume(nodes, tets, notes)
+    return Volume(place.in_world(nodes), place.turned(tets), notes, axes)
 
 
 def looked_at(job: Job) -> list[str]:
@@ -81,7 +81,7 @@ def _usable(arrays: Arrays) -> bool:
     return bool((tet_volumes(nodes, tets) > 0.0).all() and np.bincount(tets.ravel(), minlength=len(nodes)).all())
 
 
-def _given(nodes: Vec, tets: Index) -> Volume:
+def _given(nodes: Vec, tets: Index, axes: Vec) -> Volume:
     """Tetrahedra given by hand, turned to positive volume; `job.validate` has refused flat ones."""
     turned = tet_volumes(nodes, tets) < 0.0
-    return Volume(np.array(nodes), np.where(turned[:, None], tets[:, [0, 2, 1, 3]], tets))
+    return Volume(np.array(nodes), np.where(turned[:, None], tets[:, [0, 2, 1, 3]], tets), axes=axes)

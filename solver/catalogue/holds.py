@@ -18,7 +18,7 @@ WELD_DISTANCE = Param("distance", "Distance",
 WELD_STIFFNESS = Param("stiffness", "Stiffness",
                        "Stiffness of the weld for each square metre of surface", 1.0e7, "N/m³", 1.0e-6,
                        None, 1.0e4, 1.0e9)
-WELD_LASTS = Param("lasts", "Lasts", "How long it sticks, 0 for ever", 0.0, "s", 0.0, None, 0.0, 10.0)
+WELD_LASTS = Param("lasts", "Lasts", "How long it sticks; 0 means forever", 0.0, "s", 0.0, None, 0.0, 10.0)
 
 #: a force with it remembers from step to step what has come off
 BREAKS = Param("breaks", "Breaks At", "Pull on a square metre at which the weld breaks, point by point: a sticky "

@@ -94,7 +94,7 @@ UNRULED = "it needs the stiffness of every node as one matrix with one mass, whi
 RESTING = "where all is in balance no node is any other's to follow"
 #: why an integrator knows no friction
 UNFELT = "the forces that its first stage begins with have no friction in them"
-SWINGING = "its modes swing on as if nothing rubbed"
+SWINGING = "its modes swing on as if there were no friction"
 SPEEDLESS = "what has no speed slides nowhere"
 
 ENTRIES: tuple[Entry, ...] = (

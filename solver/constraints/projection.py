@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import StepFailed
 from ..rows.bilateral import Bilateral, Respond
+from ..rows.tables import DenseRows
 from ..state import Vec
 
 CLOSED = 1.0e-10  #: [m, rad]
@@ -27,9 +28,9 @@ def closed(q: Vec, u: Vec, place: Place, respond: Respond) -> tuple[Vec, Vec]:
         largest = float(np.abs(off).max(initial=0.0))
         if not np.isfinite(largest) or largest > 10.0 * start:
             break
-        rows = Bilateral(G, respond, np.zeros(len(off)))
+        rows = Bilateral(DenseRows.equations(G, target), respond)
         if largest <= CLOSED:
-            return q, rows.solve(u, target)[0]
+            return q, rows.solve(u)[0]
         start = min(start, largest)
         q = q - rows.Y @ rows.multipliers(off)
     raise StepFailed(f"its loops and drives do not all hold at once: one stays open by {largest:.2g} m or rad")

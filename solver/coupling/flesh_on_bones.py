@@ -20,11 +20,11 @@ from ..nonlinear.anderson import DEPTH, Anderson
 from ..nonlinear.bounded import Bounded, BoundedQuasistatic, Surroundings, nearest
 from ..nonlinear.intersection_free import BLOCKED_REMEDY
 from ..nonlinear.iterations import Coupled, CoupledOnReusedFactor
-from ..nonlinear.prescribed_directions import PrescribedDirections
 from ..parts.interface import Balancing
 from ..parts.joints.last_twist import flown_since, stepped
 from ..parts.nodes.full import Full
 from ..parts.stage import Momentum, NodeStage, Stage
+from ..rows.eliminated import EliminatedRows
 from ..state import CarrierMotion, Index, State, Vec
 from ..world.ground_friction import finish_linear_stage, remember, with_ground_friction
 from ..world.in_contact import solve_without_contact, touches
@@ -228,7 +228,7 @@ class FleshOnBones(Coupling, SteppedSoft, System[CoupledStage]):
         return np.concatenate([self.soft.touching(soft), len(self.soft.rest) + self.jointed.touching(joints)])
 
     def solve_stage(self, stage: Stage, start: State,
-                    prescribed_directions: PrescribedDirections | None = None) -> State:
+                    prescribed_directions: EliminatedRows | None = None) -> State:
         """Return the end of a stage of both: M (u − û) = a h f(q, u), q = base + b h u. Raises StepFailed.
 
         With ConJac the quasistatic nodes are in equilibrium there, as without bones. [ConJac MUSCLE]

@@ -126,7 +126,7 @@ def _farm(arguments: argparse.Namespace, lines: Any, _: bool) -> str:
                         threads=arguments.threads, name=arguments.name, blend=arguments.blend,
                         format=arguments.format, draft=arguments.draft)
     lines.say(*said, event="summary", bundle=str(arguments.out), notes=said)
-    return f"The bundle stands in {arguments.out}"
+    return f"The bundle is in {arguments.out}"
 
 
 def _islands(arguments: argparse.Namespace, lines: Any, _: bool) -> str:

@@ -95,8 +95,7 @@ def _group(spots: schema.Spots, where: str, arrays: Arrays, volume: Volume, pain
         single += point_nodes(points, volume.nodes, np.unique(boundary_faces(volume.tets)[0]), taken)
     if spots.spot is None:
         return _Spots(None, 0.0, spots.weights, found, points, single)
-    radius = parameters("spot", spots.spot)["spot_radius"] or (
-        SPOT_SHARE * float(np.linalg.norm(np.ptp(volume.nodes, axis=0))))
+    radius = parameters("spot", spots.spot)["spot_radius"] or SPOT_SHARE * volume.diagonal
     return _Spots(catalogue.find("spot", spots.spot.kind).load(), radius, spots.weights, found, points, single)
 
 

@@ -173,12 +173,7 @@ class Cache(CacheFiles):
 
     def by_body(self, rows: NDArray[Any], frame: int) -> dict[str, NDArray[Any]]:
         """Rows of all vertices at a frame, (V, k), by the names of their bodies."""
-        found, first = {}, 0
-        for name, _, count in self.bodies():
-            count += sum(len(made.parents) for made in self.cuts.get(name, ()) if made.frame < frame)
-            found[name] = rows[first:first + count]
-            first += count
-        return found
+        return {name: rows[own] for name, own in vertices_of_bodies(self, frame).items()}
 
     def shown(self, frame: int) -> dict[str, NDArray[Any]]:
         """Return a frame with as many vertices as the last one: those that a later cut adds are where it will pass.
@@ -271,3 +266,13 @@ class Cache(CacheFiles):
         for name in ("manifest", "log", "frames", "torn_cut"):
             self.__dict__.pop(name, None)
         return freed
+
+
+def vertices_of_bodies(cache: Cache, frame: int) -> dict[str, slice]:
+    """Return the slice of each body's vertices among all at a frame, by its name: cuts add some."""
+    found, first = {}, 0
+    for name, _, count in cache.bodies():
+        count += sum(len(made.parents) for made in cache.cuts.get(name, ()) if made.frame < frame)
+        found[name] = slice(first, first + count)
+        first += count
+    return found

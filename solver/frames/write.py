@@ -1,4 +1,4 @@
-"""A cache folder, written: a frame at a time, each whole or not there, and snapshots to go on from."""
+"""Writes a cache folder: frames, each completely or not at all, and snapshots to resume from."""
 
 from __future__ import annotations
 
@@ -46,6 +46,7 @@ from .layout import (
     file_of,
 )
 from .read import Cache
+from .swept import obstacle_boxes
 
 if TYPE_CHECKING:
     from ..embedding.sheets import SheetRecord
@@ -95,7 +96,7 @@ def plan(cache: Cache, read: hashes.Settings, requested: range, resume: bool) ->
 
 
 def _changed(manifest: dict[str, Any], read: hashes.Settings) -> tuple[str, ...]:
-    """Plain names of what differs from what was baked; empty where the cache is still true."""
+    """Return plain names of the settings that differ from those that were baked; empty where the cache is valid."""
     try:
         if hashes.same_solve(manifest, read):
             return ()
@@ -110,7 +111,7 @@ def _changed(manifest: dict[str, Any], read: hashes.Settings) -> tuple[str, ...]
 
 
 def _fits_until(manifest: dict[str, Any], read: hashes.Settings) -> int:
-    """The last frame of the cache that a bake of this job would give to the byte.
+    """Return the last frame of the cache that a bake of this job would reproduce to the byte.
 
     Where a longer scene moves something, its curves bend differently before the old end: slopes are of five samples.
     """
@@ -162,6 +163,8 @@ class FrameStore:
         names = list(sheets)
         if names:
             manifest["sheets"] = names
+        if job.scene.obstacles:
+            manifest["obstacles"] = obstacle_boxes(job)
         self._still_mine()
         self._folder(self.folder)
         write_whole(self.folder / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False).encode(), self._root)
@@ -236,7 +239,7 @@ class FrameStore:
         self._put(SNAPSHOT, frame, pack(arrays))
 
     def restore(self, frame: int) -> State:
-        """The State of a snapshot. Raises CacheUnwritable where it cannot be read."""
+        """Return the State of a snapshot. Raises CacheUnwritable where it cannot be read."""
         arrays = read_arrays(file_of(self.folder, SNAPSHOT, frame), self._root)
         try:
             assert arrays is not None
@@ -251,7 +254,8 @@ class FrameStore:
         self._put(CUTS, frame, pack(made))
 
     def cuts_before(self, frame: int) -> list[Arrays]:
-        """Every such record that a snapshot of this frame stands on. Raises CacheUnwritable where one is unreadable."""
+        """Return records of cuts that a snapshot of this frame builds on. Raises CacheUnwritable where one is
+        unreadable."""
         found = []
         for cut in self.cache.cut_frames():
             if cut < frame:
@@ -324,7 +328,7 @@ def processor() -> str:
 
 @cache
 def installed() -> dict[str, str]:
-    """Versions of the libraries that the solver uses, of those that are there."""
+    """Return versions of the libraries that the solver uses, of those that are installed."""
     found = {}
     for name in LIBRARIES:
         with suppress(importlib.metadata.PackageNotFoundError):
@@ -338,5 +342,5 @@ def host() -> str:
 
 
 def machine() -> str:
-    """System and processor, such as "Linux x86_64, AMD EPYC 7B13": last digits of a bake depend on these."""
+    """Return system and processor, such as "Linux x86_64, AMD EPYC 7B13": last digits of a bake depend on these."""
     return ", ".join(filter(None, (f"{platform.system()} {platform.machine()}".strip(), processor())))

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..nonlinear.prescribed_directions import PrescribedDirections
 from ..parts.interface import Posed
 from ..parts.stage import Stage
+from ..rows.eliminated import EliminatedRows
+from ..rows.tables import DenseRows
 from ..state import State, Vec
 from .interface import Integrator, P, System
 from .modes import Modes, exponential, lowest, shifted, wide
@@ -94,9 +95,8 @@ def _land(posed: Posed, stage: Stage, start: State, course: Course) -> State:
     base, length = start.q if stage.base is None else stage.base, stage.b * stage.h
     v = posed.solve()
     if modes.count:
-        yielding = posed.respond(modes.weighted)  # A⁻¹ M X
-        prescribed_directions = _prescribed_rates(base, length, start, course)
-        v = v - yielding @ np.linalg.solve(modes.weighted.T @ yielding, modes.amplitudes(v) - prescribed_directions)
+        rows = _rows_of_modes(base, length, start, course)
+        v, _ = rows.solve(v, posed.respond(modes.weighted))
     return State(stage.time, base + length * v, v, start.memory)
 
 
@@ -107,14 +107,14 @@ def _reach(system: System[P], stage: Stage, start: State, course: Course) -> Sta
     if not modes.count:
         return system.solve_stage(stage, start)
     base, length = start.q if stage.base is None else stage.base, stage.b * stage.h
-    rates = _prescribed_rates(base, length, start, course)
-    return system.solve_stage(stage, start, PrescribedDirections(modes.basis, modes.weighted, rates))
+    return system.solve_stage(stage, start, _rows_of_modes(base, length, start, course))
 
 
-def _prescribed_rates(base: Vec, length: float, start: State, course: Course) -> Vec:
-    """The modes' part of a stage's velocities that brings them where the exponential ends, (s,)."""
-    rates: Vec = (course.moved - course.modes.amplitudes(base - start.q)) / length
-    return rates
+def _rows_of_modes(base: Vec, length: float, start: State, course: Course) -> EliminatedRows:
+    """Return rows Xᵀ M v = g of the modes: with these rates they end where the exponential does. Xᵀ M X = 1."""
+    modes = course.modes
+    rates: Vec = (course.moved - modes.amplitudes(base - start.q)) / length
+    return EliminatedRows(DenseRows.equations(modes.weighted.T, rates), modes.basis)
 
 
 def _rates(start: State, after: State, course: Course) -> Vec:

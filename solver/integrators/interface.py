@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from ..nonlinear.prescribed_directions import PrescribedDirections
 from ..parts.interface import Posed
 from ..parts.stage import Momentum, Stage
+from ..rows.eliminated import EliminatedRows
 from ..state import Index, State, Vec
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class System(Protocol[P]):
         """The state at the end of a linearised stage, friction included; only the last stage of a step is settled."""
 
     def solve_stage(self, stage: Stage, start: State,
-                    prescribed_directions: PrescribedDirections | None = None) -> State:
+                    prescribed_directions: EliminatedRows | None = None) -> State:
         """Return the state at the end of a stage, solved to the stage solver's tolerance. Raises StepFailed.
 
         prescribed_directions: directions in which the rates are prescribed.

@@ -11,10 +11,10 @@ from ..assembly.damping import Damped
 from ..assembly.linearised import Linearised
 from ..assembly.pattern import NO_ELEMENTS
 from ..assembly.tangent import Tangent
-from ..nonlinear.prescribed_directions import PrescribedDirections
 from ..parts.conjac.modes_of_step import turned
 from ..parts.interface import Posed
 from ..parts.stage import Stage
+from ..rows.eliminated import EliminatedRows
 from ..state import Index, State, Vec
 from .interface import Integrator
 
@@ -98,7 +98,7 @@ class Oscillator:
         return after
 
     def solve_stage(self, stage: Stage, start: State,
-                    prescribed_directions: PrescribedDirections | None = None) -> State:
+                    prescribed_directions: EliminatedRows | None = None) -> State:
         u = _Posed(self, stage, start).solve()
         if prescribed_directions is not None:
             u = prescribed_directions.impose(u)

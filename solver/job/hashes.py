@@ -1,8 +1,8 @@
 """Inputs of each stage of a bake, as one hash: mesh -> tets -> fields -> solve.
 
-Settings are flat: {"time.step": 0.004, ...} of the scene and of every body alike, defaults filled in, arrays replaced
-by the digest of their file. Each name belongs to one stage by its longest prefix among the fields of the schema, which
-have their stage in their annotation, so that "stale" can name the setting.
+Settings are flat, {"time.step": 0.004, …} of the scene and of each body, with defaults filled in and arrays replaced by
+the digest of their file. Each belongs to one stage, by the longest prefix of its name among the fields of the schema,
+whose annotations have the stage; so a comparison can name the setting.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Flat = dict[str, Any]
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that the result depends on."""
+    """All inputs on which the result depends."""
 
     scene: Flat
     bodies: dict[str, Flat]  #: by name
@@ -48,7 +48,7 @@ class Settings:
     so_far: dict[str, list[str]] = field(default_factory=dict)
 
     def plain(self) -> dict[str, Any]:
-        """As plain values for the manifest."""
+        """Return plain values for the manifest."""
         return {"scene": self.scene, "bodies": self.bodies, "mechanisms": self.mechanisms}
 
     def until(self, frame: int) -> Settings:
@@ -71,18 +71,19 @@ class Settings:
 
 @dataclass(frozen=True)
 class Hashes:
-    """The hash of each stage's inputs, those of the stages above it among them."""
+    """Hash of each stage's inputs, with those of the stages before it."""
 
     bodies: dict[str, dict[str, str]]  #: body name -> {"mesh", "tets", "fields"}
     solve: str
 
     def plain(self) -> dict[str, Any]:
-        """As plain values for the manifest."""
+        """Return plain values for the manifest."""
         return {"bodies": self.bodies, "solve": self.solve}
 
 
 def settings(job: Job) -> Settings:
-    """The job's settings with defaults filled in and arrays as digests. Raises BadScene for a path outside the job."""
+    """Return the job's settings with defaults filled in and arrays as digests. Raises BadScene for a path outside the
+    job."""
     digests: dict[str, str] = {}
     so_far: dict[str, list[str]] = {}
     scene = dict(_flat(job, job.scene, "", digests, so_far))
@@ -129,8 +130,8 @@ def recorded(manifest: Mapping[str, Any]) -> Settings:
 
 def _flat(job: Job, part: msgspec.Struct, prefix: str, digests: dict[str, str],
           so_far: dict[str, list[str]]) -> Iterator[tuple[str, Any]]:
-    """(dotted name, plain value) of every field but those that others flatten: bodies, mechanisms, and choices there
-    where they stand at the top."""
+    """Return (dotted name, plain value) of each field except those that others flatten: bodies, mechanisms, and their
+    choices where they are of the whole scene."""
     for attribute in part.__struct_fields__:
         value, name = getattr(part, attribute), prefix + attribute
         if value is None or attribute in field_rules.separate(type(part)):
@@ -165,8 +166,8 @@ def _flat(job: Job, part: msgspec.Struct, prefix: str, digests: dict[str, str],
 
 
 def _placed(job: Job, body: schema.Body, digests: dict[str, str]) -> Flat:
-    """The mesh in object space instead of the world, so that a moved object keeps its tetrahedra; its scale and place,
-    where they are not those of the world."""
+    """Return the mesh in object space instead of the world, so that a moved object retains its tetrahedra, with its
+    scale and position where these are not those of the world."""
     place = None if body.surface is None else place_of(job, body.surface)
     if body.surface is None or place is None:
         return {}
@@ -188,7 +189,7 @@ def _choices(part: schema.Scene | schema.Body | schema.Ground, families: tuple[s
 
 
 def hashes(read: Settings) -> Hashes:
-    """The hash of every stage's inputs: its settings, its arrays, and the stage above it."""
+    """Return the hash of each stage's inputs: its settings, its arrays, and the stage before it."""
     bodies: dict[str, dict[str, str]] = {}
     for name, flat in read.bodies.items():
         above, of = "", {}
@@ -266,7 +267,7 @@ def _is_name_of_body(key: str) -> bool:
 
 
 def same_solve(manifest: Mapping[str, Any], read: Settings) -> bool:
-    """Whether frames that were baked are still true, up to the last one that both the cache and the job have."""
+    """Return whether baked frames are still valid, up to the last one that both the cache and the job have."""
     if manifest["hashes"]["solve"] == hashes(read).solve:
         return True
     before, after = in_common(manifest, read)
@@ -274,7 +275,7 @@ def same_solve(manifest: Mapping[str, Any], read: Settings) -> bool:
 
 
 def means_the_same(manifest: Mapping[str, Any]) -> bool:
-    """Whether the settings of a cache give the motion now that they gave when it was baked."""
+    """Return whether the settings of a cache lead to the motion now that they led to when it was baked."""
     old = recorded(manifest)
     return manifest["hashes"]["solve"] in (hashes(old).solve, _named_solve(old), _older_solve(old))
 
@@ -328,7 +329,7 @@ def _reads(stage: str, flat: Flat, readers: Mapping[str, str]) -> Flat:
 
 
 def reader(name: str, readers: Mapping[str, str]) -> str:
-    """The stage that reads this setting, by its longest prefix. Raises KeyError for one that no stage was given."""
+    """Return the stage that reads this setting, by its longest prefix. Raises KeyError for one without a stage."""
     return readers[longest_prefix(name, readers)]
 
 

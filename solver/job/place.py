@@ -56,3 +56,12 @@ def place_of(job: Job, surface: schema.Surface) -> Place | None:
     scale = largest * np.round((axes.T * stretch) @ axes / largest, DIGITS) + 0.0
     to_world[:3, :3] = to_world[:3, :3] @ np.linalg.inv(scale)
     return Place(scale, to_world)
+
+
+def vertices_to_fill(job: Job, surface: schema.Surface) -> Vec:
+    """Return the vertices of a surface where tetrahedra are made, (n, 3) [m]: in object space with its scale, so that
+    turning the object changes none; in the world where the job has no object space."""
+    place = place_of(job, surface)
+    vertices: Vec = (job.array(surface.vertices) if place is None
+                     else place.scaled(job.array(surface.object_vertices or "")))
+    return vertices

@@ -69,7 +69,8 @@ class Clearances:
         known, clear = self._known.get(id(shape), (points, np.zeros(len(points))))
         if known.shape != points.shape:
             known, clear = points, np.zeros(len(points))
-        found: Vec = clear - np.sqrt(((points - known) ** 2).sum(axis=1))
+        gone = points - known
+        found: Vec = clear - np.sqrt(np.einsum("ij,ij->i", gone, gone))
         self._known[id(shape)] = points, found
         return found
 

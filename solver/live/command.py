@@ -52,12 +52,13 @@ def _live(arguments: argparse.Namespace, lines: Any, stop: Callable[[], bool]) -
     threads.configure(arguments.threads)
     from .board import opened
     from .clock import WallClock
-    from .run import Live, engine_of
+    from .run import Live, engine_key, engine_of
 
     with opened(arguments.board) as board:
         lines.stage("world", None, None, "Loading the solver")
-        engine = engine_of(arguments.engine, arguments.job, lines.stage)
-        lines.say("Playing", event="live", efforts=[one.label for one in engine.efforts])
+        key = engine_key(arguments.engine, arguments.job)
+        engine = engine_of(key, arguments.job, lines.stage)
+        lines.say("Playing", event="live", engine=key, efforts=[one.label for one in engine.efforts])
 
         def saved(path: Path, frames: int) -> None:
             lines.say(f"{frames} frames were recorded: {path}", event="recorded", path=str(path), frames=frames)

@@ -39,7 +39,7 @@ class LiveDraft(SteppedPart):
             with blame(scene, one.body, "method"):
                 body = DraftedBody(job, numbers[one.body.name], one, report)
             self._bodies.append(body)
-            surface, size = one.body.surface, float(np.linalg.norm(np.ptp(one.volume.nodes, axis=0)))
+            surface, size = one.body.surface, one.volume.diagonal
             to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
             self._shown.append(BodyInWorld(one.body.name, slice(0, len(body.places)), size, None, to_object))
             self.notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes,

@@ -83,10 +83,31 @@ def _is_among(key, ascending, first, last):  # type: ignore[no-untyped-def]
     return first < ascending.shape[0] and ascending[first] == key
 
 
+@inlined
+def _mark_facing(x, normals, i, begin, end, reach, aside, inside, marks):  # type: ignore[no-untyped-def]
+    """Mark what stands at `begin` to `end` of the order by boxes with 1 where it is near vertex i and not farther aside
+    of it than any that face it, else 0.
+
+    reach, aside: squares of how far two are apart and aside at most [m²]. inside: positions and normals in that order,
+    (6, n).
+    """
+    x0, x1, x2, u0, u1, u2 = x[i, 0], x[i, 1], x[i, 2], normals[i, 0], normals[i, 1], normals[i, 2]
+    # slices, since an index that might be negative keeps LLVM from making vectors
+    p0, p1, p2 = inside[0, begin:end], inside[1, begin:end], inside[2, begin:end]
+    m0, m1, m2, out = inside[3, begin:end], inside[4, begin:end], inside[5, begin:end], marks[begin:end]
+    for r in range(end - begin):
+        d0, d1, d2, w0, w1, w2 = x0 - p0[r], x1 - p1[r], x2 - p2[r], m0[r], m1[r], m2[r]
+        sign = -1.0 if u0 * w0 + u1 * w1 + u2 * w2 < 0.0 else 1.0
+        n0, n1, n2 = w0 + sign * u0, w1 + sign * u1, w2 + sign * u2
+        square, height = d0 * d0 + d1 * d1 + d2 * d2, d0 * n0 + d1 * n1 + d2 * n2
+        over = (square - aside) * (n0 * n0 + n1 * n1 + n2 * n2) - height * height
+        out[r] = 1.0 if over < 0.0 and square <= reach else 0.0
+
+
 @kernel("i8(f8[:,::1], f8[:,::1], f8[:,::1], f8, f8, f8, f8, i4[::1], i8[::1], b1[:,::1], f8[::1], f8[::1], i8[::1],"
-        "i8[::1], i8[::1], i4[:,::1], i4[::1], i4[::1], i4[:,::1], f8[:,::1])")
+        "i8[::1], i8[::1], i4[:,::1], i4[::1], i4[::1], f8[:,::1], f8[::1], i4[:,::1], f8[:,::1])")
 def facing_pairs(x, v, normals, h, reach, facing, within, whose, first, meet, edge, thickness, near, near_start,  # type: ignore[no-untyped-def]
-                 shape, box, start, order, pairs, across):
+                 shape, box, start, order, inside, marks, pairs, across):
     """Write pairs of vertices that face each other and meet in a step of h seconds, (most, 2), the lower number first,
     and the unit normal across both, from the second to the first, (most, 3). Return how many there are, which may be
     more than are written.
@@ -95,9 +116,12 @@ def facing_pairs(x, v, normals, h, reach, facing, within, whose, first, meet, ed
     within: thicknesses at the step's end. whose: the sheet of each vertex, (n,). first: vertex of each sheet, (s + 1,).
     meet: which sheets do, (s, s). edge, thickness: of each sheet [m], (s,). near: pairs that never meet in each sheet,
     by keys of its own vertices, ascending from near_start[s] to near_start[s + 1]. shape, box, start, order: as of
-    `sort_into_boxes`.
+    `sort_into_boxes`. inside, marks: memory, (6, n) and (n,).
     """
     found, most = 0, pairs.shape[0]
+    for place in range(x.shape[0]):
+        for k in range(3):
+            inside[k, place], inside[3 + k, place] = x[order[place], k], normals[order[place], k]
     for i in range(x.shape[0]):
         mine = whose[i]
         for a in range(max(box[i, 0] - 1, 0), min(box[i, 0] + 2, shape[0])):
@@ -105,28 +129,25 @@ def facing_pairs(x, v, normals, h, reach, facing, within, whose, first, meet, ed
                 row = (a * shape[1] + b) * shape[2]
                 begin = start[row + max(box[i, 2] - 1, 0)]
                 end = start[row + min(box[i, 2] + 2, shape[2])]
+                _mark_facing(x, normals, i, begin, end, reach * reach, (facing * edge[mine]) ** 2, inside, marks)
                 for place in range(begin, end):
                     j = order[place]
-                    if j <= i or not meet[mine, whose[j]]:
+                    if marks[place] == 0.0 or j <= i or not meet[mine, whose[j]]:
                         continue
                     d0, d1, d2 = x[i, 0] - x[j, 0], x[i, 1] - x[j, 1], x[i, 2] - x[j, 2]
                     square = d0 * d0 + d1 * d1 + d2 * d2
-                    if square > reach * reach:
-                        continue
                     along = (normals[i, 0] * normals[j, 0] + normals[i, 1] * normals[j, 1]
                              + normals[i, 2] * normals[j, 2])
                     sign = -1.0 if along < 0.0 else 1.0
                     n0, n1, n2 = (normals[j, 0] + sign * normals[i, 0], normals[j, 1] + sign * normals[i, 1],
                                   normals[j, 2] + sign * normals[i, 2])
-                    size = math.sqrt(n0 * n0 + n1 * n1 + n2 * n2)
-                    if size == 0.0:
-                        continue
-                    height = (d0 * n0 + d1 * n1 + d2 * n2) / size
-                    size = -size if height < 0.0 else size
-                    n0, n1, n2, height = n0 / size, n1 / size, n2 / size, abs(height)
+                    length = n0 * n0 + n1 * n1 + n2 * n2
+                    height = d0 * n0 + d1 * n1 + d2 * n2
                     aside = facing * min(edge[mine], edge[whose[j]])
-                    if square - height * height >= aside * aside:
+                    if (square - aside * aside) * length >= height * height or length == 0.0:
                         continue
+                    size = math.copysign(math.sqrt(length), height)
+                    n0, n1, n2, height = n0 / size, n1 / size, n2 / size, height / size
                     later = height + h * ((v[i, 0] - v[j, 0]) * n0 + (v[i, 1] - v[j, 1]) * n1
                                           + (v[i, 2] - v[j, 2]) * n2)
                     if later >= within * max(thickness[mine], thickness[whose[j]]):

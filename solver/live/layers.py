@@ -63,6 +63,7 @@ class Layers:
         self._near_start: Index = np.cumsum([0, *(len(one.near) for one in some)]).astype(np.int64)
         self._x, self._v, self._normals = (np.zeros((count, 3)) for _ in range(3))
         self._box, self._order = np.zeros((count, 3), np.int32), np.zeros(count, np.int32)
+        self._inside, self._marks = np.zeros((6, count)), np.zeros(count)
         self._start, self._grid, self._shape = np.zeros(BOXES**3 + 1, np.int32), np.zeros(6), np.zeros(3, np.int64)
         self._pairs, self._across = np.zeros((PAIRS, 2), np.int32), np.zeros((PAIRS, 3))
 
@@ -85,6 +86,9 @@ class Layers:
         rows = TargetRows.touching(nodes, 1.0, np.concatenate([middle + half * normal, middle - half * normal]),
                                    np.concatenate([normal, -normal]), np.concatenate([friction, friction]),
                                    self._v[other])
+        if len(self._which) == 1:
+            found[self._which[0]] = rows
+            return found
         for place, k in enumerate(self._which):
             own = (nodes >= self._first[place]) & (nodes < self._first[place + 1])
             found[k] = rows.of(own, -int(self._first[place]))
@@ -101,8 +105,8 @@ class Layers:
         while True:
             count = int(facing_pairs(self._x, self._v, self._normals, h, reach, FACING, WITHIN, self._whose,
                                      self._first, self._meet, self._edge, self._thickness, self._near,
-                                     self._near_start, self._shape, self._box, self._start, self._order, self._pairs,
-                                     self._across))
+                                     self._near_start, self._shape, self._box, self._start, self._order, self._inside,
+                                     self._marks, self._pairs, self._across))
             if count <= len(self._pairs):
                 return count
             self._pairs, self._across = np.zeros((2 * count, 2), np.int32), np.zeros((2 * count, 3))

@@ -20,20 +20,25 @@ from .pace import Timekeeper
 from .recording import Recording
 
 LONGEST_WAIT = 0.05  #: seconds after which Blender is listened to, whatever is due
-SHOWN = 1.0 / 30.0  #: seconds of computing after which what is done is shown, whatever else is due
+SHOWN = 1.0 / 100.0  #: seconds of computing after which what is done is shown, whatever else is due: no redraw lacks it
 Stop = Callable[[], bool]
 Say = Callable[[str], None]
 OnSaved = Callable[[Path, int], None]
 
 
+def engine_key(key: str, path: Path) -> str:
+    """Return the key of the engine that plays a job folder: this one, or of "" the first that plays all that is in it.
+    Raises a ConJacError that says what is wrong with the folder."""
+    if key:
+        return key
+    scene, entries = load(path).scene, catalogue.menu("live_engine")
+    return next((name for name, entry in entries.items() if entry.load().plays(scene)), list(entries)[-1])
+
+
 def engine_of(key: str, path: Path, report: Report) -> Engine:
     """Return the engine of this name on a job folder; of the name "" the first that plays all that is in it. Raises a
     ConJacError that says what is wrong with either."""
-    job = load(path)
-    kinds = [entry.load() for entry in ([catalogue.find("live_engine", key)] if key else
-                                        catalogue.menu("live_engine").values())]
-    kind = next((one for one in kinds if key or one.plays(job.scene)), kinds[-1])
-    made: Engine = kind(job, report)
+    made: Engine = catalogue.find("live_engine", engine_key(key, path)).load()(load(path), report)
     return made
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..threads import inlined, kernel
@@ -65,27 +67,36 @@ def nearest_triangles(points, triangles, x, reach, found, weights):  # type: ign
                 weights[i, 0], weights[i, 1], weights[i, 2] = (0.0 if v + w >= 1.0 else 1.0 - v - w), v, w
 
 
-@kernel("void(f8[:,::1], i4[:,::1], i4[:,::1], f8[:,::1], f8[:,::1], f8, f8, i4[::1], f8[:,::1], f8[:,::1])")
-def nearest_candidates(points, candidates, triangles, x, normals, slack, farthest, found, weights, outward):  # type: ignore[no-untyped-def]
+@kernel("void(f8[:,::1], i4[:,::1], i4[:,::1], f8[:,::1], f8[::1], f8[:,::1], f8, f8, f8[::1], i4[::1], f8[:,::1], "
+        "f8[:,::1])")
+def nearest_candidates(points, candidates, triangles, x, reach, normals, slack, farthest, squares, found, weights,  # type: ignore[no-untyped-def]
+                       outward):
     """Write the nearest of each point's candidates, (k,), and the weights of its corners at the nearest place, (k, 3);
     −1 and 0 where none is near. Into outward (k, 3) goes the sum of the unit normals of all that are as near: on which
     side of an edge or of a corner a point is.
 
-    points: (k, 3) [m]. candidates: numbers of triangles (t, 3), the same one more than once or −1, (k, c). x: (n, 3)
-    [m]. normals: unit, of the triangles, (t, 3). slack: by so much more a squared distance is as near [m²]. farthest:
-    squared distance of what is near, at most [m²].
+    points: (k, 3) [m]. candidates: numbers of triangles (t, 3), some more than once, −1 behind the last, (k, c). x:
+    (n, 3) [m]. reach: of each triangle from its first corner, or a little more [m], (t,). normals: unit, of the
+    triangles, (t, 3). slack: by so much more a squared distance is as near [m²]. farthest: squared distance of what is
+    near, at most [m²]. squares: memory for (c,) numbers.
     """
-    count = candidates.shape[1]
     for i in range(points.shape[0]):
         px, py, pz = points[i, 0], points[i, 1], points[i, 2]
-        best, found[i] = np.inf, -1
-        for j in range(count):
-            k = candidates[i, j]
+        best, near, count, found[i] = np.inf, np.inf, 0, -1
+        for k in candidates[i]:
             if k < 0:
+                break
+            count += 1
+            a = triangles[k, 0]
+            dx, dy, dz = px - x[a, 0], py - x[a, 1], pz - x[a, 2]
+            squares[count - 1] = np.inf
+            # no place on it is nearer than the first corner less its reach
+            if dx * dx + dy * dy + dz * dz > (reach[k] + near) * (reach[k] + near):
                 continue
-            v, w, away = nearest_on(px, py, pz, x, triangles[k, 0], triangles[k, 1], triangles[k, 2])
+            v, w, away = nearest_on(px, py, pz, x, a, triangles[k, 1], triangles[k, 2])
+            squares[count - 1] = away
             if away < best:
-                best, found[i] = away, k
+                best, near, found[i] = away, math.sqrt(away + slack), k
                 weights[i, 0], weights[i, 1], weights[i, 2] = (0.0 if v + w >= 1.0 else 1.0 - v - w), v, w
         outward[i, 0], outward[i, 1], outward[i, 2] = 0.0, 0.0, 0.0
         if best > farthest:
@@ -93,10 +104,7 @@ def nearest_candidates(points, candidates, triangles, x, normals, slack, farthes
             continue
         for j in range(count):
             k = candidates[i, j]
-            if k < 0:
-                continue
-            v, w, away = nearest_on(px, py, pz, x, triangles[k, 0], triangles[k, 1], triangles[k, 2])
-            if away > best + slack:
+            if squares[j] > best + slack:
                 continue
             known = False
             for other in range(j):
@@ -104,3 +112,37 @@ def nearest_candidates(points, candidates, triangles, x, normals, slack, farthes
             if not known:
                 for axis in range(3):
                     outward[i, axis] += normals[k, axis]
+
+
+@kernel("void(f8[:,::1], i4[:,::1], f8[:,::1], f8[::1], f8, f8[::1], i4[:,::1], i4[::1])")
+def triangles_around(middles, triangles, x, reach, beyond, squares, found, counts):  # type: ignore[no-untyped-def]
+    """Write which triangles (t, 3) are as near as the nearest one or farther by `beyond` [m] at most, ascending, −1
+    after the last, (k, c), and how many there are, which may be more than there is room for, (k,).
+
+    middles: points (k, 3) [m]. x: (n, 3) [m]. reach: of each triangle from its first corner, or a little more [m],
+    (t,). squares: memory, (t,).
+    """
+    for i in range(middles.shape[0]):
+        px, py, pz, near = middles[i, 0], middles[i, 1], middles[i, 2], np.inf
+        for k in range(triangles.shape[0]):
+            a = triangles[k, 0]
+            dx, dy, dz = px - x[a, 0], py - x[a, 1], pz - x[a, 2]
+            squares[k] = dx * dx + dy * dy + dz * dz
+            near = min(near, squares[k])
+        near = math.sqrt(near)
+        for k in range(triangles.shape[0]):
+            farthest, corner = reach[k] + near + beyond, squares[k]
+            squares[k] = np.inf
+            # no place on it is nearer than the first corner less its reach
+            if corner <= farthest * farthest:
+                a = triangles[k, 0]
+                _, _, squares[k] = nearest_on(px, py, pz, x, a, triangles[k, 1], triangles[k, 2])
+                near = min(near, math.sqrt(squares[k]))
+        count = 0
+        for k in range(triangles.shape[0]):
+            if squares[k] <= (near + beyond) * (near + beyond):
+                if count < found.shape[1]:
+                    found[i, count] = k
+                count += 1
+        counts[i] = count
+        found[i, min(count, found.shape[1]):] = -1

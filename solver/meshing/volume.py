@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,23 @@ class Volume:
     nodes: Vec  #: positions [m], (k, 3)
     tets: Index  #: corners, (e, 4)
     notes: tuple[str, ...] = ()  #: sentences for the user about what was done to the surface
+    #: axes of the object in its columns, (3, 3); those of the world where the object has none of its own
+    axes: Vec = field(default_factory=lambda: np.eye(3))
+
+    @property
+    def extents(self) -> Vec:
+        """Return how far the nodes reach along the axes of the object [m], (3,): turning it changes none of them."""
+        return self.extents_of(self.nodes)
+
+    @property
+    def diagonal(self) -> float:
+        """Return the diagonal of the box around the nodes along the axes of the object [m]."""
+        return float(np.linalg.norm(self.extents))
+
+    def extents_of(self, points: Vec) -> Vec:
+        """Return how far points (n, 3) reach along the axes of the object [m], (3,)."""
+        extents: Vec = np.ptp(points @ self.axes, axis=0)
+        return extents
 
 
 def tet_volumes(nodes: Vec, tets: Index) -> Vec:

@@ -13,7 +13,8 @@ from ..contact.laws.interface import Bounds, Gaps
 from ..errors import StepFailed
 from ..parts.line_search import search
 from ..rows.dense_dual import DenseDual
-from ..rows.tables import BilateralRows, ConeRows, SparseUnilateralRows
+from ..rows.names import KIND, Multipliers
+from ..rows.tables import ConeRows, DenseRows, SparseRows
 from ..state import Vec
 from .bounded_search import LARGEST_STEP, BoundedSearch
 from .evaluation import Evaluation
@@ -58,6 +59,7 @@ class GapActiveSet:
         self._columns = (3 * problem.order[:, None] + np.arange(3)).ravel()
         self._zero_motion = np.zeros((len(problem.physics.mass), 3))
         self._penalty = 0.0  #: of the rate of a gap [N s]
+        self._warm: Multipliers | None = None  #: of the last program
 
     def solve(self, step_start: Vec, guess: Vec) -> Vec:
         """Return unknowns (3 p,) [m/s]. Raises StepFailed, StageNotConverged where a linearised step may replace the
@@ -144,13 +146,13 @@ class GapActiveSet:
         N = gaps.normals[:, self._columns]
         target = -(gaps.gap + gaps.normals @ prescribed_left.ravel()) / self._seconds
         impulse, direction = np.zeros(len(gaps.gap)), free
-        none, no_cones = BilateralRows.none(len(free)), ConeRows.none(len(free))
+        none, no_cones = DenseRows.none(len(free)), ConeRows.none(len(free))
         near = np.flatnonzero(N @ free - target < 0.0)
         # gaps that the other multipliers would close are added in turn
         while len(near):
-            rows = SparseUnilateralRows(N[near], target[near], np.zeros(len(near)), np.full(len(near), np.inf))
-            solution = DenseDual(partial(_respond, problem), none, rows, no_cones).solve(free)
-            direction, impulses = solution.u, solution.unilateral
+            rows = SparseRows.hard(N[near], target[near], np.zeros(len(near), np.bool_), gaps.name[near])
+            solution = DenseDual(partial(_respond, problem), none, rows, no_cones).solve(free, self._warm)
+            direction, impulses, self._warm = solution.u, solution.unilateral, solution.active
             short = np.flatnonzero(N @ direction - target < -1.0e-6 * self._closed / self._seconds)
             news = np.setdiff1d(short, near)
             if not len(news):
@@ -219,7 +221,8 @@ class GapActiveSet:
         if len(found) == 1:
             return found[0]
         return Gaps(sp.vstack([one.normals for one in found], format="csr"),
-                    np.concatenate([one.gap for one in found]))
+                    np.concatenate([one.gap for one in found]),
+                    np.concatenate([one.name + k * KIND for k, one in enumerate(found)]))
 
     def _finished(self, unknowns: Vec) -> Vec:
         """Return the unknowns, after each bound has recorded its contact forces as of the last factor."""

@@ -13,13 +13,13 @@ from ..assembly.damping import Damped
 from ..assembly.linearised import Linearised
 from ..errors import StepFailed
 from ..parts.stage import STANDARD_GRAVITY, NodeStage
+from ..rows.eliminated import EliminatedRows
 from ..state import Index, Mask, Vec
 from ..threads import parallel_for
 from .bounded_search import ROUNDING, BoundedSearch
 from .evaluation import Evaluation as Evaluation
 from .forces_protocol import Forces, Physics
 from .last_drag import LastDrag
-from .prescribed_directions import PrescribedDirections
 from .problem_kernels import PIECES, leave_residual, move_nodes, place_nodes, widest
 from .residual_report import ResidualReport
 from .stage_factors import StageFactors
@@ -42,7 +42,7 @@ class StageProblem:
     touches_ground = False  #: whether nodes touch the ground at the stage's start, or would at the ballistic guess
 
     def __init__(self, physics: Physics, system: StageMatrix, stage: NodeStage, base: Vec, prescribed: Index,
-                 damped: Damped | None = None, prescribed_directions: PrescribedDirections | None = None) -> None:
+                 damped: Damped | None = None, prescribed_directions: EliminatedRows | None = None) -> None:
         """base: positions of all nodes at v = 0, (n, 3) [m]; prescribed ones less b h w. damped: D through the whole
         stage, without the part of K; None where nothing is damped. prescribed_directions: in the pattern's order."""
         self.prescribed_directions = prescribed_directions

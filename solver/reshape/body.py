@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..build.fields import Prepared
 from ..embedding.bind import Embedding, barycentric
-from ..meshing.volume import EDGES, Volume, face_parts
+from ..meshing.volume import EDGES, face_parts
 from ..state import Index, Mask, Vec
 from .carriers import Carriers
 from .cuts.interface import Cut, Shape, pieces
@@ -86,7 +86,7 @@ def apply(whole: WholeBody, done: Separation, kerf: float = 0.0) -> tuple[WholeB
     embedding = None
     if prepared.embedding is not None:
         embedding = Embedding(done.carrier, tets[done.carrier], done.weights, len(nodes))
-    after = replace(prepared, volume=Volume(nodes, tets, volume.notes), embedding=embedding,
+    after = replace(prepared, volume=replace(volume, nodes=nodes, tets=tets), embedding=embedding,
                     fields=fields_after(prepared.fields, nodes, tets, source, nodes - before))
     return WholeBody(after, whole.origin[source], done.triangles, done.source), source
 

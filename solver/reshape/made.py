@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from operator import itemgetter
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .body import Separation
 from .nails import Driven
+
+Change = TypeVar("Change")
 
 #: arrays of a record, and `<one>.moment` for each
 SEPARATED, NAILED, DRAWN, LET_GO = "bodies", "nailed", "drawn", "let_go"
@@ -30,6 +33,25 @@ class Made:
     def count(self) -> int:
         """Number of all changes."""
         return len(self.separations) + self.holds
+
+    @property
+    def in_order(self) -> Made:
+        """Return the changes in the order of their bodies."""
+        body = itemgetter(0)
+        return Made(sorted(self.separations, key=body), sorted(self.driven, key=body), sorted(self.drawn, key=body),
+                    sorted(self.let_go, key=body))
+
+    def of_bodies(self, numbers: Mapping[int, int]) -> Made:
+        """Return the changes of some bodies, under other numbers. numbers: here → there."""
+        def own(changes: list[tuple[int, Change]]) -> list[tuple[int, Change]]:
+            return [(numbers[body], change) for body, change in changes if body in numbers]
+
+        return Made(own(self.separations), own(self.driven), own(self.drawn), own(self.let_go))
+
+    def and_those(self, other: Made) -> Made:
+        """Return these changes and others."""
+        return Made(self.separations + other.separations, self.driven + other.driven, self.drawn + other.drawn,
+                    self.let_go + other.let_go)
 
     @property
     def holds(self) -> int:

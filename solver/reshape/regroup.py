@@ -1,13 +1,13 @@
-"""Groups of bodies that cannot meet: each is solved as if the others were not there, and those that come near merge.
+"""Groups of bodies that cannot touch: each is solved as if the others were not there, and groups that come near merge.
 
-What a group is steps by is its own: integrator, end of stages, factor, contact distances and length of steps are those
-of its bodies where they agree, else the scene's. A state remembers its groups, so that a resumed bake has the ones an
-unbroken one has.
+Each group has its own factor, contact distances and length of steps, and the integrator and end of stages of its bodies
+where they agree, else the scene's. A state records its groups, so that a resumed bake has the groups of an
+uninterrupted one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -57,18 +57,22 @@ class Regroup:
         self._bodies: list[Prepared] = []
         self._rigid: Mechanisms | None = None
         self._parts: dict[tuple[int, ...], SoftPart] = {}  #: that were built, by their tokens
+        self._replaced: list[SoftPart] = []  #: that were built of bodies as they no longer are
+        self._reshaped = set[int]()  #: tokens of bodies that were cut, nailed, or let go of their pins
         self._labels: tuple[int, ...] = ()
 
     @staticmethod
     def suits(job: Job) -> bool:
-        """Whether surfaces touch, or there is a single soft body, and no mesh is cut or remeshed on the way."""
+        """Return whether surfaces touch, or there is a single soft body that is never cut, nailed or let go, and none
+        is remeshed on the way, or cut or nailed between two frames."""
         scene = job.scene
-        if any(body.is_reshaped or slides(body) for body in scene.bodies):
+        if any(slides(body) or any(cut.subframe for cut in body.cuts)
+               or any(nail.subframe or nail.until_subframe for nail in body.nails) for body in scene.bodies):
             return False
         if len(scene.bodies) + bool(scene.mechanisms) > 1:
             return scene.contact is not None
-        return (len(grouped(scene)) == 1 and not scene.time.tolerance
-                and (scene.contact is not None or not says_its_steps(scene.bodies[0])))
+        return (len(grouped(scene)) == 1 and not scene.time.tolerance and (
+            scene.contact is not None or not (says_its_steps(scene.bodies[0]) or scene.bodies[0].is_reshaped)))
 
     def begin(self, bodies: list[Prepared], rigid: Mechanisms | None) -> list[SoftPart]:
         """Return the parts of soft bodies at the start. Raises what building them raises."""
@@ -76,7 +80,7 @@ class Regroup:
         self._must = [*ties(self._job.scene)]
         beside = [0.0] * (rigid is not None)
         self.reach = Reach(
-            np.array([*(float(np.linalg.norm(np.ptp(one.volume.nodes, axis=0))) for one in bodies), *beside]),
+            np.array([*(one.volume.diagonal for one in bodies), *beside]),
             np.array([*(max(one.thickness or 0.0, one.stands_out) for one in bodies), *beside]),
             that_touch(self._job.scene))
         self._skins = [] if rigid is None else skins_of(self._job)
@@ -115,8 +119,27 @@ class Regroup:
         self._labels = tuple(int(label) for label in labels)
         return self._world(world)
 
+    def soft_parts(self, world: World) -> dict[int, SoftPart]:
+        """Return the parts of soft bodies of a world, by their numbers in it."""
+        return {k: one for k, part in enumerate(world.parts) for one in self._parts.values() if one.part is part}
+
+    def take(self, bodies: Mapping[str, Prepared]) -> None:
+        """Build bodies, by name, as they are from now on, cut, nailed or with fewer pins."""
+        taken = {token for token, one in enumerate(self._bodies) if one.body.name in bodies}
+        for token in taken:
+            self._bodies[token] = bodies[self._bodies[token].body.name]
+        self._reshaped |= taken
+        self._replaced += [part for tokens, part in self._parts.items() if taken & {*tokens}]
+        self._parts = {tokens: part for tokens, part in self._parts.items() if not taken & {*tokens}}
+
+    def rebuilt(self, soft: SoftPart) -> SoftPart:
+        """Return a part of bodies some of which were taken, as they are now. Raises what building it raises."""
+        tokens = self._tokens_of(soft.part)
+        return self._part((*tokens, len(self._bodies)) if soft.rigid is not None else (*tokens,))
+
     def groups(self, world: World) -> list[BodyGroup]:
         """Return the groups of a world."""
+        self._replaced = [one for one in self._replaced if any(one.part is part for part in world.parts)]
         found = []
         for numbers, couplings in world.independent:
             parts = [world.parts[k] for k in numbers]
@@ -183,13 +206,8 @@ class Regroup:
             states.append(own)
         return other, self.remembered(other.merged(states, state))
 
-    def named(self, tokens: Iterable[int]) -> str:
-        """Return the names of bodies, for the log."""
-        return ", ".join(f'"{self._bodies[token].body.name}"' if token < len(self._bodies) else "the mechanisms"
-                         for token in tokens)
-
     def _beyond_nodes(self, one: Prepared) -> float:
-        """How far a body's mesh, and what touches for it, is outside of the box of its nodes [m]."""
+        """Return how far a body's mesh, and its surface for contact, is outside the box of its nodes [m]."""
         if one.embedding is None:
             return 0.0
         shown, nodes = one.embedding.apply(one.volume.nodes), one.volume.nodes
@@ -202,32 +220,33 @@ class Regroup:
         return x.min(axis=0) - self._overhang[token], x.max(axis=0) + self._overhang[token]
 
     def _boxes_of(self, soft: Iterable[int], corners: Sequence[tuple[Vec, Vec]]) -> Boxes:
-        """Boxes of soft bodies, and then of rigid ones."""
+        """Return boxes of soft bodies, and then of rigid ones."""
         tokens = [*soft]
         tokens += [len(self._bodies)] * (len(corners) - len(tokens))
         low, high = (np.array([corner[k] for corner in corners]).reshape(-1, 3) for k in (0, 1))
         return Boxes(np.array(tokens, dtype=np.int32), low, high)
 
     def _merged(self, labels: Iterable[int], pairs: Iterable[tuple[int, int]]) -> tuple[int, ...]:
-        """Labels after groups were joined: of each the first token."""
+        """Return labels after groups were joined: the first token of each."""
         links = [*enumerate(labels), *pairs, *self._must]
         return _components(self.tokens, links)
 
     def _soft_groups(self) -> list[tuple[int, ...]]:
-        """Tokens of each group with soft bodies, in the order of their first."""
+        """Return tokens of each group with soft bodies, in the order of their first."""
         groups = [tuple(np.flatnonzero(np.array(self._labels) == label).tolist()) for label in sorted({*self._labels})]
         return [tokens for tokens in groups if tokens[0] < len(self._bodies)]
 
     def _part(self, tokens: tuple[int, ...]) -> SoftPart:
-        """The part of a group, built where it is needed first. Raises what building it raises."""
+        """Return the part of a group, built when it is first needed. Raises what building it raises."""
         if tokens not in self._parts:
             of_bodies = [self._bodies[token] for token in tokens if token < len(self._bodies)]
             rigid = self._rigid if tokens[-1] == len(self._bodies) else None
-            self._parts[tokens] = soft_part(replace(self._job, scene=self._scene(tokens)), of_bodies, rigid)
+            self._parts[tokens] = soft_part(replace(self._job, scene=self._scene(tokens)), of_bodies, rigid,
+                                            reshaped=bool(self._reshaped & {*tokens}))
         return self._parts[tokens]
 
     def _world(self, world: World) -> World:
-        """The world of the present groups; parts that are no soft bodies' stay."""
+        """Return the world of the present groups; parts other than soft bodies stay."""
         soft = [self._part(tokens) for tokens in self._soft_groups()]
         rides = [ride for one in soft for ride in one.rides]
         others = [part if self._rigid is None or not self._is_rigid(part) else self._rigid.beside(rides)
@@ -235,15 +254,15 @@ class Regroup:
         return world.with_parts([*(one.part for one in soft), *others], rides)
 
     def _is_rigid(self, part: Part) -> bool:
-        """Whether a part is the mechanisms, in a coupling or in none."""
+        """Return whether a part is the mechanisms, in a coupling or in none."""
         return self._rigid is not None and any(part is one for one in self._rigid)
 
     def _nodes_of(self, part: Part) -> NodesPart | None:
-        """A part of soft bodies that was built here, else nothing."""
-        return next((one.part for one in self._parts.values() if one.part is part), None)
+        """Return a part of soft bodies that was built here, else None."""
+        return next((one.part for one in (*self._parts.values(), *self._replaced) if one.part is part), None)
 
     def _tokens_of(self, part: Part) -> list[int]:
-        """Tokens of a part's bodies, in their order."""
+        """Return tokens of a part's bodies, in their order."""
         if self._is_rigid(part):
             return [len(self._bodies)]
         if self._nodes_of(part) is None:
@@ -252,7 +271,7 @@ class Regroup:
         return [number[name] for name, _, _ in part.bodies]
 
     def _scene(self, tokens: Sequence[int]) -> Scene:
-        """The scene of a group: its bodies and what they agree on."""
+        """Return the scene of a group: its bodies and the settings on which they agree."""
         scene, count = self._job.scene, len(self._bodies)
         bodies = [self._bodies[token].body for token in tokens if token < count]
         if not bodies:
@@ -283,13 +302,13 @@ def says_its_steps(body: Body) -> bool:
 
 def _agreed(own: Sequence[tuple[Choice | None, Choice | None]], otherwise: tuple[Choice, Choice]
             ) -> tuple[Choice, Choice]:
-    """The integrator and the stage solver of all bodies, if they have the same, or else."""
+    """Return the integrator and the stage solver of all bodies where these agree, or else the given ones."""
     found = [(integrator or otherwise[0], stage_solver or otherwise[1]) for integrator, stage_solver in own]
     return found[0] if all(one == found[0] for one in found) else otherwise
 
 
 def _components(count: int, links: Iterable[tuple[int, int]]) -> tuple[int, ...]:
-    """The least number in the component of each of `count`."""
+    """Return the least number in the component of each of `count`."""
     first, second = np.array([*links], dtype=np.int64).reshape(-1, 2).T
     graph = sp.coo_matrix((np.ones(len(first)), (first, second)), shape=(count, count))
     labels = connected_components(graph, directed=False)[1]
@@ -297,9 +316,9 @@ def _components(count: int, links: Iterable[tuple[int, int]]) -> tuple[int, ...]
 
 
 def _carried(part: NodesPart, stood: Sequence[tuple[NodesPart, State, slice]], time: float) -> State:
-    """The state of a part whose bodies were in others: each was these nodes of one, in a state of it.
+    """Return the state of a part whose bodies were in others: each was these nodes of one, in a state of it.
 
-    What the ground's friction holds, and how long nodes have touched, goes on; histories of rates do not.
+    The memory of static friction on the ground and of the duration of contacts is retained, histories of rates are not.
     """
     x, v = part.rest.copy(), np.zeros_like(part.rest)
     force, touched, slid = np.zeros_like(part.rest), np.zeros(len(part.rest)), np.zeros((len(part.rest), Past.width))

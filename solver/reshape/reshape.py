@@ -22,6 +22,7 @@ from .body import Separation, WholeBody, apply, cut_body
 from .carried_over import carried_over
 from .cuts.interface import Cut, Shape
 from .made import Made, made_of, recorded
+from .regroup import Regroup
 
 T = TypeVar("T", bound=np.generic)
 
@@ -41,12 +42,13 @@ class Reshape:
     """Cuts and nails of a job, and pins that let go. It knows what has become of each body and part, and so belongs to
     one run."""
 
-    def __init__(self, job: Job, prepared: list[Prepared], soft: Sequence[SoftPart]) -> None:
-        """soft: the first parts of the world. Raises BadScene where a cut does not fit its body."""
-        self._job = job
-        changes = {body.name for body in job.scene.bodies if body.is_reshaped}
-        #: parts with bodies that are to change, by their number in the world
-        self._soft = {k: one for k, one in enumerate(soft) if changes & {name for name, _, _ in one.part.bodies}}
+    def __init__(self, job: Job, prepared: list[Prepared], soft: Sequence[SoftPart], regroup: Regroup | None = None
+                 ) -> None:
+        """soft: the first parts of the world. regroup: its groups, where it has any. Raises BadScene where a cut does
+        not fit its body."""
+        self._job, self._regroup = job, regroup
+        self._changing = {body.name for body in job.scene.bodies if body.is_reshaped}
+        self._soft = self._of_changing(dict(enumerate(soft)))
         self._dynamic = [one.fields.dynamic for one in prepared]
         self._bodies = [WholeBody.uncut(one, _triangles(job, one)) for one in prepared]
         touching = job.scene.contact is not None
@@ -79,6 +81,8 @@ class Reshape:
         anything is cut, and driven in after.
         """
         made, notes, moment = Made(), list[str](), (frame, share)
+        if self._regroup is not None:  # groups may have merged
+            self._soft = self._of_changing(self._regroup.soft_parts(world))
         states = world.parted(state)
         for k, old in self._soft.items():
             members = self._members(old)
@@ -104,7 +108,7 @@ class Reshape:
             world = world.with_part(k, new.part, new.rides)
         if not made.count:
             return Reshaped(world, state, notes)
-        self._made.append(made)
+        self._made.append(made.in_order)
         return Reshaped(world, world.merged(states, state), notes)
 
     def record(self) -> dict[str, NDArray[Any]]:
@@ -173,6 +177,9 @@ class Reshape:
             for i, driven in made.driven:
                 self._hold(i, driven)
             changed |= {i for some in (made.let_go, made.drawn, made.separations, made.driven) for i, _ in some}
+        if self._regroup is not None:  # which builds them where it finds the groups of a state
+            self._regroup.take({self._job.scene.bodies[i].name: self._bodies[i].prepared for i in changed})
+            return world
         for k, old in self._soft.items():
             if changed & {*self._members(old)}:
                 self._soft[k] = new = self._assembled(old)
@@ -209,6 +216,10 @@ class Reshape:
         self._bodies[body] = nails.draw(self._job, whole, nodes, self._dynamic[body])
         return len(nodes)
 
+    def _of_changing(self, soft: Mapping[int, SoftPart]) -> dict[int, SoftPart]:
+        """Return parts with bodies that are to change, by their number in the world."""
+        return {k: one for k, one in soft.items() if self._changing & {name for name, _, _ in one.part.bodies}}
+
     def _members(self, soft: SoftPart) -> list[int]:
         """Return the bodies of a part, by numbers in the scene and in the part's own order."""
         number = {body.name: i for i, body in enumerate(self._job.scene.bodies)}
@@ -216,7 +227,11 @@ class Reshape:
 
     def _assembled(self, soft: SoftPart) -> SoftPart:
         """Return a part of the present bodies."""
-        return soft_part(self._job, [self._bodies[i].prepared for i in self._members(soft)], soft.rigid, reshaped=True)
+        members = [self._bodies[i].prepared for i in self._members(soft)]
+        if self._regroup is not None:
+            self._regroup.take({one.body.name: one for one in members if one.body.name in self._changing})
+            return self._regroup.rebuilt(soft)
+        return soft_part(self._job, members, soft.rigid, reshaped=True)
 
     def _nodes(self, body: int, members: list[int]) -> slice:
         """Return the slice of the nodes of a body among all nodes of its part."""

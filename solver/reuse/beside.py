@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..errors import Stopped
+from ..frames.read import Cache
 from ..job.folder import Job
 from ..job.schema import Scene
+from ..reshape.regroup import Regroup
 from ..stepping import Stop, Timeline
 from .earlier import CannotReuse as CannotReuse
-from .earlier import EarlierBake
+from .earlier import EarlierBake, record_of
 from .earlier import find as find
 from .shared_store import SharedStore
 from .shares import Numbering
@@ -31,6 +33,14 @@ class PartialBake:
         self._tokens = sorted({*range(len(job.scene.bodies) + bool(job.scene.mechanisms))} - earlier.tokens)
         #: the bodies that are solved; None where nothing is
         self.job = job.with_scene(_part_of(job.scene, self._tokens), job.raw) if self._tokens else None
+
+    def check(self, cache: Path, snapshot: int | None) -> None:
+        """Raise CannotReuse where the bodies that are solved are in no groups, or where the others were solved together
+        with some of them in a cache of the job until a snapshot."""
+        if self.job is not None and not Regroup.suits(self.job):
+            raise CannotReuse("what has changed cannot be solved apart")
+        if snapshot is not None:
+            self._earlier.check_apart(record_of(Cache(cache), snapshot), snapshot)
 
     def beside(self, frame: int) -> list[int]:
         """Return the steps in a frame of each group of the earlier bake. Raises CannotReuse."""
@@ -79,16 +89,24 @@ class PartialBake:
         return (f"Kept {len(names)} of {count} objects as they were baked: {', '.join(names)}" if self._tokens else
                 "Nothing has to be solved: all objects that are left are kept as they were baked")
 
-    def copy(self, store: SharedStore, timeline: Timeline, stop: Stop,
+    def solved_now(self, left: EarlierBake | None) -> str:
+        """Return whose frames are no longer taken, as the beginning of a sentence. left: what still is."""
+        if left is None:
+            return "All objects are solved"
+        names = self._earlier.names(self._earlier.tokens - left.tokens)
+        return f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} solved as well"
+
+    def copy(self, store: SharedStore, timeline: Timeline, snapshot: int | None, stop: Stop,
              report: Callable[[int, float, float], None]) -> None:
-        """Write every frame from the earlier bake, where nothing is solved. Raises CannotReuse, Stopped."""
-        began = time.perf_counter()
-        for frame in range(timeline.start, timeline.end + 1):
+        """Write every frame after a snapshot, or all, from the earlier bake, where nothing is solved. Raises
+        CannotReuse, Stopped."""
+        began, first = time.perf_counter(), timeline.start if snapshot is None else snapshot + 1
+        for frame in range(first, timeline.end + 1):
             if stop():
                 raise Stopped(f"stopped before frame {frame} was done", "Resume to go on")
             store.copy(frame, timeline.snapshot_due(frame))
             spent = time.perf_counter() - began
-            done = frame - timeline.start + 1
+            done = frame - first + 1
             report(frame, 1e3 * spent / done, spent / done * (timeline.end - frame))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -10,26 +11,32 @@ import numpy as np
 
 from ..errors import ConJacError
 from ..frames.group_record import GroupRecord
-from ..frames.layout import GROUPED, HALVED, LIVELINESS, SNAPSHOT, STRESS, TOUCHED, file_of
-from ..frames.read import Cache
+from ..frames.layout import CUTS, GROUPED, HALVED, LIVELINESS, SNAPSHOT, STRESS, TOUCHED, file_of
+from ..frames.read import Cache, vertices_of_bodies
+from ..frames.swept import Swept, corners_of, obstacle_boxes, obstacles_in
 from ..frames.write import FrameStore
 from ..job import hashes
 from ..job.arrays import Unreadable, read_npy, read_npz
 from ..job.folder import Job
 from ..reshape.boxes import Boxes
-from ..reshape.reach import grouped, ties
+from ..reshape.made import Made, made_of
+from ..reshape.reach import grouped, ties, touches_nothing
 from ..reshape.regroup import Regroup
 from ..state import Index, State, Vec
+from .obstacle_rows import ObstacleRows
 from .shares import FrameOutput, Numbering, boxes_among_all
 from .unchanged import Unchanged, compare
 
 
 class CannotReuse(Exception):
-    """From a frame on, or from the start, an earlier bake says nothing of a job. tokens: that came near others."""
+    """From a frame on, or from the start, an earlier bake says nothing of a job, or nothing of some tokens.
 
-    def __init__(self, why: str, tokens: frozenset[int] = frozenset()) -> None:
+    tokens: those that came near others; none where it says nothing of any. frame: where they did; None: at the start.
+    """
+
+    def __init__(self, why: str, tokens: frozenset[int] = frozenset(), frame: int | None = None) -> None:
         super().__init__(why)
-        self.tokens = tokens
+        self.tokens, self.frame = tokens, frame
 
 
 class EarlierBake:
@@ -49,9 +56,10 @@ class EarlierBake:
         """Return the tokens of all that it has."""
         return frozenset(self.numbering.tokens.values())
 
-    def without(self, tokens: frozenset[int]) -> EarlierBake | None:
-        """Return this bake without the groups of some tokens; None where nothing is left."""
-        groups = [group for group in self._groups(self.record(self._job.scene.time.start))
+    def without(self, tokens: frozenset[int], frame: int | None = None) -> EarlierBake | None:
+        """Return this bake without the groups that some tokens are in at a frame, the first where it is left out; None
+        where nothing is left."""
+        groups = [group for group in self._groups(self.record(self._job.scene.time.start if frame is None else frame))
                   if not tokens & {self.numbering.tokens[token] for token in group}]
         left = {token: self.numbering.tokens[token] for group in groups for token in group}
         return EarlierBake(self.cache, self._job, self._unchanged, left) if left else None
@@ -59,11 +67,7 @@ class EarlierBake:
     def record(self, frame: int) -> GroupRecord:
         """Return the groups of a frame, in the earlier bake's own numbering. Raises CannotReuse."""
         if frame not in self._records:
-            self._check(GROUPED, frame)
-            try:
-                found = GroupRecord.of(read_npz(file_of(self.cache.folder, GROUPED, frame), self.cache.folder))
-            except (OSError, Unreadable, KeyError, TypeError, ValueError) as error:
-                raise CannotReuse(f"its groups at frame {frame} cannot be read") from error
+            found = record_of(self.cache, frame)
             self._records = {frame: found, **{k: one for k, one in self._records.items() if k == frame - 1}}
         return self._records[frame]
 
@@ -79,12 +83,21 @@ class EarlierBake:
         for group in record.groups():
             here = [token in own for token in group]
             if any(here) and not all(here):
-                self._refuse(frame, "came near what has changed")
+                apart = frozenset(own[token] for token in group if token in own)
+                raise CannotReuse(f"at frame {frame} bodies of it came near what has changed", apart, frame)
             together = len(group) > 1 or group[0] >= len(self.numbering.rows)
             if all(here) and together and not (self._unchanged.scene_steps and self._unchanged.contact):
                 self._refuse(frame, "moved by steps of the scene, which have changed")
         if spans != record.spans and not np.array_equal(record.labels, before.labels):
             self._refuse(frame, "met between other steps")
+
+    def check_apart(self, record: GroupRecord, frame: int) -> None:
+        """Raise CannotReuse where bodies of it are in one group with others. record: of all of the job at a frame."""
+        for group in record.groups():
+            taken = self.tokens & {*group}
+            if taken and taken != {*group}:
+                raise CannotReuse(f"at frame {frame} something had come near {', '.join(self.names(taken))}", taken,
+                                  frame)
 
     def boxes(self, frame: int) -> Boxes:
         """Return the boxes of its bodies, with what may stand out of them now. Raises CannotReuse."""
@@ -110,17 +123,31 @@ class EarlierBake:
         wide = margin[boxes.token][:, None]
         record = replace(record, thickness=record.thickness + margin,
                          boxes=Boxes(boxes.token, boxes.low - wide, boxes.high + wide))
-        return FrameOutput(record, self.cache.vertices(frame), self._array(LIVELINESS, frame),
+        slices = [*vertices_of_bodies(self.cache, frame).values()]
+        return FrameOutput(record, self.cache.vertices(frame), slices, self._array(LIVELINESS, frame),
                            self._array(TOUCHED, frame), self._array(STRESS, frame), self._array(HALVED, frame),
                            self.cache.poses(frame) if self.cache.mechanisms() else None)
 
+    def made(self, frame: int) -> Made:
+        """Return what was cut, nailed or let go once a frame had been reached. Raises CannotReuse."""
+        if frame not in self.cache.cut_frames():
+            return Made()
+        check_file(self.cache, CUTS, frame)
+        try:
+            found, = made_of(read_npz(file_of(self.cache.folder, CUTS, frame), self.cache.folder))
+        except (OSError, Unreadable, KeyError, TypeError, ValueError) as error:
+            raise CannotReuse(f"its cuts at frame {frame} cannot be read") from error
+        return found
+
     def state(self, frame: int) -> State:
         """Return its state at a snapshot. Raises CannotReuse."""
-        self._check(SNAPSHOT, frame)
+        check_file(self.cache, SNAPSHOT, frame)
         try:
-            return FrameStore(self.cache.folder).restore(frame)
+            found = FrameStore(self.cache.folder).restore(frame)
         except ConJacError as error:
             raise CannotReuse(error.what) from error
+        rows = self._obstacle_rows
+        return found if rows.are_alike else rows.now(found, self._parts_with_obstacles(frame))
 
     def names(self, tokens: frozenset[int]) -> list[str]:
         """Return the present names of some of its soft bodies, and of mechanisms."""
@@ -137,6 +164,43 @@ class EarlierBake:
     def has_mechanisms(self) -> bool:
         """Return whether mechanisms are as they were."""
         return len(self._job.scene.bodies) in self.tokens
+
+    def away_from_changed_obstacles(self) -> EarlierBake:
+        """Return this bake without the bodies that come near obstacles which came, went or changed, and without all
+        that is solved with them. Raises CannotReuse, KeyError, TypeError, ValueError."""
+        changed, record = self._unchanged.obstacles, self.record(self._job.scene.time.start)
+        if not changed:
+            return self
+        records = [record, *(record_of(self.cache, frame) for frame in self.cache.frames_done()[1:])]
+        swept, last = Swept.through([one.arrays() for one in records]), records[-1]
+        near = {token for obstacles in self._obstacles for name, corners in corners_of(obstacles).items()
+                if name in changed for token in swept.near(*corners)}
+        if self.has_mechanisms and not self._obstacle_rows.are_alike:
+            near.add(len(self.numbering.rows))  # rows of obstacles stand before those of rigid bodies
+        lost = {int(last.labels[token]) for token in near}
+        return EarlierBake(self.cache, self._job, self._unchanged, {
+            own: token for own, token in self.numbering.tokens.items() if int(last.labels[own]) not in lost})
+
+    @cached_property
+    def _obstacles(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """Boxes of obstacles then and now; none where all are as they were."""
+        assert self.cache.manifest is not None
+        return (obstacles_in(self.cache.manifest), obstacle_boxes(self._job)) if self._unchanged.obstacles else ([], [])
+
+    @cached_property
+    def _obstacle_rows(self) -> ObstacleRows:
+        then, now = ({one["name"]: int(one["nodes"]) for one in obstacles} for obstacles in self._obstacles)
+        return ObstacleRows(then, now, self._unchanged.obstacles)
+
+    def _parts_with_obstacles(self, frame: int) -> list[int]:
+        """Return the numbers of the parts whose bodies it has and that touch obstacles."""
+        found, own, scene = [], self.numbering.tokens, self._job.scene
+        soft = [group for group in self.record(frame).groups() if group[0] < len(self.numbering.rows)]
+        for number, group in enumerate(soft):
+            if all(token in own for token in group) and (
+                    len(group) > 1 or not touches_nothing(scene, scene.bodies[own[group[0]]])):
+                found.append(number)
+        return found
 
     def _groups(self, record: GroupRecord) -> list[tuple[int, ...]]:
         return [group for group in record.groups() if all(token in self.numbering.tokens for token in group)]
@@ -158,18 +222,31 @@ class EarlierBake:
         """Return an additional file of a frame; None where there is none."""
         if (kind, frame) not in self.cache.log:
             return None
-        self._check(kind, frame)
+        check_file(self.cache, kind, frame)
         try:
             return read_npy(file_of(self.cache.folder, kind, frame), self.cache.folder)
         except (OSError, ValueError) as error:
             raise CannotReuse(f"its {kind} of frame {frame} cannot be read") from error
 
-    def _check(self, kind: str, frame: int) -> None:
-        if not self.cache.good(kind, frame):
-            raise CannotReuse(f"its {kind} of frame {frame} is missing or damaged")
-
     def _refuse(self, frame: int, why: str) -> NoReturn:
         raise CannotReuse(f"at frame {frame} bodies of it {why}")
+
+
+def check_file(cache: Cache, kind: str, frame: int) -> None:
+    """Raise CannotReuse where a frame's file of a kind is not whole in a cache."""
+    if frame > (last := max(cache.frames_done(), default=frame)):
+        raise CannotReuse(f"it ends at frame {last}")
+    if not cache.good(kind, frame):
+        raise CannotReuse(f"its {kind} of frame {frame} is missing or damaged")
+
+
+def record_of(cache: Cache, frame: int) -> GroupRecord:
+    """Return the groups of a frame of a cache, in its own numbering. Raises CannotReuse."""
+    check_file(cache, GROUPED, frame)
+    try:
+        return GroupRecord.of(read_npz(file_of(cache.folder, GROUPED, frame), cache.folder))
+    except (OSError, Unreadable, KeyError, TypeError, ValueError) as error:
+        raise CannotReuse(f"its groups at frame {frame} cannot be read") from error
 
 
 def find(folder: Path, job: Job, read: hashes.Settings) -> EarlierBake | None:
@@ -189,8 +266,9 @@ def find(folder: Path, job: Job, read: hashes.Settings) -> EarlierBake | None:
                   if (was := unchanged.bodies.get(body.name)) is not None}
         if unchanged.mechanisms and cache.mechanisms():
             tokens[len(names)] = len(job.scene.bodies)
-        return _in_whole_groups(EarlierBake(cache, job, unchanged, tokens), job, unchanged)
-    except (ConJacError, CannotReuse, KeyError, TypeError, AttributeError):
+        found = EarlierBake(cache, job, unchanged, tokens).away_from_changed_obstacles()
+        return _in_whole_groups(found, job, unchanged)
+    except (ConJacError, CannotReuse, KeyError, TypeError, ValueError, AttributeError):
         return None  # damaged, or of another version
 
 

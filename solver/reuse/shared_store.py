@@ -14,9 +14,11 @@ from ..frames.group_record import GroupRecord
 from ..frames.needles import LONGEST
 from ..frames.write import FrameStore
 from ..job.folder import Job
+from ..job.stages import Arrays
+from ..reshape.made import Made, made_of, recorded
 from ..reshape.reach import ROOM, Reach, that_touch
 from ..state import State, Vec
-from .earlier import CannotReuse, EarlierBake
+from .earlier import CannotReuse, EarlierBake, record_of
 from .shares import AllBodies, Floats, FrameOutput, Numbering, boxes_among_all
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ class SharedStore(FrameStore):
         self._meets = that_touch(job.scene)
         self._shows_stress = any(body.stress_output for body in job.scene.bodies)
         self._written: tuple[list[FrameOutput], GroupRecord] | None = None
+        self._counts = [] if solved is None else [count for _, count in solved.rows]  #: vertices of each solved body
         self._forget()
 
     @property
@@ -54,6 +57,24 @@ class SharedStore(FrameStore):
         self._stress: NDArray[Any] | None = None
         self._halved: NDArray[np.int32] | None = None
         self._poses: Mapping[str, Vec] | None = None
+        self._made = Made()
+
+    def cuts(self, frame: int, made: Arrays) -> None:
+        """Collect what was cut, nailed or let go once a frame had been reached."""
+        self._made, = made_of(made)
+        self._count_new(self._made)
+
+    def cuts_before(self, frame: int) -> list[Arrays]:
+        """Return what each such record says of the bodies that are solved. Raises CacheUnwritable."""
+        own = [self._whole.made_of_share(1, one) for record in super().cuts_before(frame) for one in made_of(record)]
+        for one in own:
+            self._count_new(one)
+        return [recorded([one]) for one in own if one.count]
+
+    def _count_new(self, made: Made) -> None:
+        """Count the vertices that cuts add."""
+        for body, separation in made.separations:
+            self._counts[body] += len(separation.parents)
 
     def groups(self, frame: int, record: GroupRecord) -> None:
         """Collect the groups that were solved. Raises CannotReuse where one comes near a group of the earlier bake."""
@@ -69,7 +90,8 @@ class SharedStore(FrameStore):
         near = frozenset(token for pair in reach.near(boxes, ROOM if frame == start else 0.0)
                          if len(self._earlier.tokens & {*pair}) == 1 for token in pair) & self._earlier.tokens
         if near:
-            raise CannotReuse(f"at frame {frame} something comes near {', '.join(self._earlier.names(near))}", near)
+            raise CannotReuse(f"at frame {frame} something comes near {', '.join(self._earlier.names(near))}", near,
+                              None if frame == start else frame)
 
     def liveliness(self, frame: int, activity: NDArray[Any]) -> None:
         """Collect what is known of dynamic nodes, (3, m)."""
@@ -105,10 +127,14 @@ class SharedStore(FrameStore):
         self._earlier.check_groups(frame, spans)
         outputs = [self._earlier.output(frame)]
         if self._record is not None:
+            ends = np.cumsum([0, *self._counts]).tolist()
             outputs.append(FrameOutput(
-                self._record, vertices.astype(np.float32), _single(self._liveliness), _single(self._contacts),
-                _single(self._stress), self._halved, self._poses))
+                self._record, vertices.astype(np.float32), [*map(slice, ends, ends[1:])], _single(self._liveliness),
+                _single(self._contacts), _single(self._stress), self._halved, self._poses))
+        made = self._whole.made([self._earlier.made(frame - 1), self._made])
         self._forget()
+        if made.count:
+            super().cuts(frame - 1, recorded([made]))
         whole = self._whole.output(outputs, spans, self._shows_stress)
         if whole.halved is not None:
             super().halved(frame, whole.halved)
@@ -131,6 +157,11 @@ class SharedStore(FrameStore):
         self.write(frame, np.zeros((0, 3)))
         if with_snapshot:
             self.snapshot(frame, None)
+
+    def restore(self, frame: int) -> State:
+        """Return the state of the bodies that are solved, from a snapshot of all. Raises CannotReuse,
+        CacheUnwritable."""
+        return self._whole.state_of_share(1, super().restore(frame), record_of(self.cache, frame))
 
     def snapshot(self, frame: int, state: State | None) -> None:
         """Write the state of all bodies. state: of those that are solved; None where nothing is. Raises CannotReuse,

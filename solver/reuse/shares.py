@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..frames.group_record import GroupRecord
 from ..reshape.boxes import Boxes
+from ..reshape.made import Made
 from ..reshape.regroup import GROUPS
 from ..state import Index, State, Vec
 
@@ -23,7 +25,7 @@ class Numbering:
     """Numbers of a share's soft bodies and mechanisms among all."""
 
     tokens: Mapping[int, int]  #: of the share → of all; what it does not have is not taken from it
-    rows: Sequence[tuple[int, int]]  #: first vertex and number of vertices of each soft body of the share
+    rows: Sequence[tuple[int, int]]  #: first vertex and number of vertices of each soft body of the share, uncut
     has_mechanisms: bool  #: whether they are its last token
 
 
@@ -33,6 +35,7 @@ class FrameOutput:
 
     record: GroupRecord
     vertices: Floats
+    slices: Sequence[slice]  #: of each soft body's vertices
     liveliness: Floats | None = None
     contacts: Floats | None = None
     stress: Floats | None = None
@@ -90,23 +93,37 @@ class AllBodies:
             halved[k] = count
         halved[-1] = whole.nameless.sum()
         return FrameOutput(
-            whole, self._rows([one.vertices for one in outputs]),
+            whole, self._rows(outputs, [one.vertices for one in outputs]), [],
             liveliness=np.concatenate(lively, axis=1) if lively else None,
             contacts=np.concatenate(contacts) if contacts else None,
-            stress=self._rows([np.zeros((len(one.vertices), 4), dtype=np.float32) if one.stress is None else one.stress
-                               for one in outputs]) if shows_stress else None,
+            stress=self._rows(outputs, [np.zeros((len(one.vertices), 4), dtype=np.float32) if one.stress is None else
+                                        one.stress for one in outputs]) if shows_stress else None,
             halved=halved if halved.any() else None,
             poses=next((one.poses for one, share in zip(outputs, self._shares) if _moves_mechanisms(share)), None))
 
     def state(self, states: Sequence[State], records: Sequence[GroupRecord], labels: Index) -> State:
         """Return the state of all at a snapshot. labels: groups of all, (t,)."""
         found = [_parted(state, record) for state, record in zip(states, records)]
-        parts = [found[one.share][one.number] for one in self._parts(records)]
-        memory = {GROUPS: labels.astype(float)}
-        for k, part in enumerate(parts):
-            memory |= {f"{k}/{key}": value for key, value in part.memory.items()}
-        return State(states[0].time, np.concatenate([part.q for part in parts]),
-                     np.concatenate([part.u for part in parts]), memory)
+        return _joined(states[0].time, [found[one.share][one.number] for one in self._parts(records)], labels)
+
+    def made(self, made: Sequence[Made]) -> Made:
+        """Return what came apart or was nailed at a moment among all, from that of each share."""
+        of_all = (one.of_bodies(share.tokens) for one, share in zip(made, self._shares))
+        return reduce(Made.and_those, of_all, Made()).in_order
+
+    def made_of_share(self, number: int, made: Made) -> Made:
+        """Return a share's own of what came apart or was nailed at a moment."""
+        return made.of_bodies({token: k for k, token in self._shares[number].tokens.items()})
+
+    def state_of_share(self, number: int, state: State, record: GroupRecord) -> State:
+        """Return the state of a share, all of whose tokens are taken. state, record: of all at a snapshot."""
+        share, parts = self._shares[number], _parted(state, record)
+        own = {token: k for k, token in share.tokens.items()}
+        soft = [group for group in record.groups() if group[0] < self._bodies]
+        found = [part for part, group in zip(parts, soft) if all(token in own for token in group)]
+        found += parts[len(soft):] if _moves_mechanisms(share) else []
+        labels = np.array([own[int(record.labels[token])] for _, token in sorted(share.tokens.items())])
+        return _joined(state.time, found, labels)
 
     def _parts(self, records: Sequence[GroupRecord]) -> list[_PartOfShare]:
         """Return the parts of the world of all: of groups by their first body, and of mechanisms last."""
@@ -142,9 +159,9 @@ class AllBodies:
                 if k in share.tokens:
                     yield share.tokens[k], value(i, k)
 
-    def _rows(self, arrays: Sequence[Floats]) -> Floats:
+    def _rows(self, outputs: Sequence[FrameOutput], arrays: Sequence[Floats]) -> Floats:
         """Return the rows of all bodies' vertices from those of each share."""
-        found = dict(self._of_bodies(lambda i, k: arrays[i][self._shares[i].rows[k][0]:sum(self._shares[i].rows[k])]))
+        found = dict(self._of_bodies(lambda i, k: arrays[i][outputs[i].slices[k]]))
         return np.concatenate([found[k] for k in range(self._bodies)]) if found else np.zeros((0, 3), dtype=np.float32)
 
 
@@ -176,6 +193,14 @@ def _rows_of_part(output: FrameOutput, number: int) -> Floats:
     ends = np.cumsum(np.maximum(output.record.contacts, 0))
     assert output.contacts is not None
     return output.contacts[ends[number] - output.record.contacts[number]:ends[number]]
+
+
+def _joined(time: float, parts: Sequence[State], labels: Index) -> State:
+    """Return the state of a world with these parts. labels: its groups, (t,)."""
+    memory = {GROUPS: labels.astype(float)}
+    for k, part in enumerate(parts):
+        memory |= {f"{k}/{key}": value for key, value in part.memory.items()}
+    return State(time, np.concatenate([part.q for part in parts]), np.concatenate([part.u for part in parts]), memory)
 
 
 def _parted(state: State, record: GroupRecord) -> list[State]:

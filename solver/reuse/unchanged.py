@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ class Unchanged:
     mechanisms: bool  #: whether all mechanisms are as they were
     scene_steps: bool  #: whether method, integrator and steps of the scene are as they were
     contact: bool  #: whether contact of surfaces is as it was; else it came or went with other bodies
+    obstacles: frozenset[str] = frozenset()  #: names of those that came, went or changed, then or now
 
 
 def compare(old: Settings, new: Settings, uuids: tuple[Mapping[str, str], Mapping[str, str]]) -> Unchanged:
@@ -38,9 +39,14 @@ def compare(old: Settings, new: Settings, uuids: tuple[Mapping[str, str], Mappin
     contact = before.contact == now.contact
     if not contact and (before.contact and now.contact or before.obstacles or now.obstacles):
         return nothing
+    both = [name for name in before.obstacles if name in now.obstacles]
+    if both != [name for name in now.obstacles if name in before.obstacles]:
+        return nothing  # in another order they push in another order
+    changed = {*before.obstacles, *now.obstacles} - {
+        name for name in both if before.obstacles[name] == now.obstacles[name]}
     pairs = _pairs(old, new, uuids)
     called = {was: name for name, was in pairs.items()}
-    known = {*called.values(), *before.obstacles, *new.mechanisms}
+    known = {*called.values(), *both, *new.mechanisms}
     mechanisms = bool(new.mechanisms) and before.joints == now.joints and _without_identity(
         old.mechanisms) == _without_identity(new.mechanisms)
     found = {}
@@ -51,11 +57,12 @@ def compare(old: Settings, new: Settings, uuids: tuple[Mapping[str, str], Mappin
         same = touched[0] == touched[1] if contact else all(
             _touches_nothing(flat, of) for flat, of in ((one, was), (other, name)))
         if contact:
-            same = same and one.in_contact == other.in_contact
+            same = same and one.in_contact == other.in_contact and (
+                _has_contact(one, was, before.obstacles) == _has_contact(other, name, now.obstacles))
         joined = _joining(old.scene, was, called) == _joining(new.scene, name, {one: one for one in new.bodies})
         if same and joined and one.own == other.own:
             found[name] = was
-    return Unchanged(found, mechanisms, before.steps == now.steps, contact)
+    return Unchanged(found, mechanisms, before.steps == now.steps, contact, frozenset(changed))
 
 
 @dataclass(frozen=True)
@@ -64,21 +71,26 @@ class _Scene:
 
     rest: Flat
     steps: Flat
-    contact: Flat  #: with obstacles
-    obstacles: list[str]  #: their names
+    contact: Flat
+    obstacles: dict[str, Flat]  #: by name, in their order
     joints: Flat  #: what only mechanisms read
 
 
 def _shared(scene: Flat) -> _Scene:
     steps = {key: value for key, value in scene.items()
              if _is_of(key, STEPS) or key in [f"time.{size}" for size in STEP_SIZES]}
-    contact = {key: value for key, value in scene.items() if _is_of(key, ("contact", "obstacles"))}
+    contact = {key: value for key, value in scene.items() if _is_of(key, ("contact",))}
+    obstacles: dict[str, Flat] = {}
+    for key, value in scene.items():
+        if _is_of(key, ("obstacles",)):
+            _, number, field = key.split(".", 2)
+            obstacles.setdefault(number, {})[field] = value
+    named = {str(flat.pop("name")): flat for flat in obstacles.values()}
     joints = {key: value for key, value in scene.items() if _is_of(key, ("joint_friction",))}
     apart = {*steps, *contact, *joints, *IDENTITY}
     rest = {key: value for key, value in scene.items()
-            if key not in apart and not _is_of(key, ("forces", "constraints"))}
-    names = [str(value) for key, value in contact.items() if key.startswith("obstacles.") and key.endswith(".name")]
-    return _Scene(rest, steps, contact, names, joints)
+            if key not in apart and not _is_of(key, ("forces", "constraints", "obstacles"))}
+    return _Scene(rest, steps, contact, named, joints)
 
 
 @dataclass(frozen=True)
@@ -106,6 +118,11 @@ def _touches_nothing(one: _Body, name: str) -> bool:
     """Whether a solid in a scene without obstacles has nothing to touch before another body comes near."""
     solid = not any(_is_of(key, ("cloth", "rope")) for key in one.own)
     return solid and (one.touches is None or name not in one.touches)
+
+
+def _has_contact(one: _Body, name: str, obstacles: Iterable[str]) -> bool:
+    """Whether a body alone is solved with contact: it touches itself or an obstacle, as far as it says."""
+    return one.touches is None or bool({*one.touches} & {name, *obstacles})
 
 
 def _pairs(old: Settings, new: Settings, uuids: tuple[Mapping[str, str], Mapping[str, str]]) -> dict[str, str]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..state import Index, Vec
 from .bilateral_kernels import CONTRADICT, NOT_FINITE, factor_rows, solve_rows
+from .tables import DenseRows
 
 #: Δu = A⁻¹ b for b (m, c), the posed system's response to impulses on rates
 Respond = Callable[[Vec], Vec]
@@ -24,18 +25,20 @@ class Bilateral:
     names them. Rows that no rate moves are left out. [Thesis 3.8]
     """
 
-    def __init__(self, G: Vec, respond: Respond, compliance: Vec, response: Vec | None = None) -> None:
-        """G: (r, m). respond: A⁻¹. compliance: Σ, (r,). response: A⁻¹ Gᵀ, (m, r), where it is known already.
+    def __init__(self, rows: DenseRows, respond: Respond, response: Vec | None = None) -> None:
+        """rows: equations. respond: A⁻¹. response: A⁻¹ Gᵀ, (m, r), where it is known already.
 
         Raises ValueError where a number is not finite.
         """
-        self.G, self.plain = G, respond
+        G = rows.G
+        self.rows, self.G, self.plain = rows, G, respond
         if response is None:
             response = np.ascontiguousarray(respond(np.ascontiguousarray(G.T)))
         self.Y: Vec = response  #: A⁻¹ Gᵀ, (m, r)
         r = len(G)
         self._L, self._scale, self._order = np.zeros((r, r)), np.empty(r), np.empty(r, dtype=np.int64)
-        self._rank = int(factor_rows(G, response, compliance, DEPENDENT, SOFTENED, self._L, self._scale, self._order))
+        self._rank = int(factor_rows(G, response, rows.compliance, DEPENDENT, SOFTENED, self._L, self._scale,
+                                     self._order))
         if self._rank == NOT_FINITE:
             raise ValueError("the rows are not finite")
         if self._rank == CONTRADICT:
@@ -56,9 +59,9 @@ class Bilateral:
         solve_rows(self._L, self._scale, self._order, columns, out)
         return out.reshape(missing.shape)
 
-    def solve(self, free: Vec, target: Vec) -> tuple[Vec, Vec]:
-        """Return u and λ, from the rates without rows, (m,), and the rows' targets, (r,)."""
-        multiplier = self.multipliers(target - self.G @ free)
+    def solve(self, free: Vec) -> tuple[Vec, Vec]:
+        """Return u and λ, (r,), from the rates without rows, (m,)."""
+        multiplier = self.multipliers(self.rows.target - self.G @ free)
         return free + self.Y @ multiplier, multiplier
 
     def respond(self, impulses: Vec) -> Vec:

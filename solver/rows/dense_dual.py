@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..state import Vec
 from .bilateral import Bilateral, Respond
 from .bounded import BoundedProgram
+from .names import Multipliers, Names, tangent_names
 from .semismooth_kernels import UNSETTLED, semismooth_newton
-from .tables import BilateralRows, ConeRows, UnilateralRows
+from .tables import ConeRows, DenseRows, SparseRows
 
 INDETERMINATE = 1.0e-9  #: of the trace: regularises redundant rows, such as four feet of one table
 PRESCRIBED = 1.0e-9  #: relative to a row's compliance without bilateral rows: below it these prescribe its motion
@@ -31,6 +32,14 @@ class Solution:
     passes: int  #: of contact and friction
     #: by how much contact and friction do not agree at each contact once passes ran out [m/s], (k,); None: they agree
     off: Vec | None = None
+    name: Names = field(default_factory=lambda: np.zeros(0, np.int64))  #: of the unilateral rows, (p,)
+
+    @property
+    def active(self) -> Multipliers:
+        """Return the multipliers of unilateral rows and cones that have some, to start another solution from."""
+        along = tangent_names(self.name[:len(self.friction) // 2])
+        own, loaded = np.flatnonzero(self.unilateral), np.flatnonzero(self.friction)
+        return Multipliers.of((self.name[own], self.unilateral[own]), (along[loaded], self.friction[loaded]))
 
 
 class DenseDual:
@@ -43,20 +52,21 @@ class DenseDual:
     slip: straight sliding has the friction of the circular cone. [Thesis 3.8] [Thesis 3.9]
     """
 
-    def __init__(self, respond: Respond, bilateral: BilateralRows, unilateral: UnilateralRows,
+    def __init__(self, respond: Respond, bilateral: DenseRows, unilateral: DenseRows | SparseRows,
                  cones: ConeRows) -> None:
-        """respond: A⁻¹ on rates, or M⁻¹ on twists with rows on those. Raises ValueError where a row is not finite."""
+        """respond: A⁻¹ on rates, or M⁻¹ on twists with rows on those. unilateral: contacts first, as many as `cones`
+        has, and none of these where the rows are sparse. Raises ValueError where a row is not finite."""
         self._equations, self._unilateral, self._cones = bilateral, unilateral, cones
-        self._k, self._p = len(cones.friction), len(unilateral.target)
-        r = len(bilateral.G)
+        self._k, self._p = len(cones.friction), len(unilateral)
+        r = len(bilateral)
         rows, dense = unilateral.stacked(cones)
         if not rows.shape[0]:
-            self.bilateral = Bilateral(bilateral.G, respond, bilateral.compliance)
+            self.bilateral = Bilateral(bilateral, respond)
             return
         self._rows = rows
         response = respond(np.ascontiguousarray(np.concatenate([bilateral.G, dense]).T))
         free = response[:, r:]
-        self.bilateral = Bilateral(bilateral.G, respond, bilateral.compliance, np.ascontiguousarray(response[:, :r]))
+        self.bilateral = Bilateral(bilateral, respond, np.ascontiguousarray(response[:, :r]))
         #: multipliers of the bilateral rows by a unit impulse of each other row, (r, p + 2 k)
         self._reactions: Vec = self.bilateral.multipliers(bilateral.G @ free)
         self._Y: Vec = free - self.bilateral.Y @ self._reactions if r else free
@@ -74,34 +84,42 @@ class DenseDual:
         for part in (slice(0, p), slice(p, len(W))):
             diagonal = np.einsum("ii->i", W[part, part])
             diagonal += INDETERMINATE * float(diagonal.sum()) / max(len(diagonal), 1) + _LEAST
+        np.einsum("ii->i", W)[:p] += unilateral.compliance
         self._W = W
         self._last: tuple[Vec, Vec] | None = None
         self._rotated: tuple[Vec, Vec] | None = None  #: turn and W in it, of the first solution
         self._off: Vec = np.zeros(0)  #: of the last pass of all, (k,) [m/s]
 
-    def solve(self, free: Vec, guess: tuple[Vec, Vec] | None = None, split_targets: Vec | None = None) -> Solution:
+    def solve(self, free: Vec, warm: Multipliers | None = None, split_targets: Vec | None = None) -> Solution:
         """Return the rates under all rows, from those without any, (m,), with the multipliers. Raises StepFailed.
 
-        guess: impulses (normal, friction) to start from; without one, those of the last solution. split_targets: other
-        targets of the unilateral rows, (p,), of positions alone.
+        warm: of a program that may be near, to start from where this one has no solution yet, else from its last one.
+        split_targets: other targets of the unilateral rows, (p,), of positions alone.
         """
         u, reaction = free, np.zeros(0)
-        if len(self._equations.G):
-            u, reaction = self.bilateral.solve(free, self._equations.target)
+        if len(self._equations):
+            u, reaction = self.bilateral.solve(free)
         if not self._p:
             return Solution(u, reaction, np.zeros(0), np.zeros(0), 0)
         along = self._rows @ u
         p = self._p
         target = self._unilateral.target if split_targets is None else split_targets
         normal, friction_impulse, passes = self._stagger(along[:p] - target, along[p:] - self._cones.target,
-                                                         guess or self._last)
+                                                         self._last or self._guess(warm))
         self._last = normal, friction_impulse
         impulse = np.concatenate([normal, friction_impulse])
-        if len(self._equations.G):
+        if len(self._equations):
             # bilateral rows react to the other impulses
             reaction = reaction - self._reactions @ impulse
         return Solution(u + self._Y @ impulse, reaction, normal, friction_impulse, min(passes, PASSES),
-                        None if passes <= PASSES else self._off)
+                        None if passes <= PASSES else self._off, self._unilateral.name)
+
+    def _guess(self, warm: Multipliers | None) -> tuple[Vec, Vec] | None:
+        """Return impulses that a warm start has for the rows, (p,) and (2 k,), 0 of others; None without one."""
+        if warm is None or not len(warm):
+            return None
+        name = self._unilateral.name
+        return warm.at(name), warm.at(tangent_names(name[:self._k]))
 
     def _stagger(self, approach: Vec, slip: Vec, guess: tuple[Vec, Vec] | None) -> tuple[Vec, Vec, int]:
         """Return normal and friction impulses, and the number of passes, PASSES + 1 where these ran out.

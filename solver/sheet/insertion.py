@@ -1,4 +1,5 @@
-"""New vertices where a sheet goes over features: edges and faces are split there, or a vertex nearby moves there."""
+"""Insertion of vertices where a sheet goes over features: edges and faces are split there, or a near vertex is moved
+there."""
 
 from __future__ import annotations
 
@@ -18,14 +19,15 @@ from .working import STRAIGHT, Working
 
 THINNEST = float(np.tan(np.deg2rad(1.0)))  # tan of the angle that moving a vertex may leave to be mended
 
-#: of its move in a step: what is nearer in material space to what lies on a run may be brought there by sliding
+#: of its displacement in a step: material that is so near to a vertex on a run may be brought there by sliding
 SLIDES = 2.0
-OTHER_LAYER = 4.0  #: of the way along a run: what is further in material space is another layer of the cloth
+OTHER_LAYER = 4.0  #: of the distance along a run: material that is farther away is another layer of the cloth
 
 
 @dataclass
 class Conforming:
-    """A mesh on its way to conform to features. `on` has runs in place of edges, sliding of new vertices is zero."""
+    """A mesh while it is made to conform to features. `on` has runs in place of edges; sliding of new vertices is
+    zero."""
 
     working: Working
     runs: Runs
@@ -36,20 +38,20 @@ class Conforming:
     #: vertices that came onto features, and the velocity of the material there [m/s], (3,)
     new: dict[int, Vec] = field(default_factory=dict)
     released: set[int] = field(default_factory=set)  #: vertices that left them
-    refused: set[tuple[int, ...]] = field(default_factory=set)  #: passings that are left as they are
-    #: material that vertices stand for which could not move there yet, its velocity, and how far they are off [m]
+    refused: set[tuple[int, ...]] = field(default_factory=set)  #: crossings without a vertex that stay so
+    #: material of vertices that could not move there yet, its velocity, and their distance from it [m]
     carried_over: dict[int, tuple[Vec, Vec, float]] = field(default_factory=dict)
-    jump: float = 0.0  #: the furthest that a place of the cloth has moved in the world [m]
+    jump: float = 0.0  #: largest displacement of a point of the cloth in the world [m]
     spared: Mask | None = None  #: vertices at which nothing is inserted, joined or mended, (n,) of those at the start
     #: vertices on runs in their order, and how far along they are, while nothing is changed
     ordered: dict[int, tuple[Index, Vec]] = field(default_factory=dict)
 
     def spares(self, *vertices: int) -> bool:
-        """Whether any of these is to be left as it is."""
+        """Return whether any of these vertices may not be changed."""
         return self.spared is not None and any(i < len(self.spared) and self.spared[i] for i in vertices)
 
     def edges(self) -> Index:
-        """All edges, (e, 2)."""
+        """Return all edges, (e, 2)."""
         working = self.working
         count = int(working.counts[1])
         ends: Index = np.empty((3 * count, 2), np.int32)
@@ -66,16 +68,15 @@ class Conforming:
         working.mark_changed()
 
     def release(self, vertex: int) -> None:
-        """Make a vertex Lagrangian that is on a feature. Its material keeps its velocity, which is worked out later."""
+        """Make a vertex on a feature Lagrangian. The velocity of its material is computed later."""
         self.working.on[vertex] = -1
         self.new.pop(vertex, None)
         self.released.add(vertex)
         self.working.mark_changed()
 
     def move(self, vertex: int, face: int, weights: Vec) -> bool:
-        """Move a vertex to a place of a face, in material space and in the world, with the velocity there; whether it
-        may. One at the border moves along it where that is straight, else it stays and so does the border.
-        """
+        """Move a vertex to a point of a face, in material space and in the world, with the velocity there. Return
+        whether it may be there: one at the border moves along it where that is straight, and not otherwise."""
         working = self.working
         corners, velocity = working.faces[face], np.empty(3)
         ops.velocity_in(working.arrays, face, np.ascontiguousarray(weights), velocity)
@@ -103,7 +104,7 @@ class Conforming:
         return True
 
     def pay(self) -> None:
-        """Move vertices where they should be, as far as triangles allow it by now."""
+        """Move vertices to their intended positions, as far as triangles allow it by now."""
         for vertex, (X, velocity, off) in list(self.carried_over.items()):
             if self.working.at[vertex] < 0 or vertex not in self.new:
                 del self.carried_over[vertex]
@@ -111,7 +112,7 @@ class Conforming:
                 self.carried_over[vertex] = X, velocity, off
 
     def _straight(self, vertex: int, target: Vec) -> bool:
-        """Whether the border goes straight through a vertex of it and a place."""
+        """Return whether the border is straight from a vertex of it to a point."""
         X, near = self.working.material, self.working.neighbours(vertex)
         for way in (X[near[-1]] - X[vertex], target - X[vertex]):
             other = X[near[0]] - X[vertex]
@@ -121,11 +122,11 @@ class Conforming:
         return True
 
     def sharpness(self, face: int) -> float:
-        """tan of the smallest angle of a face in material space."""
+        """Return the tangent of the smallest angle of a face in material space."""
         return float(queries.sharpness_of(self.working.arrays, *(int(i) for i in self.working.faces[face])))
 
     def angle_to_border(self, face: int, run: int, place: Vec, X: Vec) -> float:
-        """Between a run over a face and the border's edge nearest to X, in material space [rad]."""
+        """Return the angle between a run over a face and the border's edge nearest to X, in material space [rad]."""
         first, way = self.border[:, 0], self.border[:, 1] - self.border[:, 0]
         t = np.clip(np.einsum("bi,bi->b", X - first, way) / np.einsum("bi,bi->b", way, way), 0.0, 1.0)
         along = way[np.argmin(np.linalg.norm(first + t[:, None] * way - X, axis=1))]
@@ -136,19 +137,19 @@ class Conforming:
         return float(np.arctan2(abs(over[0] * along[1] - over[1] * along[0]), abs(over @ along)))
 
     def near_border(self, X: Vec) -> float:
-        """How far a place in material space is from the border [m]."""
+        """Return the distance of a point in material space from the border [m]."""
         return float(border_distance(self.border, X[None])[0])
 
 
 def insert(now: Conforming) -> None:
-    """New vertices wherever the sheet passes a feature that it has none on, until there are no more."""
+    """Insert vertices wherever the sheet goes over a feature that it has none on, until there are no more."""
     for _ in range(now.limits.rounds):
         if not insert_points(now) + insert_edges(now):
             break
 
 
 def insert_points(now: Conforming) -> int:
-    """Vertices on corners and tips that faces go over; how many."""
+    """Insert vertices on corners and tips that faces go over; return their number."""
     working, features, limits = now.working, now.runs.features, now.limits
     n = int(working.counts[0])
     requested = features.corner.copy()
@@ -159,7 +160,7 @@ def insert_points(now: Conforming) -> int:
     found = passing_points(working.x[:n], now.h * working.v[:n], working.faces[rows], features, requested, now.h,
                            limits.thickness, limits.depth)
     done, used = 0, set[int]()
-    # what is touched already comes before what will be met
+    # features that are touched already come before others
     for k in np.lexsort((found.of, found.when)).tolist():
         point, face = int(found.feature[k]), int(rows[found.of[k]])
         corners = set(working.faces[face].tolist())
@@ -179,7 +180,7 @@ def insert_points(now: Conforming) -> int:
 
 
 def _at_point(now: Conforming, face: int, weights: Vec, point: int) -> int:
-    """A vertex at a place of a face, a new one or one that is near; −1 where none may be."""
+    """Return a vertex at a point of a face, a new one or a near one; −1 where none may be there."""
     working, shortest = now.working, now.limits.shortest
     corners = working.faces[face].copy()
     X = working.material[corners]
@@ -214,7 +215,7 @@ def _at_point(now: Conforming, face: int, weights: Vec, point: int) -> int:
 
 
 def insert_edges(now: Conforming) -> int:
-    """Vertices on runs where edges go over them; how many."""
+    """Insert vertices on runs where edges go over them; return their number."""
     working, runs, limits = now.working, now.runs, now.limits
     n = int(working.counts[0])
     edges = now.edges()
@@ -261,14 +262,14 @@ def insert_edges(now: Conforming) -> int:
 
 
 def _material_at(working: Working, a: int, b: int, share: float) -> Vec:
-    """X at a share of the way from one vertex to another, (2,)."""
+    """Return X at a fraction of an edge from one vertex to another, (2,)."""
     X: Vec = (1.0 - share) * working.material[a] + share * working.material[b]
     return X
 
 
 def _leaps(now: Conforming, a: int, b: int, share: float, place: Vec, of_thing: Vec) -> bool:
-    """Whether a point of an edge would be moved further than it and the feature approach each other in a step at this
-    velocity, or it by itself: contact forces separate them."""
+    """Return whether a point of an edge would be moved farther than it, or it and the feature, move in a step at this
+    velocity: contact forces separate them."""
     x, v = now.working.x, now.working.v
     off = float(np.linalg.norm((1.0 - share) * x[a] + share * x[b] - place))
     own = now.h * ((1.0 - share) * v[a] + share * v[b]) + now.fall
@@ -277,8 +278,8 @@ def _leaps(now: Conforming, a: int, b: int, share: float, place: Vec, of_thing: 
 
 
 def _is_covered(now: Conforming, run: int, place: Vec, X: Vec) -> bool:
-    """Whether another layer of the cloth than that of the material X (2,) lies on a run at a place of it: an edge of it
-    does, or a vertex close by from which it is far in material space."""
+    """Return whether another layer of the cloth than that of the material X (2,) is on a run at a point of it: an edge
+    of it, or a near vertex that is far away in material space."""
     working = now.working
     here, along, at = _along(now, run, place)
     if not len(here):
@@ -291,8 +292,8 @@ def _is_covered(now: Conforming, run: int, place: Vec, X: Vec) -> bool:
 
 
 def _slides_there(now: Conforming, a: int, b: int, run: int, place: Vec, X: Vec) -> bool:
-    """Whether the edge of the cloth on a run at this point slides to the material X (2,) in the next step: fast cloth
-    brings its next vertices there, and needs no others."""
+    """Return whether the cloth's edge on a run at this point slides to the material X (2,) in the next step: fast cloth
+    brings its next vertices there and needs no others."""
     working = now.working
     here, along, at = _along(now, run, place)
     pair = _between(now, here, along, at)
@@ -305,7 +306,7 @@ def _slides_there(now: Conforming, a: int, b: int, run: int, place: Vec, X: Vec)
 
 
 def _along(now: Conforming, run: int, place: Vec) -> tuple[Index, Vec, float]:
-    """Vertices on a run in their order, where they are along it [m], and where a place of it is."""
+    """Return vertices on a run in their order, their positions along it [m], and that of a point of it."""
     working, runs = now.working, now.runs
     if run not in now.ordered:
         n = int(working.counts[0])
@@ -327,7 +328,7 @@ def _between(now: Conforming, here: Index, along: Vec, at: float) -> tuple[int, 
 
 
 def _on_edge(now: Conforming, a: int, b: int, share: float, run: int, place: Vec) -> tuple[int, bool] | None:
-    """A vertex at a share of an edge, and whether it is a new one; None where none may be."""
+    """Return a vertex at a fraction of an edge, and whether it is a new one; None where none may be there."""
     working, limits = now.working, now.limits
     face, beyond = working.faces_of(a, b)
     if face < 0 or working.conformal(a, b):
@@ -359,8 +360,7 @@ def _on_edge(now: Conforming, a: int, b: int, share: float, run: int, place: Vec
 
 
 def _make_way(now: Conforming, vertex: int, run: int, target: Vec) -> None:
-    """Flip edges of a vertex that is about to come onto a run, where it would make faces with two vertices on it flat.
-    """
+    """Flip edges of a vertex that is about to be on a run, where it would make faces with two vertices on it flat."""
     working = now.working
     for face in working.faces_around(vertex).tolist():
         others = [i for i in working.faces[face].tolist() if i != vertex]

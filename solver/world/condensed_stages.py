@@ -23,11 +23,11 @@ from ..nonlinear.iterations import Coupled
 from ..nonlinear.modal_step import ModalStep
 from ..nonlinear.momentum import with_exact_momentum
 from ..nonlinear.newton import NewtonDirect
-from ..nonlinear.prescribed_directions import PrescribedDirections
 from ..nonlinear.quasistatic_problem import QuasistaticProblem
 from ..parts.interface import Balancing, Condensation, FixedPointSweeps, PosedNodes
 from ..parts.nodes.full import Full
 from ..parts.stage import NodeStage
+from ..rows.eliminated import EliminatedRows
 from ..state import Mask, State, Vec
 from . import in_contact
 from .free_flight import LARGEST_ROTATION, free_bodies_at, restore_centres
@@ -46,7 +46,7 @@ class CondensedStage(StageMethod):
         self.impact_solver = GroundImpactEuler() if condensation.solves_hits and condensation.sleep is None else None
 
     def solve_stage(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
-                    prescribed_directions: PrescribedDirections | None = None) -> State:
+                    prescribed_directions: EliminatedRows | None = None) -> State:
         """Return the state at the stage's end, with quasistatic nodes in equilibrium. prescribed_directions: not
         supported for condensed velocities."""
         coordinates, linearise_at = self._soft.coordinates, self._linearised(stage, start, damped)
@@ -84,7 +84,7 @@ class MonolithicCondensedStage(CondensedStage):
         self._modal = ModalStep(soft.evaluate, soft.mass, soft.coordinates, soft.edges)
 
     def solve_stage(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
-                    prescribed_directions: PrescribedDirections | None = None) -> State:
+                    prescribed_directions: EliminatedRows | None = None) -> State:
         """Return the state at the stage's end, by whichever method converges. Static friction of the ground is part of
         the equations, with its anchors in the memory."""
         after = self._solved(solver, stage, start, damped)

@@ -178,8 +178,9 @@ def _rigid(state: ProjectiveState, mass: Vec) -> Vec:
     total = mass.sum()
     centre, mean = mass @ state.x / total, mass @ state.v / total
     away = state.x - centre
-    spin = (mass[:, None] * np.cross(away, state.v - mean)).sum(axis=0)
-    inertia = float(mass @ np.einsum("ni,ni->n", away, away)) * np.eye(3) - (mass[:, None] * away).T @ away
-    turning = np.linalg.lstsq(inertia, spin, rcond=1.0e-9)[0]
-    found: Vec = mean + np.cross(turning, away)
+    heavy = (mass[:, None] * away).T
+    moments, spread = heavy @ (state.v - mean), heavy @ away
+    spin = np.array([moments[1, 2] - moments[2, 1], moments[2, 0] - moments[0, 2], moments[0, 1] - moments[1, 0]])
+    x, y, z = np.linalg.lstsq(np.trace(spread) * np.eye(3) - spread, spin, rcond=1.0e-9)[0].tolist()
+    found: Vec = mean + away @ np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]])
     return found

@@ -20,13 +20,16 @@ from ..parts.joints.interface import ConstraintSolution, LinearizationPoint, Uns
 from ..parts.joints.jointed import PosedTree
 from ..rows.bilateral import Bilateral, Respond
 from ..rows.dense_dual import DenseDual, Solution
-from ..rows.tables import BilateralRows, ConeRows, UnilateralRows
-from ..state import Index, Mask, State, Vec
+from ..rows.names import Multipliers, Names, row_names
+from ..rows.tables import ConeRows, DenseRows
+from ..state import State, Vec
 from .friction_record import CONTACTS
 from .joints_part import EFFORT, REFLECTING
 
 NO_ROWS = no_rows()
-NOTHING = np.zeros((0, 3), dtype=np.int32)
+NOTHING = np.zeros(0, dtype=np.int64)
+#: kinds of rows in their names; contacts have those of `ContactSet`
+OF_CONTACTS, OF_LIMITS, OF_BALL_LIMITS, OF_LIMITED_DRIVES, OF_LOOPS, OF_DRIVES = range(6)
 
 
 @dataclass(frozen=True)
@@ -39,11 +42,10 @@ class ConstraintRows:
     along: Rows
     limits: Rows
     limited: Rows  #: drives with a bounded effort
-    names: Index  #: identity of each contact and limit in all stages of a step, (c, 3)
     #: targets of unilateral rows for positions, (p,); None where they are those for velocities
     split_targets: Vec | None
-    bilateral: BilateralRows
-    unilateral: UnilateralRows
+    bilateral: DenseRows
+    unilateral: DenseRows
     friction: ConeRows
 
     @property
@@ -69,9 +71,10 @@ class ConstraintRows:
             np.add.at(out, self.limits.rate[of_rates], impulse[of_rates])
         return out
 
-    def active(self, solution: Solution) -> Index:
-        """Return names of the active contacts and limits, (k, 3)."""
-        active: Index = self.names[solution.unilateral[:len(self.names)] > 0.0]
+    def active(self, solution: Solution) -> Names:
+        """Return names of the active contacts and limits, (k,)."""
+        count = len(self.contacts) + len(self.limits)
+        active: Names = self.unilateral.name[:count][solution.unilateral[:count] > 0.0]
         return active
 
     def unsettled(self, solution: Solution, at: Posture) -> Unsettled | None:
@@ -119,7 +122,10 @@ class MechanismConstraints:
     def __post_init__(self) -> None:
         self._posture = self.tree.blank()
         self._table: ContactSet | None = None  #: of the present step
-        self.active: Index = NOTHING  #: active contacts and limits of the last stage, (k, 3)
+        #: impulses of the last solution in the present step, to start the next one from; none of an earlier step, so
+        #: that a repeated step ends in the same bytes, and one that a bake resumes at
+        self._warm: Multipliers | None = None
+        self.active: Names = NOTHING  #: active contacts and limits of the last stage, (k,)
 
     @property
     def is_bare(self) -> bool:
@@ -158,14 +164,14 @@ class MechanismConstraints:
             return state.u, np.zeros(0)
         _, G, target = self._exact_rows(state.q, state, state.time)
         try:
-            return Bilateral(G, respond, np.zeros(len(G))).solve(state.u, target)
+            return Bilateral(DenseRows.equations(G, target), respond).solve(state.u)
         except ValueError as failure:
             raise StepFailed(str(failure)) from failure
 
     def begin(self, lin: LinearizationPoint, time: float, h: float) -> None:
         """Detect contacts for all stages of a step of h seconds that starts at `time` [s]."""
         if self.colliders is not None:
-            self._table = self.colliders.table(self.tree, lin.posture, lin.q, time + h, h)
+            self._table, self._warm = self.colliders.table(self.tree, lin.posture, lin.q, time + h, h), None
 
     def rows(self, posed: PosedTree) -> ConstraintRows:
         """Return all rows at the stage's posture. [Thesis 3.8]"""
@@ -183,8 +189,10 @@ class MechanismConstraints:
             if lin.drive_lead is not None:
                 drives = replace(drives, target=drives.target + lin.drive_lead[drives.rate])
             limited, _, most = self.drives.rows(stage.time, stage.inside, centres, True)
-        bilateral = BilateralRows(self._jacobian(at, loops, drives), _stacked(loops.target, drives.target),
-                    _stacked(loops.compliance, drives.compliance))
+        bilateral = DenseRows.equations(
+            self._jacobian(at, loops, drives), _stacked(loops.target, drives.target),
+            _stacked(loops.compliance, drives.compliance),
+            np.concatenate([row_names(OF_LOOPS, np.arange(len(loops))), row_names(OF_DRIVES, drives.rate)]))
 
         contacts, along, names, position_targets = none, none, [NOTHING], None
         N, T, friction = np.zeros((0, tree.rates)), np.zeros((0, tree.rates)), np.zeros(0)
@@ -198,25 +206,28 @@ class MechanismConstraints:
             if position_targets is not None and not step_start:
                 velocity_targets, position_targets = position_targets, None
             contacts, along, N, T = table.normals.aimed(velocity_targets), table.tangents, table.N, table.T
-            names, friction = [table.names], table.friction
+            names, friction = [row_names(OF_CONTACTS, *table.names.T)], table.friction
         limits = none
         if self.limits is not None:
             limits = self.limits.rows(lin.q, lin.v, base, step_factor)
-            names.append(_named(-2, limits.rate, limits.rate_factor < 0.0))
+            names.append(row_names(OF_LIMITS, limits.rate, limits.rate_factor < 0.0))
         if self.ball_limits is not None:
             of_balls = self.ball_limits.rows(lin.q, lin.v, base, step_factor, lin.memory.get(CENTRES, tree.fresh), at.X)
-            names.append(_named(-3, of_balls.owner, np.zeros(len(of_balls))))
+            names.append(row_names(OF_BALL_LIMITS, of_balls.owner))
             limits = together([limits, of_balls])
         effort = most * impulse_factor
         first = len(contacts) + len(limits)
         low = np.concatenate([np.zeros(first), -effort])
         high = np.concatenate([np.full(first, np.inf), effort])
         targets = np.concatenate([contacts.target, limits.target, limited.target])
-        unilateral = UnilateralRows(np.concatenate([N, self._jacobian(at, limits, limited)]), targets, low, high)
+        names.append(row_names(OF_LIMITED_DRIVES, limited.rate))
+        compliance = np.concatenate([contacts.compliance, limits.compliance, limited.compliance])
+        unilateral = DenseRows(targets, low, high, compliance, np.concatenate(names),
+                               np.concatenate([N, self._jacobian(at, limits, limited)]))
         split_targets = None if position_targets is None else np.concatenate([position_targets,
                                                                               targets[len(position_targets):]])
-        return ConstraintRows(loops, drives, contacts, along, limits, limited, np.concatenate(names), split_targets,
-                              bilateral, unilateral, ConeRows(T, along.target, friction))
+        return ConstraintRows(loops, drives, contacts, along, limits, limited, split_targets, bilateral,
+                              unilateral, ConeRows(T, along.target, friction))
 
     def solve(self, posed: PosedTree, free: Vec) -> ConstraintSolution:
         """Return rates and impulses that satisfy all rows, from the unconstrained rates, (m,). Raises StepFailed."""
@@ -228,14 +239,20 @@ class MechanismConstraints:
             external = DenseDual(posed.respond, outside.bilateral, outside.unilateral, outside.friction)
         except ValueError as failure:
             raise StepFailed(str(failure)) from failure
-        solution = external.solve(free)
+        solution = external.solve(free, self.warm_start(posed))
         return self.recorded(posed, outside, solution, outside.position_correction(external, free, solution))
+
+    def warm_start(self, posed: PosedTree) -> Multipliers | None:
+        """Return impulses to start a stage's solution from; None outside a step."""
+        return None if posed.stage.base is None else self._warm
 
     def recorded(self, posed: PosedTree, outside: ConstraintRows, solution: Solution,
                  position_correction: Vec | None) -> ConstraintSolution:
         """Return a solution in the form that the posed stage and the state keep. position_correction: of positions
         alone, (m,)."""
         self.active = outside.active(solution)
+        if self._table is not None and posed.stage.base is not None:
+            self._warm = solution.active
         efforts: Vec | None = None
         if self.drives is not None:
             efforts = outside.effort(solution, self.tree.rates) / (posed.stage.a * posed.stage.h)
@@ -283,7 +300,7 @@ class MechanismConstraints:
         if self.loops is None:
             return []
         G = self._jacobian(posed.lin.posture, self.loops.rows(posed.lin.posture.E)[0])
-        return self.loops.said(Bilateral(G, posed.respond, np.zeros(len(G))).redundant)
+        return self.loops.said(Bilateral(DenseRows.equations(G), posed.respond).redundant)
 
     def singular_loop(self, state: State, posed: PosedTree) -> str:
         """Return the name of a loop in a singular posture, stretched straight or folded flat, in which motion that its
@@ -295,15 +312,15 @@ class MechanismConstraints:
         if self.loops is None:
             return ""
         bilateral = self._jacobian(posed.lin.posture, self.loops.rows(posed.lin.posture.E)[0])
-        motion = Bilateral(bilateral, posed.respond,
-                           np.zeros(len(bilateral))).respond(np.cos(np.arange(float(self.tree.rates))))
+        motion = Bilateral(DenseRows.equations(bilateral), posed.respond).respond(
+            np.cos(np.arange(float(self.tree.rates))))
         farthest = float(np.abs(motion).max(initial=0.0))
         if not farthest > 0.0:
             return ""
         motion *= self.nudge / farthest
         at = self.tree.posture(state.q + motion, state.u, state.memory, self._posture)
         rows, off = self.loops.rows(at.E)
-        there = Bilateral(self._jacobian(at, rows), posed.respond, np.zeros(len(rows)))
+        there = Bilateral(DenseRows.equations(self._jacobian(at, rows)), posed.respond)
         back = float(np.abs(there.Y @ there.multipliers(off)).max(initial=0.0))
         if back <= self.singular_return * self.nudge:
             return ""
@@ -338,9 +355,3 @@ class MechanismConstraints:
 def _stacked(first: Vec, second: Vec) -> Vec:
     """Concatenate two arrays; a single one is not copied."""
     return np.concatenate([first, second]) if len(first) and len(second) else first if len(first) else second
-
-
-def _named(kind: int, number: Index, end: Mask | Vec) -> Index:
-    """Return names of rows, (r, 3)."""
-    named: Index = np.stack([np.full(len(number), kind), number, end], axis=1).astype(np.int32)
-    return named

@@ -11,7 +11,7 @@ from ..integrators.interface import Integrator, P, System
 from ..parts.joints.jointed import Jointed
 from ..state import State
 
-ACTIVE_CONTACTS = "mechanism.pushing"  #: memory of the active contacts and limits of the last step, (k, 3)
+ACTIVE_CONTACTS = "mechanism.pushing"  #: memory of the active contacts and limits of the last step, (k,)
 
 
 class ImpactSteps:
@@ -31,7 +31,7 @@ class ImpactSteps:
         Velocities jump where contacts close, and where one had a larger force than support needs it will open.
         """
         constraints = self._jointed.constraints
-        active_before = start.memory.get(ACTIVE_CONTACTS, np.zeros((0, 3)))
+        active_before = start.memory.get(ACTIVE_CONTACTS, np.zeros(0))
         self.count += constraints is not None and not np.array_equal(constraints.active, active_before)
 
     def step(self, integrator: Integrator, system: System[P], state: State, h: float) -> State:

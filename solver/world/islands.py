@@ -48,6 +48,7 @@ class Islands:
         for number, body in enumerate(soft.bodies_in_world):
             self._body[body.nodes] = number
         self._systems: dict[tuple[int, ...], StageMatrix] = {}
+        self.factored = 0.0  #: number of factorizations so far, each as its fraction of all nodes
 
     def solve(self, plain: StageProblem, with_friction: FrictionProblemAt, step_start: Vec, guess: Vec, unknowns: Vec,
               on_ground: Index, solver: StageSolver) -> tuple[StageProblem, Vec]:
@@ -121,7 +122,7 @@ class Islands:
         problem, unknowns = solve_in_contact(problem_at, step_start, v[system.pattern.order].ravel(),
                                              solver.limits.strain_left)
         fraction = len(system.pattern.order) / len(self._whole.pattern.order)
-        self._soft.island_factorizations += fraction * (system.linear.factored - before)
+        self.factored += fraction * (system.linear.factored - before)
         return problem.velocities(unknowns)
 
     def _links(self, problem: StageProblem, all_positions: Iterable[Vec], times: float = 1.0) -> tuple[Index, Index]:

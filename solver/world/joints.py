@@ -7,11 +7,11 @@ from dataclasses import dataclass, fields, replace
 from ..forces.springs import Springs
 from ..integrators.interface import Integrator, System
 from ..nonlinear.iterations import Rates
-from ..nonlinear.prescribed_directions import PrescribedDirections
 from ..parts.joints.jointed import PosedTree
 from ..parts.joints.last_twist import stepped
 from ..parts.joints.tumbling import Tumbling
 from ..parts.stage import Momentum, Stage
+from ..rows.eliminated import EliminatedRows
 from ..state import State, Vec
 from .dissipation import Dissipation
 from .interface import StepInputs, SteppedPart
@@ -80,7 +80,7 @@ class Joints(JointsPart, SteppedPart, System[PosedTree]):
         return State(stage.time, base + stage.b * stage.h * (u + posed.correction(u)), u, memory, tree_stage=posed)
 
     def solve_stage(self, stage: Stage, start: State,
-                    prescribed_directions: PrescribedDirections | None = None) -> State:
+                    prescribed_directions: EliminatedRows | None = None) -> State:
         """Return the end of a stage that is solved iteratively. Raises StepFailed."""
         if stage.base is None:
             stage = replace(stage, base=start.q)

@@ -17,6 +17,7 @@ from ..errors import StepFailed
 from ..parts.joints.interface import ConstraintSolution
 from ..parts.joints.jointed import PosedTree
 from ..rows.dense_dual import DenseDual, Solution
+from ..rows.names import Multipliers
 from ..state import Vec
 from .constraints import ConstraintRows, MechanismConstraints
 from .friction_record import BEARINGS
@@ -27,7 +28,10 @@ FRICTION = "joints.friction"  #: memory of friction along the lines of all beari
 class StageRows:
     """A stage in the form that laws of joint friction need, with loops, drives, limits and contacts eliminated."""
 
-    def __init__(self, posed: PosedTree, bearings: Bearings, outside: ConstraintRows | None) -> None:
+    def __init__(self, posed: PosedTree, bearings: Bearings, outside: ConstraintRows | None,
+                 warm: Multipliers | None = None) -> None:
+        """warm: impulses of outside rows to start from."""
+        self._warm = warm
         self._posed, self._bearings, self.outside = posed, bearings, outside
         at, tree = posed.lin.posture, posed.owner.tree
         self.parent, self.dof, self.E, self.X, self.S = tree.parent, tree.dof, at.E, at.X, at.S
@@ -41,7 +45,7 @@ class StageRows:
                 self._external = DenseDual(posed.respond, outside.bilateral, outside.unilateral, outside.friction)
             except ValueError as failure:
                 raise StepFailed(str(failure)) from failure
-            if len(outside.bilateral.G):
+            if len(outside.bilateral):
                 self.respond = self._external.bilateral.respond
 
     def solve(self, impulses: Vec) -> Vec:
@@ -49,7 +53,7 @@ class StageRows:
         u = self.free + self._posed.respond(impulses) if impulses.any() else self.free
         if self._external is None:
             return u
-        self._unconstrained, self.solution = u, self._external.solve(u)
+        self._unconstrained, self.solution = u, self._external.solve(u, self._warm)
         return self.solution.u
 
     def position_correction(self) -> Vec | None:
@@ -148,7 +152,7 @@ class JointsWithFriction(MechanismConstraints):
 
     def solve(self, posed: PosedTree, free: Vec) -> ConstraintSolution:
         """Return rates and impulses with friction, from the unconstrained rates, (m,). Raises StepFailed."""
-        rows = StageRows(posed, self.bearings, None if self.is_bare else self.rows(posed))
+        rows = StageRows(posed, self.bearings, None if self.is_bare else self.rows(posed), self.warm_start(posed))
         fraction = posed.stage.a * posed.stage.h
         last_friction = posed.lin.memory.get(FRICTION)
         result = self.law.rub(rows, self.bearings, None if last_friction is None else fraction * last_friction)

@@ -74,7 +74,6 @@ class SoftBodies(ContactBounds, StepLimits):
         self._weight = self._own_weight.copy()  #: with external forces, in place
         damping = Damping(self.damping_laws, self._elements, self.mass)
         self._damping = None if damping.is_off and not damping.may_change and not laws else damping
-        self.island_factorizations = 0.0  #: factorizations of islands, each as its fraction of all nodes
 
     def weigh(self, gravity: Vec) -> None:
         """Let gravity be another one from now on [m/s²], (3,)."""

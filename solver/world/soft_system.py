@@ -14,9 +14,9 @@ from ..linear.interface import LinearSolver, NotPositiveDefinite
 from ..nonlinear.fallback_euler import StageNotConverged
 from ..nonlinear.interface import StageSolver
 from ..nonlinear.limits import INSIGNIFICANT
-from ..nonlinear.prescribed_directions import PrescribedDirections
 from ..parts.interface import Condensation, PosedNodes
 from ..parts.stage import NodeStage, Stage
+from ..rows.eliminated import EliminatedRows
 from ..state import State, Vec
 from . import in_contact
 from .free_turning import linearised
@@ -53,7 +53,7 @@ class SoftSystem(SoftBodies):
     @property
     def factored(self) -> float:
         """Return the number of factorizations so far; those of some bodies count as their fraction of all nodes."""
-        return self.linear.factored + self.island_factorizations
+        return self.linear.factored + self.stage_method.island_factorizations
 
     @property
     def backend(self) -> str:
@@ -176,7 +176,7 @@ class SoftSystem(SoftBodies):
         return keep_spin(self, self.condensation.floating.flying, before, after, h, damped)
 
     def solve_stage(self, stage: Stage, start: State,
-                    prescribed_directions: PrescribedDirections | None = None) -> State:
+                    prescribed_directions: EliminatedRows | None = None) -> State:
         """Return the state at the end of a stage, from the rates of `start`. Raises StepFailed.
 
         prescribed_directions: only without condensation, like the choice of a stage solver. [Ascher 5]
@@ -184,7 +184,7 @@ class SoftSystem(SoftBodies):
         return self._solve_stage_by(self.stage_solver, stage, start, prescribed_directions)
 
     def _solve_stage_by(self, solver: StageSolver, stage: Stage, start: State,
-                        prescribed_directions: PrescribedDirections | None = None) -> State:
+                        prescribed_directions: EliminatedRows | None = None) -> State:
         nodes, damped = NodeStage.of(stage, self.coordinates), self.damped_through(stage, start)
         after = self.stage_method.solve_stage(solver, nodes, start, damped, prescribed_directions)
         if not self.ground.has_friction_at(self.coordinates.positions(after.q, stage.time), stage.time):

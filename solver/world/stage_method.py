@@ -8,23 +8,30 @@ from typing import Protocol
 from ..assembly.damping import Damped
 from ..assembly.linearised import Linearised
 from ..nonlinear.interface import StageSolver
-from ..nonlinear.prescribed_directions import PrescribedDirections
 from ..parts.interface import PosedNodes
 from ..parts.stage import NodeStage
+from ..rows.eliminated import EliminatedRows
 from ..state import State
 
 
 class StageMethod(Protocol):
-    """Solves stages of one method; most members have defaults."""
+    """Solves stages of one method; most members have defaults.
+
+    Bodies that are stepped by another integrator, or repeat a step by another rule, are copies that share this with the
+    first ones. So it knows `SoftBodies`, which they share as well, and nothing that a copy has of its own.
+    """
 
     #: solver of linearised stages that hit the ground; None where they are linearised nevertheless
     impact_solver: StageSolver | None = None
     #: whether the last stage was solved with the ground's friction, which is in the memory of its end
     solves_friction: bool = False
 
+    #: number of factorizations of some bodies alone, each as its fraction of all nodes
+    island_factorizations: float = 0.0
+
     @abstractmethod
     def solve_stage(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
-                    prescribed_directions: PrescribedDirections | None = None) -> State:
+                    prescribed_directions: EliminatedRows | None = None) -> State:
         """Return the state at a stage's end, without friction of the ground unless `solves_friction`. Raises
         StepFailed.
 

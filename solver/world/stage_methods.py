@@ -13,15 +13,16 @@ from ..assembly.damping import Damped
 from ..assembly.linearised import Linearised
 from ..contact.find.ground import Contacts
 from ..contact.laws.lagged_ground_friction import LaggedGroundFriction
+from ..nonlinear.constrained_factor import ConstrainedFactor
 from ..nonlinear.initial_guess import is_violent_guess, lowest_potential_start
 from ..nonlinear.interface import StageSolver
 from ..nonlinear.momentum import with_exact_momentum
 from ..nonlinear.on_rows import on_rows
-from ..nonlinear.prescribed_directions import ConstrainedFactor, PrescribedDirections
 from ..nonlinear.problem import StageProblem
 from ..nonlinear.stage_matrix import StageMatrix
 from ..parts.interface import Condensation, PosedNodes, Whole
 from ..parts.stage import NodeStage
+from ..rows.eliminated import EliminatedRows
 from ..state import State, Vec
 from . import in_contact
 from .condensed_stages import CondensedStage, MonolithicCondensedStage
@@ -77,8 +78,14 @@ class FullStage(StageMethod):
     def _islands(self) -> Islands:
         return Islands(self._soft, self._whole)
 
+    @property
+    def island_factorizations(self) -> float:  # type: ignore[override]
+        """Return the number of factorizations of some bodies alone, each as its fraction of all nodes."""
+        islands: Islands | None = self.__dict__.get("_islands")
+        return 0.0 if islands is None else islands.factored
+
     def solve_stage(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
-                    prescribed_directions: PrescribedDirections | None = None) -> State:
+                    prescribed_directions: EliminatedRows | None = None) -> State:
         """Return the state at the stage's end, from velocities of all free nodes."""
         soft, system, coordinates = self._soft, self.system, self._soft.coordinates
         factored = system.linear.factored

@@ -19,7 +19,7 @@ def told(obj):
 def test_a_new_soft_body_is_told_what_a_bake_would_not_show(soft_cube):
     log = advised(soft_cube)
     labels = " ".join(text for kind, text in log if kind == "label")
-    assert "Nothing will wobble" in labels and "It falls for ever" in labels and "Only 8 vertices" in labels
+    assert "Nothing will wobble" in labels and "It falls forever" in labels and "Only 8 vertices" in labels
     buttons = [name for kind, name in log if kind == "operator"]
     assert {"conjac.suggest_handles", "conjac.add_ground", "conjac.subdivide"} <= set(buttons[:10])
     assert "touch each other" not in labels

@@ -9,7 +9,7 @@ bpy = pytest.importorskip("bpy")
 from falling_boxes import add_ball, add_collider, balls  # noqa: E402, F401
 from jelly import scene  # noqa: E402, F401
 
-from conjac.conjac_addon import bake, members  # noqa: E402
+from conjac.conjac_addon import bake, compat, members  # noqa: E402
 
 
 def geometry(vertices, edges=(), faces=()):
@@ -27,7 +27,7 @@ def jumps(obj):
     for frame, height in ((1, 0.0), (2, 50.0)):
         obj.location.z = height
         obj.keyframe_insert("location", frame=frame)
-    for curve in obj.animation_data.action.fcurves:
+    for curve in compat.fcurves(obj):
         for point in curve.keyframe_points:
             point.interpolation = "CONSTANT"
 

@@ -96,7 +96,7 @@ def test_a_worker_killed_from_outside_is_told_and_gone_on_with(scene):  # noqa: 
     run_until(bake, lambda: (bake.progress.frame or 0) >= 6)
     os.kill(bake.worker.pid, signal.SIGKILL)
     assert bake.wait() == 4
-    assert '"Jelly": the solver\'s process ended by itself (exit code -9)' in bake.progress.error
+    assert '"Jelly": the solver\'s process ended unexpectedly (exit code -9)' in bake.progress.error
     assert addon_bake.status(obj).state in ("partial", "broken")
     scene.frame_end = len(frames_of(obj)) + 6
     assert obj.conjac.bake() == 0

@@ -1,15 +1,19 @@
-"""Soft bodies stay baked where others come, go or change far away."""
+"""Soft bodies and mechanisms stay baked where others come, go or change far away."""
+
+import time
 
 import numpy as np
 import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from falling_boxes import LAST, add_ball  # noqa: E402
-from jelly import scene, seen_at  # noqa: E402, F401
+from falling_boxes import LAST, add_ball, add_collider  # noqa: E402
+from jelly import frames_of, run_until, scene, seen_at  # noqa: E402, F401
+from test_touched_mechanisms import arm, free_jelly, sunk  # noqa: E402, F401
 
 from conjac.conjac_addon import bake as addon_bake  # noqa: E402
 from conjac.conjac_addon.bake import session, takes  # noqa: E402
+from conjac.conjac_addon.bake.earlier_frames import EarlierFrames  # noqa: E402
 from conjac.conjac_addon.bake.place import job_folder  # noqa: E402
 
 FAR = 20.0
@@ -109,3 +113,119 @@ def test_what_touched_something_that_changed_is_stale_too(low, scene):  # noqa: 
     high.conjac.youngs_modulus = 4.0e4
     assert addon_bake.status(low).state == "stale"
     assert text_of(low) == 'Baked before Young\'s Modulus of "High" changed, which is solved with it; bake again'
+
+
+def aside(obj):
+    return job_folder(obj) / "takes" / "aside"
+
+
+def stop_at(bake, frame):
+    """Cancel a bake once a frame is there."""
+    run_until(bake, lambda: (bake.progress.frame or 0) >= frame)
+    bake.cancel()
+    while bake.tick():
+        time.sleep(0.01)
+    assert bake.exit_code == 75
+
+
+def test_scripts_take_what_has_not_changed_unless_they_solve_all(low, scene, capsys):  # noqa: F811
+    far = add_ball("Far", 0.3, along=FAR)
+    assert far.conjac.bake() == 0
+    assert "Kept 1 of 2 objects as they were baked: Low" in capsys.readouterr().out
+    assert not aside(low).parent.exists()
+    frames = frames_of(low)
+    far.conjac.youngs_modulus = 4.0e4
+    assert far.conjac.bake(solve_all=True) == 0
+    assert "Kept" not in capsys.readouterr().out
+    far.conjac.youngs_modulus = 2.0e4
+    assert far.conjac.bake() == 0
+    assert "Kept 1 of 2" in capsys.readouterr().out
+    assert frames_of(low) == frames
+
+
+def test_frames_of_a_cancelled_bake_are_taken_when_one_is_added_far_away(scene):  # noqa: F811
+    scene.frame_end = 60
+    low = add_ball("Low", 0.12)
+    low.conjac.step = 1 / 480
+    stop_at(session.Bake(low, scene, keeps=True), 25)
+    kept = frames_of(low)
+    assert addon_bake.status(low).state == "partial"
+    far = add_ball("Far", 0.3, along=FAR)
+    far.conjac.step = 1 / 480
+    assert addon_bake.status(low).state == "partial"
+    assert text_of(far) == "Not baked yet: Bake adds it to what is there"
+    # that one is cancelled too: nothing of the first is lost
+    stop_at(session.Bake(far, scene, keeps=True), 2)
+    assert len(frames_of(low)) < len(kept)
+    assert {path.stem for path in (aside(low) / "cache" / "frames").iterdir()} == kept.keys()
+    said = again(far, scene)
+    assert any("Kept 1 of 2 objects as they were baked: Low" in note for note in said)
+    assert any(f"it ends at frame {len(kept)}" in note for note in said)
+    assert {addon_bake.status(one).state for one in (low, far)} == {"complete"}
+    assert not aside(low).parent.exists()
+    whole = frames_of(low)
+    assert all(whole[frame][128:].startswith(content[128:]) for frame, content in kept.items())
+
+
+def test_frames_that_were_moved_aside_come_back_where_the_bake_cannot_begin(low, scene):  # noqa: F811
+    frames = frames_of(low)
+    low.conjac.youngs_modulus = 4.0e4
+    earlier = EarlierFrames(keeps=False, solves_all=False)
+    assert earlier.replace(job_folder(low), len(frames), "Young's Modulus") == (False, [])
+    assert frames_of(low) == {} and earlier.to_reuse(job_folder(low), resume=False) == aside(low)
+    earlier.settle(job_folder(low))
+    assert frames_of(low) == frames and not aside(low).exists()
+
+
+def test_a_collider_makes_only_what_is_near_it_stale(low, scene):  # noqa: F811
+    table = add_collider("Table", 0.3, (FAR, 0.0, 0.15))
+    again(low, scene)
+    frames = frames_of(low)
+    for change in (lambda: setattr(table.location, "x", 1.5 * FAR),
+                   lambda: setattr(table.conjac.contact, "friction", 0.9)):
+        change()
+        bpy.context.view_layer.update()
+        assert addon_bake.status(low).state == "complete", text_of(low)
+    said = again(low, scene)
+    assert any("Nothing has to be solved" in note for note in said)
+    assert frames_of(low) == frames
+    table.location.x = 0.35
+    bpy.context.view_layer.update()
+    assert addon_bake.status(low).state == "stale" and text_of(low) == "Baked before Table moved; bake again"
+    table.location.x = FAR
+    bpy.context.view_layer.update()
+    other = add_collider("Stool", 0.3, (-FAR, 0.0, 0.15))
+    assert addon_bake.status(low).state == "complete", text_of(low)
+    other.location.x = -0.35
+    bpy.context.view_layer.update()
+    assert text_of(low) == 'Baked before "Stool" was added; bake again'
+
+
+def test_one_that_is_added_far_from_a_mechanism_is_baked_beside_it(arm, scene):  # noqa: F811
+    near = free_jelly("Near")
+    again(near, scene)
+    down, shape = sunk(arm), seen_at(near, 6)
+    far = free_jelly("Far", along=FAR)
+    assert {addon_bake.status(one).state for one in (arm, near)} == {"complete"}
+    assert text_of(far) == "Not baked yet: Bake adds it to what is there"
+    said = again(far, scene)
+    assert any("Kept 2 of 3 objects as they were baked: Near, the mechanisms" in note for note in said)
+    assert {addon_bake.status(one).state for one in (arm, near, far)} == {"complete"}
+    assert sunk(arm) == down and np.array_equal(seen_at(near, 6), shape)
+    far.conjac.youngs_modulus = 4.0e4
+    assert addon_bake.status(far).state == "stale"
+    assert text_of(arm) == text_of(near) == 'All 6 frames are baked; bake again for "Far"'
+
+
+@pytest.mark.long
+def test_a_mechanism_that_changes_leaves_what_is_far_from_it(arm, scene):  # noqa: F811
+    near, far = free_jelly("Near"), free_jelly("Far", along=FAR)
+    again(near, scene)
+    shape = seen_at(far, 6)
+    arm.pose.bones["B1"].conjac.stiffness = 90.0
+    assert addon_bake.status(far).state == "complete"
+    assert text_of(far) == 'All 6 frames are baked; bake again for "Rig"'
+    assert addon_bake.status(arm).state == addon_bake.status(near).state == "stale"
+    said = again(arm, scene)
+    assert any("Kept 1 of 3 objects as they were baked: Far" in note for note in said)
+    assert np.array_equal(seen_at(far, 6), shape)

@@ -13,6 +13,7 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
+from falling_boxes import add_ball  # noqa: E402
 from jelly import LAST, add_jelly, assert_plays, frames_of, scene  # noqa: E402, F401
 
 import conjac  # noqa: E402
@@ -237,6 +238,23 @@ def test_register_takes_the_command_back(run):
     conjac.unregister()
     assert command._handle is None
     conjac.register()
+
+
+def test_what_has_not_changed_keeps_its_frames_unless_all_is_solved(run, capfd):
+    for name, along in (("Low", 0.0), ("Far", 20.0)):
+        add_ball(name, 0.12, along)
+    assert run(["bake"]) == 0
+    far = bpy.data.objects["Far"]
+    far.conjac.youngs_modulus = 4.0e4
+    assert run(["bake", "--replace"]) == 0
+    assert "Kept 1 of 2 objects as they were baked: Low" in capfd.readouterr().out
+    frames = frames_of(far)
+    far.conjac.youngs_modulus = 2.0e4
+    assert run(["bake", "--replace", "--solve-all"]) == 0
+    far.conjac.youngs_modulus = 4.0e4
+    assert run(["bake", "--replace", "--solve-all"]) == 0
+    assert "Kept" not in capfd.readouterr().out
+    assert frames_of(far) == frames
 
 
 def test_finished_frames_are_replaced_only_with_the_option(run, capfd):

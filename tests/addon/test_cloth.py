@@ -8,7 +8,7 @@ from jelly import assert_plays, rest_of, scene, seen_at  # noqa: F401
 
 bpy = pytest.importorskip("bpy")
 
-from conjac.conjac_addon import members  # noqa: E402
+from conjac.conjac_addon import compat, members  # noqa: E402
 from conjac.conjac_addon.bake import place  # noqa: E402
 from conjac.conjac_addon.gather import changed_settings, write_job  # noqa: E402
 from conjac.conjac_addon.gather.job import scene_settings  # noqa: E402
@@ -81,6 +81,14 @@ def test_new_cloth_bends_over_an_edge_by_its_weight_and_is_cotton_where_that_is_
     add_curtain(cells)
     bpy.ops.conjac.add_cloth()
     assert bpy.context.object.conjac.bending_stiffness == pytest.approx(bending, rel=0.03)
+
+
+def test_new_cloth_that_is_turned_bends_as_much(scene):  # noqa: F811
+    obj, _ = add_curtain(1)
+    obj.rotation_euler = (0.4, 0.5, 0.6)
+    bpy.context.view_layer.update()
+    bpy.ops.conjac.add_cloth()
+    assert obj.conjac.bending_stiffness == pytest.approx(0.2 * 9.81 * (2.0 ** 0.5 / 20.0) ** 3, rel=0.03)
 
 
 def test_the_bending_stiffness_that_was_set_stays(scene):  # noqa: F811
@@ -246,7 +254,7 @@ def test_wind_force_fields_blow_at_cloth_and_at_nothing_else(scene, tmp_path):  
     for frame, strength in ((1, 0.0), (12, 5.5)):
         fan.field.strength = strength
         fan.field.keyframe_insert("strength", frame=frame)
-    for curve in fan.animation_data.action.fcurves:
+    for curve in compat.fcurves(fan):
         for point in curve.keyframe_points:
             point.interpolation = "LINEAR"
     motion = np.load(tmp_path / "job" / written()["wind"]["motion"])

@@ -12,10 +12,10 @@ def said(obj):
 @pytest.mark.parametrize("method, left_out", [("subspace", "wrinkles"), ("live", "wrinkles"), ("projective", "fibers"),
                                              ("xpbd", "fibers")])
 def test_a_draft_says_what_it_leaves_out(soft_cube, method, left_out):
-    assert "Left out are" not in said(soft_cube)
+    assert "It leaves out" not in said(soft_cube)
     soft_cube.conjac.solver.method = method
     words = said(soft_cube)
-    assert "Left out are" in words and left_out in words and "welds" in words
+    assert "It leaves out" in words and left_out in words and "welds" in words
 
 
 def test_an_integrator_that_does_not_step_a_draft_is_named_beside_those_that_do(soft_cube):
@@ -34,7 +34,7 @@ def test_a_draft_of_a_body_that_collides_says_how_exactly_and_with_whom_not(soft
     assert "in Collisions" not in said(soft_cube) and "not exactly" not in said(soft_cube)
     bpy.ops.mesh.primitive_plane_add(location=(0.0, 0.0, -2.0))
     bpy.context.object.conjac.kind = "collider"
-    assert "by points of its surface, not exactly" in said(soft_cube)
+    assert "with points of its surface, not exactly" in said(soft_cube)
     bpy.ops.mesh.primitive_cube_add(location=(0.0, 0.0, 5.0))
     other = bpy.context.object
     other.name = "Other"
@@ -43,7 +43,7 @@ def test_a_draft_of_a_body_that_collides_says_how_exactly_and_with_whom_not(soft
     assert 'and not "Other": let it collide with a Collection of colliders' in said(soft_cube)
     for one in (soft_cube, other):
         one.conjac.solver.method = "live"
-    assert "in Collisions" not in said(soft_cube) and "by points of its surface" in said(soft_cube)
+    assert "in Collisions" not in said(soft_cube) and "with points of its surface" in said(soft_cube)
     other.conjac.solver.method = "vanilla"
     assert 'what else moves by Play Live, and not "Other": let it collide' in said(soft_cube)
     soft_cube.conjac.contact.collides_with = "none"

@@ -17,7 +17,7 @@ def test_the_bundle_of_a_jelly_bakes_as_blender_does(scene, tmp_path, capfd):  #
     obj = add_jelly("Jelly")
     out = tmp_path / "bundle"
     assert cli.run(["farm", "--out", str(out), "--chunk", "10"]) == 0, capfd.readouterr().err
-    assert "The bundle stands in" in capfd.readouterr().out
+    assert "The bundle is in" in capfd.readouterr().out
     listed = {file["path"] for file in json.loads((out / "pack.json").read_text())["files"]}
     assert {"conjac.template.yaml", "job/scene.json", "slurm.sh"} <= listed
     folder = str(Path(bpy.data.filepath).parent).encode()

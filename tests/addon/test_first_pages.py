@@ -14,13 +14,14 @@ WORK = ("painting.md", "holding.md", "cloth.md", "ropes.md", "mechanisms.md", "c
 
 #: Blender's own, and what buttons are called that have words of their own
 BLENDERS = {"Object", "Quick Effects", "Adjust Last Operation", "Overlays", "End", "Done", "Fix", "Resume", "ConJac",
-            "Set Jiggle", "Suggest", "None", "All", "Preset", "Add Collider", "Add", "Physics", "Mesh",
+            "Set Jiggle", "Suggest", "Preset", "Add Collider", "Add", "Physics", "Mesh",
             "Monkey", "Attribute", "Colors", "Examples", "Show Fibers", "Weight", "Force Field", "Wind", "Normals",
             "Recalculate Outside", "Time Stretching"}
 
 
 def called():
     """Return the labels that panels and menus show of ours."""
+    from conjac.conjac_addon import contact
     from conjac.conjac_addon.ui import overlays, panels
 
     names = {section.label for section in panels.SECTIONS} | {overlay._label for overlay in overlays.OVERLAYS}
@@ -30,6 +31,7 @@ def called():
     for group in bpy.types.PropertyGroup.__subclasses__():
         if group.__name__.startswith("CONJAC_"):
             names |= {prop.name for prop in group.bl_rna.properties}
+    names |= {item.name for item in contact.CONJAC_Contact.bl_rna.properties["collides_with"].enum_items}
     maps = {item.name for item in bpy.ops.conjac.add_group.get_rna_type().properties["map"].enum_items}
     from conjac.conjac_addon import menus, prefs
     from conjac.conjac_addon.operators import quick

@@ -115,7 +115,7 @@ def test_a_rigid_body_that_is_a_collider_too_is_there_once(scene, tmp_path):  # 
     # one that comes later goes to the others, and makes no second mechanism of all
     later = add_box("Later", (1, 0, 2))
     told = next(one for one in advice.look_at(ball, scene) if one.key == "strange")
-    assert f'"{later.name}" by itself' in told.text and '"Mechanism Parts"' in told.text and not told.operator
+    assert f'"{later.name}" on its own' in told.text and '"Mechanism Parts"' in told.text and not told.operator
     owner.conjac.mechanism.touch_soft = False
     assert members.colliders(ball, scene) == [crate, post]
 

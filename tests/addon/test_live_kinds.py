@@ -6,7 +6,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from jelly import add_jelly, rest_of, scene  # noqa: E402, F401
-from played import fill, jelly, kept_tets, play, seen, unfilled  # noqa: E402, F401
+from played import fill, jelly, kept_tets, play, play_until, seen, unfilled  # noqa: E402, F401
 
 from conjac.conjac_addon.live import session  # noqa: E402
 
@@ -57,6 +57,22 @@ def test_bones_are_moved_and_put_back(scene, tmp_path):  # noqa: F811
     for bone, at in zip(rig.pose.bones, rest):
         np.testing.assert_array_equal(np.array(bone.matrix_basis), at)
     assert "conjac_live_pose" not in rig
+
+
+def test_a_redraw_of_bones_wakes_no_threads_of_lapack(scene, monkeypatch):  # noqa: F811
+    from rig import add_chain
+
+    def refuse(matrix):
+        raise AssertionError("it takes half a millisecond for each bone where other programs use the processor")
+
+    rig = add_chain(2)
+    for bone in rig.pose.bones:
+        bone.conjac.role = "simulated"
+    bpy.context.view_layer.update()
+    played = play(rig, 0.1)
+    monkeypatch.setattr(np.linalg, "inv", refuse)
+    play_until(played, lambda: played.frame["time"] > 0.2)
+    played.stop()
 
 
 def test_what_is_cut_later_is_played_whole(jelly):  # noqa: F811

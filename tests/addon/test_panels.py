@@ -103,7 +103,7 @@ def test_damping_is_grey_where_the_integrator_has_one_of_its_own(soft_cube, add)
 
 def test_an_integrator_that_knows_no_friction_is_told_of(soft_cube):
     def told():
-        return "knows no friction" in " ".join(str(text) for kind, text in drawn(soft_cube) if kind == "label")
+        return "has no friction" in " ".join(str(text) for kind, text in drawn(soft_cube) if kind == "label")
 
     soft_cube.conjac.integrator = "str_bdf2"
     assert not told()
@@ -195,7 +195,7 @@ def test_contact_can_be_set_and_says_whom_it_touches(soft_cube):
 
 def test_pins_that_yield_without_self_collision_say_what_they_do_to_the_body(soft_cube):
     def told():
-        return "it goes through itself" in " ".join(text for kind, text in drawn(soft_cube) if kind == "label")
+        return "it passes through itself" in " ".join(text for kind, text in drawn(soft_cube) if kind == "label")
 
     said = soft_cube.conjac.contact
     said.collides_with = "all"

@@ -119,7 +119,7 @@ def test_a_worker_that_is_killed_ends_it_with_a_sentence(jelly):  # noqa: F811
     until = time.monotonic() + 20.0
     while played.tick() and time.monotonic() < until:
         time.sleep(0.01)
-    assert played.failed and "ended by itself" in played.ended and "Jelly" in played.ended
+    assert played.failed and "ended unexpectedly" in played.ended and "Jelly" in played.ended
     np.testing.assert_array_equal(seen(jelly), rest)
 
 

@@ -67,7 +67,9 @@ def test_an_overridden_character_gets_handles_and_a_preview(soft_cube, tmp_path)
     with bpy.data.libraries.load(str(tmp_path / "asset.blend"), link=True) as (_, wanted):
         wanted.collections = ["Asset"]
     scene = bpy.context.scene
-    bpy.data.collections["Asset"].override_hierarchy_create(scene, bpy.context.view_layer)
+    asset = bpy.data.collections["Asset"]
+    scene.collection.children.link(asset)  # from 5.3 on only what a scene uses is overridden
+    asset.override_hierarchy_create(scene, bpy.context.view_layer)
     cube = next(o for o in bpy.data.objects if o.override_library)
     bpy.context.view_layer.objects.active = cube
     cube.conjac.cache_folder, cube.conjac.mesher, cube.conjac.edge_length = str(tmp_path), "grid", 1.0

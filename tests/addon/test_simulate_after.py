@@ -248,9 +248,9 @@ def test_what_nodes_make_of_nothing_falls(scene):  # noqa: F811
     scene.collection.objects.link(obj)
     bpy.context.view_layer.objects.active = obj
     obj.select_set(True)
-    nodes = obj.modifiers.new("Maker", "NODES")
-    nodes.node_group = geometry_nodes("Maker", a_cube)
-    nodes[nodes.node_group.interface.items_tree["Size"].identifier] = 0.2
+    group = geometry_nodes("Maker", a_cube)
+    group.interface.items_tree["Size"].default_value = 0.2  # the modifier begins with it
+    obj.modifiers.new("Maker", "NODES").node_group = group
     obj.location.z = 1.0
     bpy.context.view_layer.update()
     assert bpy.ops.conjac.add_soft_body() == {"FINISHED"}

@@ -128,7 +128,9 @@ def test_half_a_bake_is_no_take(jelly, scene):  # noqa: F811
     bake = session.Bake(jelly, scene, keeps=True)
     run_until(bake, lambda: (bake.progress.frame or 0) > 2)
     bake.cancel()
-    assert bake.wait() == 75 and not listed(jelly) and not (place.job_folder(jelly) / "takes").exists()
+    assert bake.wait() == 75 and not listed(jelly)
+    assert [path.name for path in (place.job_folder(jelly) / "takes").iterdir()] == [contents.ASIDE]
+    assert bpy.ops.conjac.free_bake() == {"FINISHED"} and not (place.job_folder(jelly) / "takes").exists()
 
 
 def test_a_longer_range_and_one_bake_more_make_no_take(jelly, scene):  # noqa: F811

@@ -167,7 +167,8 @@ def test_bones_that_cross_a_soft_body_are_told_and_selected(arm, scene):  # noqa
     bpy.ops.object.mode_set(mode="OBJECT")
     chosen = [face for face in body.data.polygons if face.select]
     assert chosen and all(min(body.data.vertices[v].co.z for v in face.vertices) < -0.09 for face in chosen)
-    assert arm.select_get() and [bone.name for bone in arm.data.bones if bone.select] == ["B1"]
+    bones = arm.pose.bones if hasattr(arm.pose.bones[0], "select") else arm.data.bones  # where 5.0 keeps the choice
+    assert arm.select_get() and [bone.name for bone in bones if bone.select] == ["B1"]
     # what flesh hangs on has no surface of its own, and what does not collide crosses nothing
     body.location.z = 0.2
     bpy.context.view_layer.objects.active = body

@@ -43,7 +43,7 @@ def test_what_is_edited_while_it_is_read_is_read_anew_afterwards(scene):  # noqa
         assert bake.tick(budget=0.0)
     assert bake.worker is None and bake.progress.fraction > 0.0
     bpy.ops.object.mode_set(mode="EDIT")  # the workspace Modeling does so by itself
-    run_until(bake, lambda: bake.progress.text == "It goes on when you leave the Edit Mode of Jelly")
+    run_until(bake, lambda: bake.progress.text == "It continues when you leave the Edit Mode of Jelly")
     bpy.ops.mesh.select_all(action="SELECT")
     bpy.ops.transform.resize(value=(1.0, 1.0, 1.25))
     bpy.ops.object.mode_set(mode="OBJECT")

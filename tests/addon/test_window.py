@@ -108,7 +108,7 @@ bpy.app.timers.register(tick, first_interval=0.2)
 MODAL = """
 import sys
 sys.path[:0] = [{tests!r}, {tests!r} + "/addon"]
-from window_steps import bpy, override, run
+from window_steps import bpy, override, run, seen_where_it_is
 from conjac.conjac_addon import bake
 from conjac.conjac_addon.bake import session
 from conjac.conjac_addon.operators import on_worker, previews
@@ -153,6 +153,8 @@ def artist():
     assert scene.frame_current == 1, scene.frame_current  # ready to play
     assert bake.status(cube).state == "complete", bake.status(cube)
     assert cube.modifiers["ConJac"].type == "MESH_SEQUENCE_CACHE"
+    scene.frame_set(6)
+    yield from seen_where_it_is(cube)
     drawn_again, redraw = [], on_worker.redraw_panels
     on_worker.redraw_panels = lambda: (drawn_again.append(True), redraw())
     assert press(bpy.ops.conjac.preview_tets) == {{"RUNNING_MODAL"}}
@@ -197,6 +199,7 @@ def test_all_sections_draw_in_a_window(tmp_path):
 
 
 @pytest.mark.long
+@pytest.mark.skipif(shutil.which("import") is None, reason="needs ImageMagick")
 def test_the_buttons_bake_pause_cancel_and_preview_behind_a_live_window(tmp_path):
     said = in_a_window(MODAL, tmp_path)
     assert "all pressed" in said, said

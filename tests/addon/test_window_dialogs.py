@@ -181,6 +181,7 @@ def artist():
     bpy.context.view_layer.objects.active = cube
     assert press(bpy.ops.conjac.use_take) == {{"FINISHED"}}
     assert frames_of(cube) == frames and bake.status(cube).state == "stale"
+    yield from seen_where_it_is(cube)
     assert len(takes.listed(place.job_folder(cube))) == 1
     yield from no_dialog()
 """

@@ -40,6 +40,7 @@ def artist():
         scene.frame_set(9)
         yield from rest()
         seen(stages or method)
+        yield from seen_where_it_is(layers)
         moved[method] = np.stack([places(layers, frame) for frame in range(1, 11)])
     draft, whole = moved["subspace"], moved["vanilla"]
     swung = abs(whole - whole[0]).max()

@@ -7,13 +7,12 @@ from test_window import in_a_window
 #: what all of them begin with: an animated soft cube, and another one that does not move
 HEAD = """
 import os, subprocess, sys
-sys.path.insert(0, {tests!r})
-import conftest, bpy, conjac
+sys.path[:0] = [{tests!r}, {tests!r} + "/addon"]
+from window_steps import bpy, run, seen_where_it_is
 from conjac.conjac_addon import bake, events
 from conjac.conjac_addon.bake import session
-conjac.register()
 view = bpy.context.preferences.view
-view.show_splash, view.render_display_type = False, "NONE"
+view.render_display_type = "NONE"
 
 def window():
     return bpy.context.window_manager.windows[0]
@@ -60,25 +59,13 @@ def running(obj):
 """
 
 TAIL = """
-steps = artist()
-ticks = 0
-
-def tick():
-    global ticks
-    ticks += 1
-    try:
+def steps():
+    for ticks, _ in enumerate(artist()):
         assert ticks < 3000, [one.progress for one in session.running.values()]
-        next(steps)
-    except StopIteration:
-        print("all seen", flush=True)
-        os._exit(0)
-    except BaseException:
-        import traceback
-        traceback.print_exc()
-        os._exit(1)
-    return 0.05
+        yield
+    print("all seen", flush=True)
 
-bpy.app.timers.register(tick, first_interval=1.0)
+run(steps(), 0.05)
 """
 
 FROM_A_TIMER = """
@@ -95,6 +82,7 @@ def artist():
         status = bake.status(obj)
         assert status.state == "complete", status
         assert obj.modifiers["ConJac"].type == "MESH_SEQUENCE_CACHE"
+    yield from seen_where_it_is(cube)
     # while a render runs, nothing of the scene is touched
     scene.render.engine, scene.cycles.samples = "CYCLES", 1
     scene.render.resolution_x = scene.render.resolution_y = 64

@@ -70,15 +70,12 @@ def bake_it(obj):
     yield from baked()
     status = bake.status(obj)
     assert status.state == "complete", status
+    scene.frame_set(scene.frame_end)
+    yield from seen_where_it_is(obj)
 
 def places(obj, frame):
     scene.frame_set(frame)
-    shown = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    mesh = shown.data
-    found = np.empty(3 * len(mesh.vertices), np.float32)
-    mesh.vertices.foreach_get("co", found)
-    matrix = np.array(shown.matrix_world)
-    return found.reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3]
+    return places_of(obj)
 
 def field(name, near=150):
     # the mouse over the field of the panel that sets it, which Blender's Copy Data Path tells; near: where it is
@@ -240,6 +237,8 @@ def artist():
         yield from baked()
         seen("slides" if slides else "sticks")
         assert bake.status(low).state == "complete", bake.status(low)
+        scene.frame_set(7)
+        yield from seen_where_it_is(low)
         gone[slides] = (places(low, 7) - places(low, 1)).mean(axis=0)
     seen("slid")
     # 9 cm where nothing holds it along the layer, and it falls by 31 cm where nothing holds it at all

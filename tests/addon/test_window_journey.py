@@ -13,7 +13,7 @@ from test_window import ROOT, in_a_window
 HEAD = """
 import os, subprocess, sys, time
 sys.path[:0] = [{tests!r}, {tests!r} + "/addon"]
-from window_steps import bpy, np, override, run
+from window_steps import bpy, np, override, places_of, run, seen_where_it_is
 from conjac.conjac_addon import bake, live
 from conjac.conjac_addon.bake import place, session, takes
 
@@ -74,10 +74,8 @@ def seen(name=""):
     return np.frombuffer(raw, np.uint8).reshape(-1, window().width, 3).astype(int)
 
 def height():
-    mesh = cube.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
-    places = np.empty(3 * len(mesh.vertices), np.float32)
-    mesh.vertices.foreach_get("co", places)
-    return float(np.ptp(places.reshape(-1, 3)[:, 2])), float(places.reshape(-1, 3)[:, 2].mean())
+    heights = places_of(cube)[:, 2] - cube.matrix_world.translation.z
+    return float(np.ptp(heights)), float(heights.mean())
 
 def tab():
     next(area for area in window().screen.areas if area.type == "VIEW_3D").spaces.active.show_region_ui = True
@@ -169,6 +167,7 @@ def artist():
     yield from until(played, "it does not play on", 120)
     yield from key("space")
     seen("three_clicks")
+    yield from seen_where_it_is(cube)
     shown = [frame for frame in heights if frame <= 30]
     tall, middle = (np.array([heights[frame][k] for frame in shown]) for k in (0, 1))
     assert min(tall) < 1.85 and max(tall) < 3.0, tall  # it is squeezed where it lands
@@ -192,9 +191,12 @@ def artist():
     with override():
         bpy.ops.conjac.quick_jelly()
     yield from rest()
+    before = seen()
     yield from key("space")
     yield from until(lambda: live.played(cube) is not None and live.played(cube).is_moving, "it does not play", 120)
     yield from until(lambda: height()[1] < -0.3, "it does not fall", 60)
+    moved = (abs(seen() - before).max(axis=2) > 40)[200:800, 300:1000].sum()
+    assert moved > 5000, moved  # that is seen
     assert window().screen.is_animation_playing
     yield from key("space")
     yield from until(lambda: live.played(cube) is None, "the timeline's end does not end it", 20)
@@ -273,6 +275,8 @@ def artist():
         bpy.data.objects.remove(cube)
     yield from rest(20)
     assert "deleted" in bake.status(copy).text and bake.status(copy).state == "complete"
+    scene.frame_set(scene.frame_end)
+    yield from seen_where_it_is(copy)
     print("all seen", flush=True)
 
 run(artist(), 0.05)

@@ -115,6 +115,9 @@ def artist():
     status = bake.status(suzanne)
     assert status.state == "complete" and status.done >= 7, status
     assert [one.name for one in suzanne.modifiers] == ["ConJac"]
+    scene = bpy.context.scene
+    scene.frame_set(scene.frame_start + 6)
+    yield from seen_where_it_is(suzanne)
 """
 
 BESIDE = """

@@ -2,11 +2,12 @@
 
 import pytest
 from test_window import in_a_window
+from test_window_journey import needs_a_hand
 
 SCRIPT = """
 import sys
 sys.path[:0] = [{tests!r}, {tests!r} + "/addon"]
-from window_steps import bpy, np, override, run
+from window_steps import bpy, np, override, run, seen_where_it_is
 from conjac.conjac_addon import bake
 from conjac.conjac_addon.bake import place, session
 from conjac.conjac_addon.playback import action
@@ -42,8 +43,12 @@ def running():
 
 def artist():
     # what an artist does, a yield for each look at the window
+    bpy.data.objects.remove(bpy.data.objects["Cube"])  # the rig would lie in it
     scene, rig = bpy.context.scene, make_rig()
     scene.frame_end = 100
+    with override():
+        rv = bpy.context.space_data.region_3d
+        rv.view_location, rv.view_distance = (0.4, 0.0, 0.5), 4.0
     yield
     assert press(bpy.ops.conjac.ragdoll) == {{"FINISHED"}}
     rig.conjac.step = 1 / 2400
@@ -78,9 +83,11 @@ def artist():
     for frame in (1, 20, 100):
         told = (cache.poses(frame)["pose"][2] @ np.linalg.inv(offset))[2, 3]
         assert abs(height_at(frame) - told) < 1e-4, (frame, told, height_at(frame))
+    scene.frame_set(1)
+    yield from seen_where_it_is(rig)
     lies = height_at(100)
     assert lies < 0.3
-    yield
+    yield from seen_where_it_is(rig)
 
     # playback, frame by frame before the window's eyes
     scene.frame_set(1)
@@ -120,5 +127,6 @@ run(artist(), 0.05)
 
 @pytest.mark.long
 def test_a_ragdoll_is_baked_cancelled_played_undone_and_freed_behind_a_live_window(tmp_path):
+    needs_a_hand()
     said = in_a_window(SCRIPT, tmp_path, screen="800x600")
     assert "ragdoll baked" in said, said

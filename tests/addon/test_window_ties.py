@@ -100,6 +100,8 @@ def artist():
         yield from until(lambda: session.running, "Bake was not hit", 20)
         yield from baked()
         assert bake.status(ear).state == "complete", bake.status(ear)
+        scene.frame_set(5)
+        yield from seen_where_it_is(ear)
         behind = []
         for frame in range(1, 9):
             x = places(ear, frame)[ends, 0].mean()
@@ -150,6 +152,7 @@ def artist():
         yield from baked()
         assert bake.status(flag).state == "complete", bake.status(flag)
         found[number] = passed(flag, 24)
+        yield from seen_where_it_is(flag)
     print("passed", found, flush=True)
     assert found["0"] > LEAST and found["0.02"] < MOST, found
     print("all seen", flush=True)

@@ -7,6 +7,8 @@ import traceback
 import bpy
 import conftest  # noqa: F401
 import numpy as np
+from bpy_extras.view3d_utils import location_3d_to_region_2d
+from mathutils import Vector
 
 import conjac
 
@@ -45,6 +47,66 @@ def with_and_without(switch):
             yield
         found.append(pictures[-1])
     return found
+
+
+def places_of(obj):
+    """Return the vertices of an object at this frame, or the ends of its bones, in the world, (n, 3) [m]."""
+    at = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    matrix = np.array(at.matrix_world)
+    if obj.type == "ARMATURE":
+        found = np.array([end for bone in at.pose.bones for end in (bone.head, bone.tail)])
+    else:
+        found = np.empty((len(at.data.vertices), 3), np.float32)
+        at.data.vertices.foreach_get("co", found.reshape(-1))
+    return found @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+def view_on_screen():
+    """Return what the screen shows of the 3D View left of its sidebar, from the bottom up, (height, width, 3)."""
+    window = bpy.context.window_manager.windows[0]
+    raw = subprocess.run(["import", "-window", "root", "-depth", "8", "rgb:-"], check=True, capture_output=True).stdout
+    screen = np.frombuffer(raw, np.uint8).reshape(-1, window.width, 3)[::-1].astype(int)
+    regions = {region.type: region for area in window.screen.areas if area.type == "VIEW_3D" for region in area.regions}
+    view, sidebar = regions["WINDOW"], regions["UI"]
+    right = sidebar.x if sidebar.width > 1 else view.x + view.width
+    return screen[view.y:view.y + view.height, view.x:right]
+
+
+def seen_where_it_is(obj):
+    """Look whether the screen shows an object where it is at this frame, and nowhere else; a generator.
+
+    What changes in the 3D View as the object is hidden has to lie around its vertices or bones.
+    """
+    with override():
+        view, space = bpy.context.region, bpy.context.space_data
+    window = bpy.context.window_manager.windows[0]
+    # no tooltip of the sidebar is in the way
+    subprocess.run(["xdotool", "mousemove", str(view.x + 40), str(window.height - view.y - 40)], check=False)
+    active, selected = bpy.context.view_layer.objects.active, obj.select_get()
+    # bones are an overlay, and fall away from their origin; text names the active object, a ground is hidden with it
+    settings = ((space.overlay, "show_overlays", obj.type == "ARMATURE"), (space.overlay, "show_text", False),
+                (space.overlay, "show_object_origins", False), (space.overlay, "show_relationship_lines", False),
+                (bpy.context.window_manager, "conjac_show_ground", False),
+                (bpy.context.preferences.system, "viewport_aa", "OFF"))
+    before = [getattr(owner, name) for owner, name, _ in settings]
+    for owner, name, value in settings:
+        setattr(owner, name, value)
+    found = []
+    for hidden in (True, False):
+        obj.hide_set(hidden)
+        for _ in range(8):
+            yield
+        found.append(view_on_screen())
+    for (owner, name, _), value in zip(settings, before):
+        setattr(owner, name, value)
+    obj.select_set(selected)
+    bpy.context.view_layer.objects.active = active
+    at = np.array([location_3d_to_region_2d(view, space.region_3d, Vector(place)) for place in places_of(obj)])
+    pixels = np.stack((abs(found[1] - found[0]).max(axis=2) > 8).nonzero()[::-1], axis=1)
+    around = 16  # half the thickness of a rope or a bone, and of an outline [px]
+    inside = ((pixels > at.min(axis=0) - around) & (pixels < at.max(axis=0) + around)).all(axis=1)
+    assert len(pixels) > 150, f"{obj.name} is not seen: {len(pixels)} pixels"
+    assert inside.mean() > 0.95, f"{obj.name}: {inside.mean()} of {len(pixels)} pixels are where it is"
 
 
 def close_dialog():

@@ -14,7 +14,7 @@ from solver.coordinates.prescribed import Still
 from solver.parts.eol.cone import Cone
 from solver.parts.eol.lifting_off import LIFTS, OFF, stays_within
 from solver.parts.eol.obstacles import FeatureObstacles, Obstacle
-from solver.rows.sparse.rows import MOST, VertexRows
+from solver.rows.tables import no_vertex_rows
 from solver.sheet.sheet_mesh import SheetMesh
 from solver.sheet.sizing import Sizing
 
@@ -151,7 +151,7 @@ def test_only_what_weight_hangs_across_is_put_back_where_slack_lifts_it():
     rest, faces = grid(2, 2, 0.1, 0.1)
     mesh, h, none = SheetMesh.at_rest(rest, rest[:, :2], faces), 1 / 96, np.zeros((2, 3))
     steps = steps_of(mesh, FeatureObstacles([]), fabric())
-    rows = VertexRows(np.zeros(0, np.int32), np.zeros((0, MOST)), np.zeros(0), np.zeros(0, bool), np.zeros(0, np.int64))
+    rows = no_vertex_rows()
     level, upright = [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]
     on_features = Cone(rows, np.array([0, 1]), np.zeros(2, bool), none, none, np.array([level, upright]),
                        np.full(2, 1.5))

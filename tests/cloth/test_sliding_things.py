@@ -14,6 +14,7 @@ from solver.parts.eol.contact_rows import OVER, edge_key, renumbered, row_key
 from solver.parts.eol.feature_contacts import FeatureContacts
 from solver.parts.eol.obstacles import FeatureObstacles, Obstacle
 from solver.parts.eol.unknowns import Unknowns
+from solver.rows.names import Multipliers
 from solver.sheet.sheet_mesh import SheetMesh
 from solver.sheet.sizing import Sizing
 
@@ -30,12 +31,15 @@ def falling(places, sharp):
 
 def test_rows_are_found_by_their_new_names_after_remeshing():
     """Vertex 2 of 6 is now 1, and 5 is 2; 1, 3 and 4 are gone, with pairs of things' vertices."""
-    keys = np.concatenate([ROWS * np.array([2, 1, 0]) + [3, 0, 7], row_key(np.array([5]), np.array([7]), 62),
+    name = np.concatenate([ROWS * np.array([2, 1, 0]) + [3, 0, 7], row_key(np.array([5]), np.array([7]), 62),
                            edge_key(np.array([[1, 5], [5, 2]]), np.array([4, 9]), OVER),
                            row_key(np.array([8]), np.array([3]), 61)])
     wanted = np.concatenate([[7, ROWS + 3], edge_key(np.array([[1, 2]]), np.array([9]), OVER),
                              row_key(np.array([2]), np.array([7]), 62)])
-    assert renumbered(keys, np.array([0, 2, 5, -1]), 6).tolist() == wanted.tolist()
+    warm = Multipliers.of((name, name % 1000.0))
+    left = renumbered(warm, np.array([0, 2, 5, -1]), 6)
+    assert left.name.tolist() == wanted.tolist()
+    assert left.at(wanted[:2]) == pytest.approx([7.0, (2 * ROWS + 3) % 1000.0]), "multipliers go with their names"
 
 
 def test_cloth_slides_over_a_wire_with_a_fold_that_is_sharp():
@@ -92,7 +96,7 @@ def test_no_two_rows_of_edges_have_one_name():
     things = FeatureObstacles([block((-1.0, -1.0, -1.0), (0.0, 1.0, 0.0))])
     look = FeatureContacts.around(mesh, things, things.at(0.0, 0.01), np.array([0.0, 0.0, -9.81]), 0.01)
     spread = look.rows(Unknowns(np.zeros(len(x), bool), faces[:, [0, 1, 2, 2]])).spread
-    assert len(np.unique(spread.key)) == len(spread) >= 5
+    assert len(np.unique(spread.name)) == len(spread) >= 5
 
 
 @pytest.mark.parametrize("height", [0.0, 5e-4])

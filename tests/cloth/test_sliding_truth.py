@@ -13,7 +13,7 @@ from solver.parts.eol.eol_elements import Assembler
 from solver.parts.eol.friction import as_capstan
 from solver.parts.eol.obstacles import FeatureObstacles
 from solver.rows.sparse.program import SparseProgram
-from solver.rows.sparse.rows import VertexRows
+from solver.rows.tables import VertexRows
 from solver.sheet.sheet_mesh import SheetMesh
 from solver.sheet.sizing import Sizing
 
@@ -186,8 +186,8 @@ def test_sliding_along_itself_costs_nothing():
         edge = n[at_edge]
         rows += [(edge, np.tile(way, (len(edge), 1))) for way in ([0.0, 0, 0, 0, 1.0], [0, 1.0, 0, 0, 0])]
         vertex, factor = (np.concatenate([part[k] for part in rows]) for k in (0, 1))
-        table = VertexRows(vertex.astype(np.int32), factor, np.zeros(len(vertex)), np.ones(len(vertex), bool),
-                           np.arange(len(vertex), dtype=np.int64))
+        table = VertexRows.hard(vertex.astype(np.int32), factor, np.zeros(len(vertex)), np.ones(len(vertex), bool),
+                                np.arange(len(vertex), dtype=np.int64))
         answer = program.solve(posed.matrix, posed.right, posed.unknowns.table, table)
         v, slide = posed.unknowns.parted(answer.u)
         mesh = replace(mesh, x=mesh.x + h * v, material=mesh.material + h * slide, v=v, slide=slide)

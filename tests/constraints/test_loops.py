@@ -8,6 +8,7 @@ from solver.constraints.loops import Ball, Hinge, Loops, PointOnLine, frames_in_
 from solver.constraints.projection import closed
 from solver.errors import StepFailed
 from solver.rows.bilateral import Bilateral
+from solver.rows.tables import DenseRows
 
 ALONG_Y = turn(np.array([1.0, 0, 0]), -np.pi / 2)  # Z of the loop's frame along the hinges' y
 
@@ -90,7 +91,7 @@ def test_rows_that_the_plane_already_holds_are_named():
     rows, _ = loops.rows(E)
     G = rows.jacobian(tree.parent, tree.dof, X, tree.S)
     A = tree.mass(X)
-    redundant = Bilateral(G, lambda b: np.linalg.solve(A, b), np.zeros(len(G))).redundant
+    redundant = Bilateral(DenseRows.equations(G), lambda b: np.linalg.solve(A, b)).redundant
     assert len(redundant) == 3 and loops.said(redundant) == ["rocker pin"]
 
 

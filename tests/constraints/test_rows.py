@@ -6,6 +6,7 @@ from plain_trees import random_tree
 
 from solver.constraints.rows import Rows, no_rows, on_bodies, on_rates, together
 from solver.rows.bilateral import Bilateral
+from solver.rows.tables import DenseRows
 
 
 def random_rows(rng, tree, count):
@@ -63,7 +64,7 @@ def test_bilateral_rows_solve_the_whole_system(case, compliance):
     A, respond = responding(tree, X)
     G, b = rows.jacobian(tree.parent, tree.dof, X, tree.S), rng.normal(size=tree.n)
     sigma = np.full(len(rows), compliance)
-    u, multiplier = Bilateral(G, respond, sigma).solve(respond(b), rows.target)
+    u, multiplier = Bilateral(DenseRows.equations(G, rows.target, sigma), respond).solve(respond(b))
     whole = np.block([[A, -G.T], [G, np.diag(sigma)]])
     expected = np.linalg.solve(whole, np.concatenate([b, rows.target]))
     assert np.concatenate([u, multiplier]) == pytest.approx(expected, rel=1e-8, abs=1e-9)
@@ -73,7 +74,7 @@ def test_what_is_left_answers_without_breaking_the_rows(case):
     rng, tree, rows, X, _ = case
     _, respond = responding(tree, X)
     G = rows.jacobian(tree.parent, tree.dof, X, tree.S)
-    held = Bilateral(G, respond, np.zeros(len(rows)))
+    held = Bilateral(DenseRows.equations(G), respond)
     answer = held.respond(np.eye(tree.n))
     assert np.abs(G @ answer).max() < 1e-9 * np.abs(G).max() * np.abs(answer).max()
     assert answer == pytest.approx(answer.T, abs=1e-10)
@@ -84,9 +85,9 @@ def test_rows_said_twice_are_named_and_still_hold(case):
     _, respond = responding(tree, X)
     twice = together([rows, rows])
     G = twice.jacobian(tree.parent, tree.dof, X, tree.S)
-    solver = Bilateral(G, respond, np.zeros(len(twice)))
+    solver = Bilateral(DenseRows.equations(G, twice.target), respond)
     assert len(solver.redundant) == len(rows)
-    u, multiplier = solver.solve(rng.normal(size=tree.n), twice.target)
+    u, multiplier = solver.solve(rng.normal(size=tree.n))
     assert G @ u == pytest.approx(twice.target, abs=1e-6)
     # two that say the same share what they carry
     assert multiplier[:5] == pytest.approx(multiplier[5:], rel=1e-3, abs=1e-6)
@@ -97,9 +98,9 @@ def test_a_row_that_nothing_moves_is_left_out(case):
     _, respond = responding(tree, X)
     G = rows.jacobian(tree.parent, tree.dof, X, tree.S)
     G[2] = 0.0
-    solver = Bilateral(G, respond, np.zeros(len(rows)))
+    solver = Bilateral(DenseRows.equations(G, rows.target), respond)
     assert list(solver.redundant) == [2]
-    u, multiplier = solver.solve(np.zeros(tree.n), rows.target)
+    u, multiplier = solver.solve(np.zeros(tree.n))
     assert multiplier[2] == 0.0 and np.delete(G @ u - rows.target, 2) == pytest.approx(0.0, abs=1e-9)
 
 

@@ -6,7 +6,7 @@ from falling import Falling, about, box, capsule, frame, quaternion, sphere
 from matrix import some
 
 from solver.rows.dense_dual import PASSES, DenseDual
-from solver.rows.tables import BilateralRows, ConeRows, UnilateralRows
+from solver.rows.tables import ConeRows, DenseRows, bounds_of
 
 LEVEL = ((0, 0, 0), (0, 0, 1))
 
@@ -189,9 +189,9 @@ def test_contact_and_friction_agree_in_the_end(seed):
     N, T = rng.normal(size=(k, m)), rng.normal(size=(2 * k, m))
     N[4], T[8:] = N[3], T[6:8]
     mu = np.full(k, 0.4)
-    external = DenseDual(lambda b: np.linalg.solve(A, b), BilateralRows(np.zeros((0, m)), np.zeros(0), np.zeros(0)),
-                        UnilateralRows(N, np.zeros(k), np.zeros(k), np.full(k, np.inf)),
-                        ConeRows(T, np.zeros(2 * k), mu))
+    external = DenseDual(lambda b: np.linalg.solve(A, b), DenseRows.none(m),
+                         DenseRows(np.zeros(k), *bounds_of(np.zeros(k, bool)), np.zeros(k), np.arange(k), N),
+                         ConeRows(T, np.zeros(2 * k), mu))
     free = rng.normal(size=m)
     answer = external.solve(free)
     assert answer.passes < PASSES

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
+from small_jobs import change
 from touching import box, contact_job, hollow, obstacle, refused, sheet, soft
 from worlds import nodes_of
 
@@ -96,3 +98,24 @@ def test_what_crosses_by_just_as_much_as_it_is_led_inwards_bakes_too(tmp_path):
                       gravity=[0.0, 0.0, 0.0], stage_solver={"kind": "quick"}, integrator={"kind": "sdirk2"})
     part = nodes_of(load(job))
     assert part.step(part.initial_state(), H).time == pytest.approx(H)
+
+
+def test_cubes_of_turned_objects_are_led_inwards_as_far(tmp_path):
+    """By a share of their extent along the objects' axes: along the world's, turned cubes lay deeper in each other."""
+    places = []
+    for number, turn in enumerate((np.eye(3), Rotation.from_euler("xyz", (40.0, 30.0, 0.0), degrees=True).as_matrix())):
+        job = stack(tmp_path / str(number), -0.0015 * SIZE)
+        back = np.eye(4)
+        back[:3, :3] = turn.T
+        np.save(job / "arrays/back.npy", np.tile(back, (25, 1, 1)))
+        for k in range(3):
+            np.save(job / f"arrays/local{k}.npy", np.load(job / f"arrays/Block{k}_vertices.npy"))
+            change(job, f"bodies.{k}.surface.object_vertices", f"arrays/local{k}.npy")
+            change(job, f"bodies.{k}.surface.to_object", "arrays/back.npy")
+        for name in ("Block0", "Block1", "Block2", "Floor"):
+            for path in job.glob(f"arrays/{name}_[vn]*.npy"):
+                np.save(path, np.load(path) @ turn.T)
+        part = nodes_of(load(job))
+        embedded = part.contacts[0].embedded
+        places.append(embedded.positions(part.rest)[embedded.nodes:] @ turn)
+    assert places[1] == pytest.approx(places[0], abs=1e-9)

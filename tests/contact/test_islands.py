@@ -5,6 +5,7 @@ import pytest
 from touching import box, contact_job, crosses, distance, obstacle, sheet, soft
 from worlds import nodes_of
 
+from solver.integrators.bdf2 import BDF2
 from solver.job.load import load
 
 H = 1 / 48
@@ -47,9 +48,18 @@ def test_they_move_as_if_all_were_solved_at_once(tmp_path):
     ends = [ended(part, 1) for part in (apart, whole)]
     assert ends[0].q == pytest.approx(ends[1].q, abs=2e-5)
     assert not apart.summary and not whole.summary  # no stage was given up
-    assert apart.island_factorizations > 0.0 == whole.island_factorizations
+    assert apart.stage_method.island_factorizations > 0.0 == whole.stage_method.island_factorizations
     # what flies needs no factor, what lands no other one's
     assert apart.factored < 0.8 * whole.factored
+
+
+def test_factors_of_islands_are_counted_for_all_who_share_the_bodies(tmp_path):
+    """A copy with another integrator solves them by the first part's stage method."""
+    part = scene(tmp_path / "job", PLACES)
+    other = part.stepped_by(BDF2({}), None)
+    ended(other, 1)
+    assert other.factored == part.factored == part.linear.factored + part.stage_method.island_factorizations
+    assert part.stage_method.island_factorizations > 0.0
 
 
 #: the lower one of two so near the floor that it is thrown up against the other within a step; four that fly on

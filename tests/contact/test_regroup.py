@@ -135,9 +135,11 @@ def test_an_integrator_that_does_not_bound_its_steps_is_refused(tmp_path):
     assert caught.value.where == "$.bodies[1].integrator.kind"
 
 
-def test_what_is_cut_has_no_groups_and_what_is_alone_is_one(tmp_path):
+def test_what_is_cut_between_two_frames_has_no_groups_and_what_is_alone_is_one(tmp_path):
     assert Regroup.suits(load(job(tmp_path / "alone")))
     two = job(tmp_path / "two", [far_soft])
     assert Regroup.suits(load(two))
     change(two, "bodies.0.cuts", [{"frame": 3, "kind": "plane", "point": [0.0, 0.0, 0.2], "normal": [0.0, 0.0, 1.0]}])
+    assert Regroup.suits(load(two))
+    change(two, "bodies.0.cuts.0.subframe", 0.5)
     assert not Regroup.suits(load(two))

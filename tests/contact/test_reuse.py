@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pytest
 from small_jobs import change
-from touching import box, contact_job, obstacle, read, sheet, soft
+from touching import box, contact_job, hollow, obstacle, read, sheet, soft
 
 from solver.errors import Stopped
 from solver.frames.layout import GROUPED, file_of
@@ -29,10 +29,12 @@ BALL = {"name": "Ball", "position": [2.0 * FAR, 0.0, 0.6], "density": 1000.0,
         "shape": {"kind": "sphere", "params": {"radius": 0.1}}}
 
 
-def job(folder, *bodies, floor=True, **scene):
+def job(folder, *bodies, floor=True, tables=(), **scene):
+    """tables: functions that add an obstacle's arrays, of obstacles before the floor."""
     arrays = {}
     made = [body(arrays) for body in bodies]
-    below = [obstacle("Floor", *sheet(4.0 * FAR, 3), arrays)] if floor else []
+    below = [table(arrays) for table in tables]
+    below += [obstacle("Floor", *sheet(4.0 * FAR, 3), arrays)] if floor else []
     folder = contact_job(folder, made, below, arrays, end=END, **scene)
     change(folder, "time.snapshot_every", 4)
     return folder
@@ -107,8 +109,8 @@ def test_a_copy_is_solved_alone(tmp_path):
 def test_what_falls_on_a_baked_one_is_solved_with_it(tmp_path):
     log = alike(tmp_path, lambda folder: job(folder, LEFT, MIDDLE), lambda folder: job(folder, LEFT, MIDDLE, ABOVE))
     assert log.has("Kept 2 of 3")
-    assert log.has("something comes near Middle")
-    assert log.has("All objects are solved from the last snapshot on")
+    assert log.has("Middle is solved as well from the last snapshot on: ") and log.has("something comes near Middle")
+    assert log.has("Kept 1 of 3 objects as they were baked: Left")
     assert len(log.frames) < 2 * END  # from a snapshot on, not from the start
 
 
@@ -133,7 +135,7 @@ def test_what_met_something_that_changed_is_solved_from_there(tmp_path):
     log = alike(tmp_path, lambda folder: job(folder, LEFT, MIDDLE, ABOVE),
                 lambda folder: job(folder, LEFT, MIDDLE, jelly("Above", FAR, z=0.77, size=0.2)))
     assert log.has("Kept 2 of 3")
-    assert log.has("came near what has changed")
+    assert log.has("came near what has changed") and log.has("Kept 1 of 3 objects as they were baked: Left")
 
 
 def test_nothing_is_solved_where_a_body_was_removed(tmp_path):
@@ -196,17 +198,109 @@ def test_mechanisms_are_taken_or_solved_as_one(tmp_path, changed):
                    "Kept 2 of 4 objects as they were baked: Left, Middle")
 
 
-def test_a_stopped_one_goes_on_with_the_same_bytes(tmp_path):
+@pytest.mark.parametrize("is_beside", [True, pytest.param(False, marks=pytest.mark.long)])
+def test_a_stopped_one_goes_on_with_the_same_bytes(tmp_path, is_beside):
+    """Beside the earlier bake again, or with all that it has."""
     old, whole, beside = (job(tmp_path / name, LEFT, MIDDLE, *more) for name, more in (
         ("old", []), ("whole", [RIGHT]), ("beside", [RIGHT])))
     bake(old, Log())
     bake(whole, Log())
-    log = Log()
+    log, after = Log(), Log()
     with pytest.raises(Stopped):
         bake(beside, log, reuse=old, stop=lambda: len(log.frames) > 6)
-    bake(beside, Log(), resume=True)
+    bake(beside, after, resume=True, reuse=old if is_beside else None)
+    assert after.has("Kept 2 of 3 objects as they were baked: Left, Middle") == is_beside
+    assert after.frames == [*range(6, END + 1)]
     one, other = files(whole), files(beside)
     assert [name for name in one if one[name] != other[name]] == []
+
+
+def stopped_at(folder, frame):
+    """Bake a job until a frame."""
+    log = Log()
+    with pytest.raises(Stopped):
+        bake(folder, log, stop=lambda: log.frames[-1:] == [frame])
+
+
+def test_frames_of_a_bake_that_was_stopped_are_taken_too(tmp_path):
+    """One more body comes; once the stopped bake ends, all go on from the last snapshot."""
+    old = job(tmp_path / "old", LEFT, MIDDLE)
+    whole, beside = (job(tmp_path / name, LEFT, MIDDLE, RIGHT) for name in ("whole", "beside"))
+    stopped_at(old, 7)
+    bake(whole, Log())
+    log = Log()
+    bake(beside, log, reuse=old)
+    assert log.has("Kept 2 of 3 objects as they were baked: Left, Middle")
+    assert log.has("All objects are solved from the last snapshot on: it ends at frame 7")
+    assert log.frames == [*range(2, 8), *range(6, END + 1)]
+    one, other = files(whole), files(beside)
+    assert [name for name in one if one[name] != other[name]] == []
+
+
+@pytest.mark.long
+def test_what_met_before_a_stop_goes_on_together_beside_the_others(tmp_path):
+    """One falls on a baked one; the bake is stopped after that and goes on, with what is far away still taken."""
+    old = job(tmp_path / "old", LEFT, MIDDLE)
+    whole, beside = (job(tmp_path / name, LEFT, MIDDLE, ABOVE) for name in ("whole", "beside"))
+    bake(old, Log())
+    bake(whole, Log())
+    log, after = Log(), Log()
+    with pytest.raises(Stopped):
+        bake(beside, log, reuse=old, stop=lambda: log.frames[-1:] == [END - 1])
+    bake(beside, after, resume=True, reuse=old)
+    assert after.has("Kept 1 of 3 objects as they were baked: Left")
+    one, other = files(whole), files(beside)
+    assert [name for name in one if one[name] != other[name]] == []
+
+
+def table(at, **more):
+    """A closed box as an obstacle, 20 cm high, whose least corner is `at` this place along the row of bodies."""
+    return lambda arrays: obstacle("Table", *hollow(0.2, (at, -0.1, 0.01)), arrays, **more)
+
+
+def swung(at, to, z=0.01):
+    """A larger one that is carried to another place and back."""
+    def made(arrays):
+        vertices, triangles = hollow(0.8, (at, -0.4, z))
+        share = np.sin(np.linspace(0.0, np.pi, 2 * END - 1))[:, None, None]
+        motion = vertices + share * np.array([to - at, 0.0, 0.0])
+        return obstacle("Table", vertices, triangles, arrays, motion=motion)
+
+    return made
+
+
+NEAR_RIGHT = FAR + 1.0
+#: what becomes of the table, and whose frames stay
+CHANGES = {"moves": ([table(2.0 * FAR)], [table(NEAR_RIGHT - 0.5)], "2 of 3 objects as they were baked: Left, Middle"),
+           "moves away": ([table(NEAR_RIGHT - 0.5)], [table(1.5 * FAR)], "2 of 3"),
+           "comes": ([], [table(1.5 * FAR)], "3 of 3"), "goes": ([table(1.5 * FAR)], [], "3 of 3"),
+           "rubs": ([table(1.5 * FAR)], [table(1.5 * FAR, friction=0.9)], "3 of 3"),
+           "swings by": ([table(1.5 * FAR)], [swung(FAR + 2.0, FAR - 0.5, z=0.5)], "2 of 3"),
+           "swings near one": ([table(1.5 * FAR)], [swung(2.0, 0.5)], "2 of 3 objects as they were baked: Left, Right")}
+
+
+@pytest.mark.parametrize("what", [pytest.param(what, marks=() if what == "comes" else pytest.mark.long)
+                                  for what in CHANGES])
+def test_an_obstacle_that_changes_counts_for_what_comes_near_it(tmp_path, what):
+    """Bodies lie on the floor, rub on it and lose their wobble there: all of that is remembered at their nodes."""
+    then, now, kept = CHANGES[what]
+    bodies = [jelly(name, x, z=0.02, wobble_half_life=0.2, friction=0.4)
+              for name, x in (("Left", -FAR), ("Middle", 0.0), ("Right", FAR))]
+    log = alike(tmp_path, lambda folder: job(folder, *bodies, tables=then),
+                lambda folder: job(folder, *bodies, tables=now))
+    assert log.has(f"Kept {kept}") or kept == "3 of 3" and log.has("Nothing has to be solved")
+
+
+@pytest.mark.long
+def test_an_older_bake_that_does_not_say_where_its_obstacles_were_leaves_nothing(tmp_path):
+    old, new = (job(tmp_path / name, LEFT, RIGHT, tables=[table(x * FAR)]) for name, x in (("old", 2.0), ("new", 1.5)))
+    bake(old, Log(), frames=(1, 2))
+    manifest = old / "cache" / "manifest.json"
+    manifest.write_text(json.dumps({
+        key: value for key, value in json.loads(manifest.read_text()).items() if key != "obstacles"}))
+    log = Log()
+    bake(new, log, frames=(1, 2), reuse=old)
+    assert not log.has("Kept") and not log.has("Nothing")
 
 
 @pytest.mark.parametrize("kind", [pytest.param("frame", marks=pytest.mark.long), "grouped",
@@ -231,3 +325,73 @@ def test_an_older_bake_without_groups_leaves_nothing(tmp_path):
     log = Log()
     bake(new, log, frames=(1, 2), reuse=old)
     assert not log.has("Kept")
+
+
+def hung(name, x, until):
+    """A soft cube that is held by its upper corners until a frame."""
+    def made(arrays):
+        body = jelly(name, x)(arrays)
+        vertices, triangles = hollow(0.3, (x, -0.12, 0.1))
+        top = vertices[:, 2] > 0.2
+        said = {"vertices": vertices, "triangles": triangles, "weights": top.astype(float),
+                "until": np.where(top, until, np.iinfo(np.int32).max).astype(np.int32)}
+        arrays |= {f"{name}_{what}": values for what, values in said.items()}
+        paths = {what: f"arrays/{name}_{what}.npy" for what in said}
+        return body | {"surface": {what: paths[what] for what in ("vertices", "triangles")},
+                       "pin": {what: paths[what] for what in ("weights", "until")}}
+
+    return made
+
+
+def nailed(x, **more):
+    """A soft cube that a nail holds from frame 3 to frame 7."""
+    nail = {"frame": 3, "head": [x + 0.15, -1.0, 0.2], "tip": [x + 0.15, 1.0, 0.2], "radius": 0.16, "until": 7, **more}
+    return jelly("Nailed", x, nails=[nail])
+
+
+def halved(x, name="Halved", frame=5):
+    """A soft cube of eight cells that is cut through its middle, upright, once a frame has been reached."""
+    cut = {"frame": frame, "kind": "plane", "point": [x + 0.15, 0.0, 0.0], "normal": [1.0, 0.0, 0.0]}
+    return lambda arrays: soft(name, *box((2, 1, 1), (0.3,) * 3, (x, -0.12, 0.1)), arrays, modulus=1e4, cuts=[cut])
+
+
+def test_cuts_nails_and_pins_that_let_go_stay_where_others_change(tmp_path):
+    """One that is taken and one that is solved let go at one frame; one of each is cut."""
+    log = alike(tmp_path, lambda folder: job(folder, hung("Hung", -FAR, 4), nailed(0.0), halved(1.5 * FAR)),
+                lambda folder: job(folder, nailed(0.0), halved(-1.5 * FAR, "New", 4), hung("Other", FAR, 4),
+                                   halved(1.5 * FAR), hung("Hung", -FAR, 4)))
+    assert log.has("Kept 3 of 5 objects as they were baked: Nailed, Halved, Hung")
+    cuts = {name for name in files(tmp_path / "beside") if name.startswith("cuts/")}
+    assert {name[-8:-4] for name in cuts} == {"0003", "0004", "0005", "0007"}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("one, other", [(lambda: nailed(0.0), lambda: nailed(0.0, until=8)),
+                                        (lambda: halved(0.0, "Nailed"), lambda: halved(0.0, "Nailed", 4))])
+def test_a_nail_or_a_cut_that_changes_is_solved_again_alone_and_goes_on_after_a_stop(tmp_path, one, other):
+    old = job(tmp_path / "old", hung("Hung", -FAR, 4), one(), hung("Other", FAR, 5), halved(1.5 * FAR))
+    whole, beside = (job(tmp_path / name, hung("Hung", -FAR, 4), other(), hung("Other", FAR, 5), halved(1.5 * FAR))
+                     for name in ("whole", "beside"))
+    bake(old, Log())
+    bake(whole, Log())
+    log, after = Log(), Log()
+    with pytest.raises(Stopped):
+        bake(beside, log, reuse=old, stop=lambda: log.frames[-1:] == [7])
+    bake(beside, after, resume=True, reuse=old)
+    assert all(one.has("Kept 3 of 4 objects as they were baked: Hung, Other, Halved") for one in (log, after))
+    one, other = files(whole), files(beside)
+    assert one.keys() == other.keys() and [name for name in one if one[name] != other[name]] == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("one", [lambda: nailed(0.0, until=5), lambda: nailed(0.0, until=9), lambda: halved(0.0),
+                                 lambda: halved(0.0, frame=9)])
+def test_what_falls_on_a_nailed_or_cut_one_is_solved_with_it(tmp_path, one):
+    """They meet before or after it is changed; the bake is stopped and goes on with all."""
+    log = alike(tmp_path, lambda folder: job(folder, LEFT, one()), lambda folder: job(folder, LEFT, one(), ABOVE))
+    assert log.has("Kept 1 of 3 objects as they were baked: Left")
+    stopped, resumed = job(tmp_path / "stopped", LEFT, one(), ABOVE), Log()
+    stopped_at(stopped, 9)
+    bake(stopped, resumed, resume=True)
+    one, other = files(tmp_path / "whole"), files(stopped)
+    assert [name for name in one if one[name] != other[name]] == []

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 from solids import globe
 from touching import box, contact_job, obstacle, sheet, soft
 from worlds import nodes_of
@@ -72,3 +73,14 @@ def test_a_mesh_with_more_faces_than_that_touches_by_its_tetrahedra_and_the_log_
     part = nodes_of(over_a_floor(tmp_path / "fine", 0.05, simplify=1e-6))
     assert not hasattr(part.contacts[0], "embedded")
     assert any("Simplify leaves its mesh" in note for note in part.notes)
+
+
+def test_a_turned_mesh_has_as_few_faces():
+    """Its tolerance is a share of its extent along the axes of its object, not along those of the world."""
+    vertices, triangles, nodes, tets = around()
+    count = []
+    for turn in (np.eye(3), Rotation.from_euler("xyz", (0.0, -35.3, 45.0), degrees=True).as_matrix()):
+        shape, inside = (points * [1.0, 0.3, 0.3] @ turn.T for points in (vertices, nodes))
+        made = thinned_mesh(Volume(inside, tets, axes=turn), bind(inside, tets, shape, triangles), triangles, SHARE)
+        count.append(len(made.triangles))
+    assert count[1] == pytest.approx(count[0], rel=0.05)  # but for ties

@@ -1,9 +1,11 @@
 """A body's maps, handles and pins become numbers per element and roles of nodes, or a refusal with the field's path."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from solver import catalogue
 from solver.embedding.bind import bind
@@ -336,3 +338,16 @@ def test_each_list_of_spots_moves_in_its_own_way_and_no_node_in_two():
     assert first.nodes.max() <= alone[0].nodes.max() and np.isin(first.nodes, alone[0].nodes).all()
     listed = bar.fields(dynamic=schema.Dynamic(spots=[schema.Spots(way("mean"), dynamic.weights)])).patches
     np.testing.assert_array_equal(listed[0].nodes, alone[0].nodes)
+
+
+def test_spots_of_a_turned_object_are_as_wide():
+    """Their radius is a share of the diagonal of the box along the axes of the object, which a turn leaves as it is."""
+    found = []
+    for turn in (np.eye(3), Rotation.from_euler("xyz", (0.0, 35.0, 45.0), degrees=True).as_matrix()):
+        bar = Bar()
+        bar.volume = replace(bar.volume, nodes=bar.volume.nodes @ turn.T, axes=turn)
+        bar.vertices = bar.arrays["vertices.npy"] = bar.vertices @ turn.T
+        bar.embedding = bind(bar.volume.nodes, bar.volume.tets, bar.vertices, bar.triangles)
+        fields = spots(bar, points=bar.name("points", np.array([[0.6, 0.2, 0.4]]) @ turn.T))
+        found.append([patch.nodes.tolist() for patch in fields.patches])
+    assert len(found[0]) == 1 and found[1] == found[0]

@@ -77,6 +77,15 @@ def test_nothing_kept_and_everything_kept(linear):
     assert linear.condense().shape == (0, SIZE)
 
 
+@pytest.mark.parametrize("key", ["cholmod", "cvxopt"])
+def test_where_everything_is_pinned_nothing_is_solved(key):
+    linear = installed(key)()
+    empty = sp.csc_matrix((0, 0))
+    linear.analyse(empty, 0)
+    linear.factor(empty)
+    assert linear.solve(np.zeros(0)).shape == (0,) and linear.solve(np.zeros((0, 3))).shape == (0, 3)
+
+
 @pytest.fixture(scope="module")
 def box_factor():
     """A factor with supernodes of many sizes: a grid's Laplacian on 3 x 3 blocks."""

@@ -73,7 +73,7 @@ def jellies(folder, fine, aside=(0.05, 0.02), friction=True):
     for k, at in enumerate(([0.0, 0.0, 1.0], [*aside, 3.05])):
         vertices, triangles = block(np.array(at) - 1.0, np.array(at) + 1.0)
         if fine:
-            vertices, triangles = divided(vertices, triangles)
+            vertices, triangles = divided(vertices, triangles, 0.35)
         arrays |= {f"v{k}": vertices, f"f{k}": triangles}
         bodies.append({"name": f"Jelly {k}", "surface": {"vertices": f"arrays/v{k}.npy",
                                                          "triangles": f"arrays/f{k}.npy"},
@@ -99,7 +99,7 @@ def test_jellies_with_defaults_stay_on_each_other(tmp_path, monkeypatch, fine):
 
 def test_a_point_is_pushed_out_of_the_side_that_it_came_through():
     """One that has gone deep beside an edge in a step is nearer to the other side."""
-    vertices, triangles = divided(*block([0, 0, 0], [1, 1, 1]))
+    vertices, triangles = divided(*block([0, 0, 0], [1, 1, 1]), 0.17)
     skin, point, moved = Skin(vertices, triangles), np.array([[0.98, 0.5, 1.01]]), np.array([0.0, 0.0, -0.06])
     still = Standing(skin, vertices, vertices, vertices, vertices)
     comes = Standing(skin, point + moved, point, point + moved, point)
@@ -115,14 +115,14 @@ def test_a_point_is_pushed_out_of_the_side_that_it_came_through():
 
 def test_what_is_divided_is_the_same_surface():
     vertices, triangles = block([0, 0, 0], [2, 1, 1])
-    fine, faces = divided(vertices, triangles)
+    fine, faces = divided(vertices, triangles, 0.24)
     np.testing.assert_array_equal(fine[:8], vertices)
     corners = fine[faces]
     area = 0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     np.testing.assert_allclose(np.linalg.norm(area, axis=1).sum(), 10.0)
     np.testing.assert_allclose(np.einsum("ij,ij->", area, corners.mean(axis=1)) / 3.0, 2.0)  # its volume
     edges = corners - np.roll(corners, 1, axis=1)
-    assert np.linalg.norm(edges, axis=2).max() < np.sqrt(6.0) / 10.0
+    assert np.linalg.norm(edges, axis=2).max() <= 0.24
 
 
 def test_what_lies_on_each_other_falls_as_one(tmp_path):

@@ -80,13 +80,14 @@ def test_a_computer_that_sleeps_owes_no_steps(window):
     assert window.engine.restarts == 0 and np.isfinite(places).all()
 
 
-def test_a_slow_step_is_shown_before_the_next_one(window, monkeypatch):
+@pytest.mark.parametrize("seconds", [0.05, 0.011], ids=["slow", "two in three redraws"])
+def test_a_slow_step_is_shown_before_the_next_one(window, monkeypatch, seconds):
     window.play(0.1, control(DOWN))
     before, step = window.frame["time"][0], window.engine.step
 
     def slow(*what):
         step(*what)
-        window.clock.wait(0.05)
+        window.clock.wait(seconds)
 
     monkeypatch.setattr(window.engine, "step", slow)
     window.clock.wait(0.1)

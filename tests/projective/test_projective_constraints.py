@@ -11,6 +11,7 @@ from solver.parts.projective.building import cloth_constraints, ropes, springs, 
 from solver.parts.projective.constraints import Lengths, Tets, Triangles
 
 NODES, TETS = box((2, 1, 1), (0.2, 0.1, 0.1))
+ACROSS = np.array([[1.0, 0.0, 300.0, 2e3, 1.02], [0.6, 0.8, 200.0, 0.0, 9.0]])  #: ways of triangles
 PAIRS = np.array([[0, 3], [1, 5], [2, 4]], dtype=np.int32)
 
 
@@ -24,9 +25,10 @@ def kinds():
         "anchors": (NODES, Lengths.of(np.array([[2], [5]]), np.array([1.0]), 20.0, 0.0, 0.0, np.ones((2, 3)))),
         "rotations": (NODES, Tets(NODES, TETS, np.full(count, 1e4), np.zeros(count))),
         "volumes": (NODES, Tets(NODES, TETS, np.zeros(count), np.full(count, 1e5))),
-        "triangles": (made.rest, Triangles(made.triangles, made.gradients, 300.0 * made.areas)),
+        "turned": (made.rest, Triangles(made.triangles, made.gradients, made.areas, np.zeros((0, 5)), 300.0)),
+        "ways": (made.rest, Triangles(made.triangles, made.gradients, made.areas, ACROSS, 0.0)),
         **{name: (made.rest, one) for name, one in zip(
-            ("ways", "bends", "shears"), cloth_constraints(made, WOVEN | {"stretch_limit": 0.02}, BENDS), strict=True)},
+            ("triangles", "bends"), cloth_constraints(made, WOVEN | {"stretch_limit": 0.02}, BENDS), strict=True)},
     }
 
 
@@ -65,6 +67,19 @@ def test_the_matrix_bounds_the_energy_from_above(kind):
         x, d = moved(rest, 0.2, seed), moved(0.0 * rest, 1.0, seed + 50) + 0.1 * moved(rest, 1.0, seed + 90)
         bound = energy(one, x) - float(np.vdot(slope(one, x), d)) + 0.5 * float(np.vdot(d, matrix @ d))
         assert energy(one, x + d) <= bound + 1e-9 * abs(bound)
+
+
+@pytest.mark.parametrize("flat", [[0.0, 1.0], [1.0, 0.0], [0.0, 0.0]], ids=["narrow", "short", "point"])
+def test_triangles_without_area_pull_as_those_do_that_nearly_have_none(flat):
+    rest, one = kinds()["triangles"]
+    found = []
+    for least in (0.0, 1e-5):
+        x = np.zeros_like(rest)
+        x[:, :2] = rest[:, :2] * np.maximum(flat, least)
+        found.append(energy(one, x))
+        assert np.isfinite(slope(one, x)).all()
+    assert found[0] == pytest.approx(found[1], rel=1e-3)
+    assert found[0] > 0.0
 
 
 @pytest.mark.parametrize("woven", [WOVEN, WOVEN | {"poisson_ratio": 0.0}, WOVEN | {"shear": 150.0,

@@ -146,9 +146,7 @@ BY_HAND = {
         "constraint.collide",
     "what a rig becomes": "part.role part.shape part.radius part.joint part.axis part.use_limits part.limit_low "
                           "part.limit_high part.planar mechanism.use_skin mechanism.pull_to",
-    "entries of lists over time, and the catalogue's parameters in them":
-        "pull.strength constraint.kind constraint.length constraint.strength constraint.radius constraint.at_most "
-        "constraint.closes",
+    "both ends of a constraint": "constraint.radius",
 }
 
 #: properties that no bake reads: groups and lists themselves, what buttons remember, playback

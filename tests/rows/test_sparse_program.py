@@ -7,17 +7,11 @@ import scipy.sparse as sp
 from scipy.optimize import LinearConstraint, minimize
 
 from solver.linear.cholesky.superlu import SuperLU
+from solver.rows.names import Multipliers
 from solver.rows.sparse.across import Across
+from solver.rows.sparse.minimum import Infeasible, Singular
 from solver.rows.sparse.program import SparseProgram
-from solver.rows.sparse.rows import (
-    Infeasible,
-    Singular,
-    SpreadRows,
-    VertexRows,
-    WarmStart,
-    no_spread_rows,
-    no_vertex_rows,
-)
+from solver.rows.tables import SparseRows, VertexRows, no_sparse_rows, no_vertex_rows
 
 NONE = 1e30  #: a bound that is none, in daqp's words
 
@@ -26,9 +20,14 @@ def table(vertex, factor, target, equal=None, first=100):
     factor = np.asarray(factor, dtype=float)
     padded = np.zeros((len(factor), 5))
     padded[:, : factor.shape[1]] = factor
-    return VertexRows(np.asarray(vertex, np.int32), padded, np.asarray(target, dtype=float),
-                      np.zeros(len(target), bool) if equal is None else np.asarray(equal, dtype=bool),
-                      first + np.arange(len(target), dtype=np.int64))
+    return VertexRows.hard(np.asarray(vertex, np.int32), padded, np.asarray(target, dtype=float),
+                           np.zeros(len(target), bool) if equal is None else np.asarray(equal, dtype=bool),
+                           first + np.arange(len(target), dtype=np.int64))
+
+
+def starting(names):
+    """A warm start in which these rows are active."""
+    return Multipliers.of((names, np.ones(len(names))))
 
 
 def random_program(seed, count=30, most_rows=3):
@@ -60,7 +59,7 @@ def random_program(seed, count=30, most_rows=3):
     spread = seed % 8
     matrix = sp.random(spread, size, 0.05, random_state=seed, format="csr")
     return (sp.csc_matrix(A), 3.0 * rng.normal(size=size), unknowns, rows,
-            SpreadRows(matrix, 0.2 * rng.normal(size=spread) - 0.3, np.arange(spread) < 1,
+            SparseRows.hard(matrix, 0.2 * rng.normal(size=spread) - 0.3, np.arange(spread) < 1,
                        10_000 + np.arange(spread, dtype=np.int64)))
 
 
@@ -72,7 +71,7 @@ def written_out(size, unknowns, rows, spread):
             if unknown >= 0:
                 dense[r, unknown] += rows.factor[r, i]
     return (np.vstack([dense, spread.matrix.toarray()]), np.concatenate([rows.target, spread.target]),
-            np.concatenate([rows.equal, spread.equal]))
+            np.concatenate([rows.is_equation, spread.is_equation]))
 
 
 def by_daqp(A, b, C, c, equal):
@@ -144,9 +143,9 @@ def test_warm_start_gives_the_same_answer_and_saves_factors(seed):
     assert warm.tried == 1 < cold.tried and (warm.active == cold.active).all()
     # what held at the step before is found by the rows' names, wherever they stand now
     order = np.random.default_rng(seed).permutation(len(rows))
-    turned = VertexRows(rows.vertex[order], rows.factor[order], rows.target[order], rows.equal[order], rows.key[order])
+    turned = rows.of(order)
     again = program.solve(A, b, unknowns, turned, spread, cold.warm)
-    wrong = program.solve(A, b, unknowns, rows, spread, WarmStart(np.setdiff1d(rows.key, cold.warm.keys)))
+    wrong = program.solve(A, b, unknowns, rows, spread, starting(np.setdiff1d(rows.name, cold.warm.name)))
     for other in (warm, again, wrong):
         assert np.abs(other.u - cold.u).max() <= 1e-10 * np.abs(cold.u).max()
 
@@ -174,7 +173,7 @@ def test_rows_that_have_to_hold_do_where_nothing_else_resists():
     factor = np.zeros((2, 5))
     factor[0, 4] = factor[1, 0] = 1.0
     rows = table([0, 0], factor, [0.0, -9.0], [True, False])
-    answer = SparseProgram().solve(sp.csc_matrix(A), b, unknowns, rows, None, WarmStart(rows.key))
+    answer = SparseProgram().solve(sp.csc_matrix(A), b, unknowns, rows, None, starting(rows.name))
     assert answer.factored == 1 < answer.tried  # it was let go beside the factor
     assert abs(answer.u[4]) < 1e-14 * np.abs(answer.u).max()
     alone = np.delete(np.arange(15), 4)
@@ -211,7 +210,7 @@ def test_where_guesses_go_in_circles_rows_are_taken_one_by_one():
     A, b, unknowns, rows = dense_pairs(48)
     answer = SparseProgram().solve(A, b, unknowns, rows)
     assert answer.one_by_one
-    C, c, equal = written_out(len(b), unknowns, rows, no_spread_rows(len(b)))
+    C, c, equal = written_out(len(b), unknowns, rows, no_sparse_rows(len(b)))
     judged(A, b, C, c, equal, answer)
     assert value_of(A, b, answer.u) == pytest.approx(by_daqp(A, b, C, c, equal)[1], rel=1e-8)
 
@@ -222,8 +221,8 @@ def test_one_by_one_is_daqps_from_any_start(seed, monkeypatch):
     A, b, unknowns, rows, spread = random_program(seed)
     C, c, equal = written_out(len(b), unknowns, rows, spread)
     rng = np.random.default_rng(seed)
-    for keys in (rows.key[:0], rng.permutation(rows.key)[: len(rows) // 2]):
-        answer = SparseProgram().solve(A, b, unknowns, rows, spread, WarmStart(keys))
+    for names in (rows.name[:0], rng.permutation(rows.name)[: len(rows) // 2]):
+        answer = SparseProgram().solve(A, b, unknowns, rows, spread, starting(names))
         assert answer.one_by_one
         judged(A, b, C, c, equal, answer)
         assert value_of(A, b, answer.u) == pytest.approx(by_daqp(A, b, C, c, equal)[1], rel=1e-8)
@@ -247,7 +246,7 @@ def test_rows_of_a_corner_that_others_imply(name, seed):
     b[unknowns[4, :3]] = [0.7, -2.0, -30.0]  # into the corner
     rows = table([4] * len(factor), factor, np.zeros(len(factor)), equal)
     answer = SparseProgram().solve(A, b, unknowns, rows)
-    C, c, holds = written_out(len(b), unknowns, rows, no_spread_rows(len(b)))
+    C, c, holds = written_out(len(b), unknowns, rows, no_sparse_rows(len(b)))
     judged(A, b, C, c, holds, answer)
     assert value_of(A, b, answer.u) == pytest.approx(by_daqp(A, b, C, c, holds)[1], rel=1e-8, abs=1e-12)
     assert answer.active.any() and np.linalg.matrix_rank(C[answer.active]) == answer.active.sum()
@@ -268,7 +267,7 @@ def test_rows_that_contradict_each_other_are_named(name):
     A, b, unknowns, _, _ = random_program(3)
     with pytest.raises(Infeasible, match="contradict each other") as raised:
         SparseProgram().solve(A, b, unknowns, table(vertex, factor, target, equal))
-    assert raised.value.keys.tolist() == named
+    assert raised.value.names.tolist() == named
 
 
 def test_a_row_over_several_vertices_against_one_on_a_vertex_is_named():
@@ -276,10 +275,10 @@ def test_a_row_over_several_vertices_against_one_on_a_vertex_is_named():
     rows = table([2, 3], [[1, 0, 0], [1, 0, 0]], [0.0, 0.0])
     matrix = np.zeros((1, len(b)))
     matrix[0, unknowns[[2, 3], 0]] = -1.0
-    across = SpreadRows(sp.csr_matrix(matrix), np.array([0.5]), np.zeros(1, bool), np.array([7], np.int64))
+    across = SparseRows.hard(sp.csr_matrix(matrix), np.array([0.5]), np.zeros(1, bool), np.array([7], np.int64))
     with pytest.raises(Infeasible) as raised:
         SparseProgram().solve(A, b, unknowns, rows, across)
-    assert raised.value.keys.tolist() == [7, 100, 101]
+    assert raised.value.names.tolist() == [7, 100, 101]
 
 
 @pytest.mark.parametrize("own", [0.0, 1e-17, -1.0])
@@ -305,7 +304,7 @@ def test_a_motion_of_several_unknowns_that_nothing_resists_is_named_and_a_row_ma
     assert sorted(raised.value.unknowns) == sorted(unknowns[2, :3]) and (raised.value.vertices == 2).all()
     rows = table([2], [[1.0, 0.0, 0.0]], [0.25], [1])
     answer = SparseProgram().solve(singular, b, unknowns, rows)
-    C, c, equal = written_out(len(b), unknowns, rows, no_spread_rows(len(b)))
+    C, c, equal = written_out(len(b), unknowns, rows, no_sparse_rows(len(b)))
     judged(singular, b, C, c, equal, answer)
 
 
@@ -327,7 +326,7 @@ def test_rows_that_come_and_go_beside_one_factor_answer_as_another_factor_does(s
     answers = []
     for few in (0, 24, 10_000):
         monkeypatch.setattr("solver.rows.sparse.reduced.FEW", few)
-        answers.append(SparseProgram().solve(A, b, unknowns, rows, spread, WarmStart(rows.key[::3])))
+        answers.append(SparseProgram().solve(A, b, unknowns, rows, spread, starting(rows.name[::3])))
     anew, usual, beside = answers
     assert beside.factored == 1 < beside.tried and usual.factored <= anew.factored == anew.tried
     for other in (usual, beside):

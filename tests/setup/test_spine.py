@@ -55,21 +55,29 @@ CLASSES = {
 #: the room of programs of rows, and the classes there that solve one
 PROGRAMS = {
     "rows/bilateral.py Bilateral": "equations by their dual, which the other rows then respond through",
+    "rows/eliminated.py EliminatedRows": "equations along given directions, which are taken out of the unknowns",
+    "rows/filtered.py FilteredProgram": "equations of single nodes, taken out of the unknowns without a factor",
     "rows/dense_dual.py DenseDual": "equations, bounds and cones by the dual, where A is known by its response",
     "rows/bounded.py BoundedProgram": "impulses within bounds, by a semismooth Newton method or an active set",
     "rows/sparse/program.py SparseProgram": "equations and bounds of single vertices, where A is a sparse matrix",
     "rows/sparse/reduced.py ReducedProgram": "the factor and active set of one SparseProgram",
 }
-#: files outside that pose programs, with their rows
+#: the tables in which they take rows, whoever poses them
+TABLES = {"DenseRows", "SparseRows", "VertexRows"}
+#: files outside that make such tables or programs, with their rows
 POSED = {
     "bearings/bisp.py": "friction along the lines of bearings, whose normal forces the tree hands on",
     "bearings/staggered.py": "normal forces and friction of bearings in turn, as the dissertation has it",
     "constraints/projection.py": "loops and drives, for positions after a step",
     "constraints/ways/acceleration.py": "equations of accelerations between nodes, to compare with",
     "constraints/ways/compliant.py": "equations between nodes, hard or with compliance",
+    "constraints/ways/mass_modification.py": "nodes pinned along some directions",
     "constraints/ways/symplectic.py": "equations at the end of a symplectic step of nodes, to compare with",
+    "integrators/additive.py": "modes of soft bodies that move as an exponential says",
     "nonlinear/gap_active_set.py": "gaps between surfaces of nodes, along one direction of Newton's method",
-    "parts/eol/solving.py": "contact, pins and directions of cloth with Sharp Edges",
+    "parts/eol/cone.py": "what vertices of cloth on sharp edges and points may do",
+    "parts/eol/contact_rows.py": "contact of vertices, edges and faces of cloth with Sharp Edges",
+    "parts/eol/rows.py": "pins of cloth with Sharp Edges",
     "world/constraints.py": "loops, drives, limits and contacts of mechanisms",
     "world/joints_with_friction.py": "those, beside friction inside joints",
 }
@@ -100,15 +108,12 @@ WRITES = {
     "parts/conjac/conjac.py _condensed self._single.too_soft": "its own single precision",
     "parts/conjac/conjac.py forget_past self._single.too_soft": "its own single precision",
     "parts/conjac/reduced_precision.py condense showing.factored": "counts factors of a linear solver",
-    "parts/eol/sliding_cloth.py _remeshed self._solving.warm": "warm start of the next substep",
-    "parts/eol/sliding_cloth.py _substep self._solving.warm": "warm start of the next substep",
     "parts/eol/sliding_cloth.py felt_step self.step_log.substeps": "the log's counts",
     "parts/eol/solving.py _counted self.step_log": "the log's counts",
     "parts/eol/solving.py _kept_apart self.step_log.rounds": "the log's counts",
     "parts/joints/jointed.py _add_explicit self.on_rates.force": "its own forces on rates, overwritten in each stage",
     "parts/joints/jointed.py acceleration self.on_rates.force": "its own forces on rates, overwritten in each stage",
     "parts/modes/stepping.py _direction stage.factor": "the stage of one step, which is made and dropped there",
-    "world/islands.py _solve_group self._soft.island_factorizations": "counts factors",
     "world/islands.py solve plain.system.factored": "which pairs the factor in the linear solver belongs to",
     "world/subsystems.py naming_part failure.part": "a failure gets its part's number on its way out",
     "world/world.py check_step_size failure.part": "a failure gets its part's number on its way out",
@@ -197,11 +202,29 @@ def test_rows_are_solved_in_one_room():
     assert {file.split("/")[0] for file, tree in trees().items() if "daqp" in imported(tree)} == {"rows"}
 
 
+def made(tree):
+    """Names of classes that a file makes, by themselves or by a method of the class."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            made_by = node.func.value if isinstance(node.func, ast.Attribute) else node.func
+            yield getattr(made_by, "id", "")
+
+
 def test_every_file_that_poses_rows_is_known():
-    names = {name.rpartition(" ")[2] for name in PROGRAMS}
-    found = {file for file, tree in trees().items() if not file.startswith("rows/")
-             if names & {name.rpartition(".")[2] for name in imported(tree)}}
+    names = TABLES | {name.rpartition(" ")[2] for name in PROGRAMS}
+    found = {file for file, tree in trees().items() if not file.startswith("rows/") and names & {*made(tree)}}
     assert found == set(POSED)
+
+
+def test_all_rows_are_in_the_tables_of_one_room():
+    """Every program takes the tables, and nobody outside has one of its own."""
+    assert heirs("RowTable") == TABLES
+    assert {file for file, tree in trees().items() for node in ast.walk(tree)
+            if isinstance(node, ast.ClassDef) and node.name in TABLES | {"RowTable", "ConeRows"}} == {"rows/tables.py"}
+    fields = {"target", "low", "high", "compliance", "name"}
+    table = next(node for node in ast.walk(trees()["rows/tables.py"])
+                 if isinstance(node, ast.ClassDef) and node.name == "RowTable")
+    assert {item.target.id for item in table.body if isinstance(item, ast.AnnAssign)} == fields
 
 
 def test_parts_are_coupled_in_two_ways():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...rows.bilateral import Bilateral
+from ...rows.tables import DenseRows
 from ...state import Vec
 from ..points.rows import PointRows
 
@@ -30,6 +31,6 @@ class Acceleration:
         along = np.einsum("ri,ri->r", y, rows.direction)
         turning = rows.bend * (np.einsum("ri,ri->r", y, y) - along**2)
         target = -turning - 2.0 * self._rate * (G @ v.ravel()) - self._rate**2 * rows.value
-        solved = Bilateral(G, lambda right: right / each[:, None], np.zeros(len(target)))
-        a, multiplier = solved.solve(force.ravel() / each, target)
+        solved = Bilateral(DenseRows.equations(G, target), lambda right: right / each[:, None])
+        a, multiplier = solved.solve(force.ravel() / each)
         return a.reshape(-1, 3), multiplier

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.sparse.linalg import splu
 
 from ...rows.bilateral import Bilateral
+from ...rows.tables import DenseRows
 from ...state import Vec
 from .interface import Enforced, RowSystem
 
@@ -22,9 +23,9 @@ class Compliant:
         if system.geometric is not None:
             respond = splu(system.matrix - system.impulse * system.seconds * system.geometric).solve
         G = np.ascontiguousarray(system.jacobian.toarray())
-        rows = Bilateral(G, respond, compliance / (system.impulse * system.seconds))
         target = -system.value / system.seconds
-        v, impulse = rows.solve(respond(system.right.reshape(-1, 1))[:, 0], target)
+        rows = Bilateral(DenseRows.equations(G, target, compliance / (system.impulse * system.seconds)), respond)
+        v, impulse = rows.solve(respond(system.right.reshape(-1, 1))[:, 0])
         refuse_contradiction(rows, G @ v + compliance / (system.impulse * system.seconds) * impulse - target, target, G,
                              v)
         return Enforced(v, impulse, rows.redundant)

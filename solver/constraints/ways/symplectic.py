@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...rows.bilateral import Bilateral
+from ...rows.tables import DenseRows
 from ...state import Vec
 from .interface import Enforced, RowSystem
 
@@ -17,7 +18,7 @@ class Symplectic:
     def solve(self, system: RowSystem, compliance: Vec) -> Enforced:
         """Return the solution. Raises ValueError where rows of α = 0 contradict each other. [Servin 2006]"""
         G, h = np.ascontiguousarray(system.jacobian.toarray()), system.seconds
-        rows = Bilateral(G, system.respond, MEAN / h**2 * compliance)
         target = -MEAN / h * system.value + G @ system.velocity
-        v, impulse = rows.solve(system.respond(system.right.reshape(-1, 1))[:, 0], target)
+        rows = Bilateral(DenseRows.equations(G, target, MEAN / h**2 * compliance), system.respond)
+        v, impulse = rows.solve(system.respond(system.right.reshape(-1, 1))[:, 0])
         return Enforced(v, impulse, rows.redundant)

@@ -1,7 +1,7 @@
-"""Surfaces of triangles: which of them are near each other, how far they may move, whether they cross.
+"""Surfaces of triangles: which pairs are near, how far they may move without contact, and which intersect.
 
-The only file that knows ipctk. Pairs that outlive the collection which they were taken from crash the interpreter at
-its end, so they are turned into arrays here at once.
+This file alone uses ipctk. Pairs must not outlive the collection that they were taken from, or the interpreter crashes
+at its end: they are copied into arrays here at once.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .neighbours import Neighbours, lengths
 from .taking_kernels import cut_ways, goes_less, take_pairs
 from .through_kernels import may_go_through
 
-ROUNDING = 1.0e-9  #: of lengths: what differs by more is no rounding
+ROUNDING = 1.0e-9  #: of lengths: larger differences are no rounding
 REBUILD = 0.1  #: of the nodes: where more are outside the skin, a list is rebuilt
 SHORT = 0.15  #: of the requested skin: pays off where near pairs are valid for a few positions alone
 LISTS = 2  #: that are cached: for the start of a stage and its predicted end
@@ -38,7 +38,7 @@ GOING_ON = 4  #: of them, in which a node that touches a blocked one moves on un
 
 @dataclass(frozen=True)
 class NearPairs:
-    """All pairs that are within some distance; node numbers."""
+    """All pairs within some distance, by node numbers."""
 
     nodes: Index  #: (k, 4): a point and a triangle, or two ends of an edge and two of another one
     points: int  #: that many pairs of a point and a triangle stand first
@@ -47,13 +47,13 @@ class NearPairs:
 
     @property
     def is_self(self) -> Mask:
-        """Whether both sides are of one body, (k,)."""
+        """Return whether both sides are of one body, (k,)."""
         same: Mask = self.bodies[:, 0] == self.bodies[:, 1]
         return same
 
 
 class Surfaces:
-    """All that may touch, as one mesh."""
+    """All surfaces that may touch, as one mesh."""
 
     def __init__(self, rest: Vec, triangles: Index, group: Index, owner: Index | None = None, collide: Any = None,
                  serves_long: bool = True, wires: Index | None = None, quads: Index | None = None,
@@ -115,10 +115,8 @@ class Surfaces:
         return ipctk.LBVH()
 
     def near(self, x: Vec, distance: float, spare: float = 0.0) -> NearPairs:
-        """All pairs within a distance [m] at positions of all nodes (n, 3) [m], in one order.
-
-        spare: how far nodes may go from here before what is found does not help to find those elsewhere [m].
-        """
+        """Return all pairs within a distance [m] at positions of all nodes, (n, 3) [m], in one order. spare:
+        displacement of nodes from there up to which the list is reused [m]."""
         here = np.ascontiguousarray(x[self.nodes])
         self._spare = max(self._spare, self._room_share * spare)
         listed, moved = self._listed(here, distance)
@@ -173,7 +171,7 @@ class Surfaces:
         return np.where(isolated, own, moved), lambda: np.where(isolated[:, None], went(), all_went)
 
     def _list(self, here: Vec, distance: float) -> Neighbours:
-        """All pairs within a distance [m] where nodes are at (s, 3) [m]."""
+        """Return a list of all pairs within a distance [m] with nodes at (s, 3) [m]."""
         pairs, points, keys, square = self._within(here, distance, None)
         return Neighbours(here, distance, pairs, points, keys, np.sqrt(square))
 
@@ -196,7 +194,7 @@ class Surfaces:
         return pairs, len(found[0]), np.concatenate(keys), square
 
     def _nodes_of(self, rows: Index, points: int) -> Index:
-        """Nodes of both rows of pairs (k, 2), the first a point where there are points, (k, 4)."""
+        """Return nodes of both rows of pairs (k, 2), the first a point where there are points, (k, 4)."""
         if points:
             return np.column_stack([rows[:, 0], self.triangles[rows[:, 1] - points]])
         return np.column_stack([self.edges[rows[:, 0]], self.edges[rows[:, 1]]])
@@ -209,22 +207,22 @@ class Surfaces:
         return apart
 
     def _that_collide(self, pairs: Index) -> Mask | slice:
-        """Which of pairs (k, 4) are of bodies that touch each other."""
+        """Return which of pairs (k, 4) are of bodies that collide."""
         if self._owner is None or self._collide is None:
             return slice(None)
         met: Mask = self._collide[self._owner[pairs[:, 0]], self._owner[pairs[:, 3]]]
         return met
 
     def nearest_to_itself(self, x: Vec, distance: float, bodies: int) -> Vec:
-        """The least distance of a pair on one connected piece of each body at positions (n, 3), (b,) [m], as far as it
-        is below a distance."""
+        """Return the least distance of a pair on one connected piece of each body at positions (n, 3), `distance` at
+        most, (b,) [m]."""
         near, same = self._measured(x, distance)
         least = np.full(bodies, distance)
         np.minimum.at(least, near.bodies[same, 0], np.sqrt(near.square[same]))
         return least
 
     def nearest_of_pieces(self, x: Vec, distance: float, thickness: Vec, bodies: int) -> Vec:
-        """The least gap of two connected pieces of each two bodies, (b, b) [m], as far as it is below a distance.
+        """Return the least gap between connected pieces of each two bodies, `distance` at most, (b, b) [m].
 
         x: positions, (n, 3) [m]. thickness: of each node, by which a gap to another body is less, (n,) [m].
         """
@@ -235,7 +233,7 @@ class Surfaces:
         return np.minimum(least, least.T)
 
     def _measured(self, x: Vec, distance: float) -> tuple[NearPairs, Mask]:
-        """Near pairs, and whether both sides of each are on one connected piece."""
+        """Return near pairs, and whether both sides of each are on one connected piece."""
         near = self.near(x, distance)
         piece = np.full(len(x), -1)
         piece[self.nodes] = self._pieces
@@ -243,7 +241,7 @@ class Surfaces:
 
     @cached_property
     def _pieces(self) -> Index:
-        """Which connected piece of the surface each of `nodes` belongs to, (s,)."""
+        """Return the connected piece of the surface that each of `nodes` belongs to, (s,)."""
         count, (first, second) = len(self.nodes), self.edges.T
         graph = sp.coo_array((np.ones(len(first)), (first, second)), shape=(count, count))
         pieces: Index = connected_components(graph, directed=False)[1]
@@ -328,8 +326,8 @@ class Surfaces:
         return np.concatenate(found), len(found[0])
 
     def crossing(self, x: Vec) -> tuple[Index, Index] | None:
-        """Nodes of an edge (2,) and of a triangle (3,) that it goes through at positions (n, 3), None where none does.
-        """
+        """Return nodes of an edge (2,) and of a triangle (3,) that it intersects at positions (n, 3); None where there
+        are none."""
         here = np.ascontiguousarray(x[self.nodes])
         rows = overlapping_rows(here, self._edges_and_triangles, len(self.edges), self._group, self._overlap)
         self._overlap = max(self._overlap, 2 * len(rows))
@@ -372,7 +370,8 @@ def _strangers(owner: Index, collide: Any) -> Iterator[Any]:
 
 
 def _on_one_side(ends: Vec, corners: Vec) -> Mask:
-    """Which edges, (k, 2, 3), have both ends on one side of the plane of a triangle, (k, 3, 3), beyond all rounding."""
+    """Return which edges, (k, 2, 3), have both ends on one side of the plane of a triangle, (k, 3, 3), beyond
+    rounding."""
     first = corners[:, 0]
     normal = np.cross(corners[:, 1] - first, corners[:, 2] - first)
     way = ends - first[:, None]
@@ -383,7 +382,7 @@ def _on_one_side(ends: Vec, corners: Vec) -> Mask:
 
 
 def _numbers(pairs: Any, first: str, second: str) -> Index:
-    """Two numbers of each pair, (k, 2), sorted, whatever order the search left them in."""
+    """Return two numbers of each pair, (k, 2), sorted, independent of the order of the search."""
     if not len(pairs):
         return np.zeros((0, 2), dtype=np.int32)
     found = np.array([*map(attrgetter(first, second), pairs)], dtype=np.int32)

@@ -43,6 +43,7 @@ class _Placed:
     tree: cKDTree  #: of the sampled places
     cells: CandidateCells | None  #: of one that stands still
     normals: Vec  #: of the triangles, (t, 3)
+    reach: Vec  #: of each triangle from its first corner, and a little more [m], (t,)
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,8 @@ class ObstacleMesh:
         """
         before, after = self._at(time), self._at(time + h)
         moves = 0.0 if before is after else float(np.sqrt(((after.x - before.x) ** 2).sum(axis=1).max()))
-        goes = np.sqrt(((end - begun) ** 2).sum(axis=1))
+        ways = end - begun
+        goes = np.sqrt(np.einsum("ij,ij->i", ways, ways))
         reach = float(goes.max(initial=0.0)) + moves + margin + self._spacing + DEPTH * self.diagonal
         off = _off_box(begun, *(edge(before.x, axis=0) for edge in (np.min, np.max)))
         # nothing off the box of a closed mesh is inside of it
@@ -168,9 +170,11 @@ class ObstacleMesh:
             x = np.require(self._motion.at(key), float, ["C", "W"])
             places = np.einsum("pc,pcd->pd", self._sampled, x[self.triangles[self._whose]])
             tree = cKDTree(places, balanced_tree=False, compact_nodes=False)
-            cells = None if self._motion.moves else CandidateCells(tree, self._whose, self._spacing,
+            sides = x[self.triangles[:, 1:]] - x[self.triangles[:, :1]]
+            reach = (1.0 + ON) * np.sqrt((sides**2).sum(axis=2).max(axis=1))
+            cells = None if self._motion.moves else CandidateCells(tree, x, self.triangles, reach, self._spacing,
                                                                    DEPTH * self.diagonal)
-            found = _Placed(x, tree, cells, unit_normals(x, self.triangles))
+            found = _Placed(x, tree, cells, unit_normals(x, self.triangles), reach)
         self._placed[key] = found
         while len(self._placed) > 2:
             self._placed.pop(next(iter(self._placed)))
@@ -180,8 +184,10 @@ class ObstacleMesh:
         """The nearest triangles of points (k, 3) [m] that have sampled places within reach [m]."""
         found, weights = np.empty(len(points), dtype=np.int32), np.zeros((len(points), 3))
         outward = np.zeros((len(points), 3))
-        nearest_candidates(np.ascontiguousarray(points), self._candidates(placed, points, reach), self.triangles,
-                           placed.x, placed.normals, (ON * self.diagonal) ** 2, reach**2, found, weights, outward)
+        candidates = self._candidates(placed, points, reach)
+        nearest_candidates(np.ascontiguousarray(points), candidates, self.triangles, placed.x, placed.reach,
+                           placed.normals, (ON * self.diagonal) ** 2, reach**2, np.empty(candidates.shape[1]), found,
+                           weights, outward)
         return _Nearest(found, weights, outward)
 
     def _candidates(self, placed: _Placed, points: Vec, reach: float) -> Index:
@@ -218,7 +224,7 @@ class ObstacleMesh:
 def _off_box(points: Vec, low: Vec, high: Vec) -> Vec:
     """Return how far points (k, 3) are off a box from low to high (3,), along the axis of which they are off most, (k,)
     [m], negative within."""
-    off: Vec = np.maximum(low - points, points - high).max(axis=1)
+    off: Vec = np.maximum.reduce([*(low - points).T, *(points - high).T])
     return off
 
 

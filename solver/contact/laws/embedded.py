@@ -119,7 +119,7 @@ class EmbeddedBounds:
     def gaps(self, x: Vec) -> Gaps:
         """Return gaps linearised about positions (n, 3) [m]."""
         found = self._bounds.gaps(self._embedded.positions(x))
-        return Gaps(found.normals @ self._embedded.by_axis, found.gap)
+        return Gaps(found.normals @ self._embedded.by_axis, found.gap, found.name)
 
     def record_forces(self, x: Vec, forces: Vec) -> None:
         """Record the contact forces at the stage's end, (k,) [N]."""

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...forces.stencils import Stencils
+from ...rows.names import Names
 from ...state import Index, Vec
 from ..find.distance_kernels import SQUARE, WAY, WORK, nearest_in_triangle, nearest_on_edges
 from ..find.mesh import Surfaces
@@ -123,6 +124,7 @@ class GapBounds:
         self._law, self._about = law, about
         #: 1 for two edges and 0 for a point and a triangle, then four nodes; rows sorted
         self._pairs: Index = np.zeros((0, 5), dtype=np.int32)
+        self._names: Names = np.zeros(0, dtype=np.int64)  #: of each, in the order of detection
         self._required = np.zeros((0, 2))  #: thickness and required gap of each [m]
         self._distance_work = np.zeros((0, WORK))
         if about is not None:
@@ -135,8 +137,13 @@ class GapBounds:
         pairs = np.concatenate([self._pairs, np.column_stack([is_edges, found.nodes])])
         required = np.concatenate([self._required,
                                    np.column_stack([found.thickness, OPEN_FRACTION * found.activation])])
+        names = np.concatenate([self._names, len(self._names) + np.arange(len(found.nodes))])
         self._pairs, which = np.unique(pairs, axis=0, return_index=True)
         self._required = required[which]
+        # names of new pairs follow each other
+        is_new = which >= len(self._names)
+        names[which[is_new]] = len(self._names) + np.arange(np.count_nonzero(is_new))
+        self._names = names[which]
 
     def gaps(self, x: Vec) -> Gaps:
         """Return the gaps of pairs that are near at positions (n, 3) [m] or were detected before."""
@@ -152,7 +159,7 @@ class GapBounds:
         N = sp.csr_matrix((values.ravel(), columns.ravel(), 12 * np.arange(len(nodes) + 1)),
                           shape=(len(nodes), x.size))
         gap = distance - self._required.sum(axis=1)
-        return Gaps(N, gap if about is x else gap + N @ (x - about).ravel())
+        return Gaps(N, gap if about is x else gap + N @ (x - about).ravel(), self._names)
 
     def record_forces(self, x: Vec, forces: Vec) -> None:
         """Record the contact forces of the last gaps at the stage's end, (k,) [N]."""

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...forces.stencils import StencilForce
+from ...rows.names import Names
 from ...state import Index, Vec
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class Gaps:
 
     normals: sp.csr_matrix  #: N, (k, 3 n)
     gap: Vec  #: less the enforced gap [m], (k,)
+    name: Names  #: of each pair during one stage, (k,)
 
 
 class Bounds(Protocol):

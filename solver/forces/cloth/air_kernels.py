@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ...threads import kernel
@@ -45,24 +47,25 @@ def drag(x, v, triangles, place, air, across, along, blocks):  # type: ignore[no
     x: (n, 3) [m]. v: (n, 3) [m/s]. triangles: (e, 3), and the rows of `blocks` of their corners. air: its node. across,
     along: ½ ρ c_n and ½ ρ c_t of each, (e,) [kg/m³].
     """
-    n, speed = np.empty(3), np.empty(3)
     for e in range(triangles.shape[0]):
         a, b, c = triangles[e, 0], triangles[e, 1], triangles[e, 2]
-        for i in range(3):
-            j, k = (i + 1) % 3, (i + 2) % 3
-            n[i] = (x[b, j] - x[a, j]) * (x[c, k] - x[a, k]) - (x[b, k] - x[a, k]) * (x[c, j] - x[a, j])
-            speed[i] = (v[a, i] + v[b, i] + v[c, i]) / 3.0 - v[air, i]
-        twice = np.sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2])
-        onto, square = 0.0, 0.0
-        for i in range(3):
-            n[i] /= max(twice, 1.0e-300)
-            onto += speed[i] * n[i]
-        for i in range(3):
-            square += (speed[i] - onto * n[i]) ** 2
+        u0, u1, u2 = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
+        w0, w1, w2 = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
+        n0, n1, n2 = u1 * w2 - w1 * u2, u2 * w0 - w2 * u0, u0 * w1 - w0 * u1
+        s0, s1, s2 = ((v[a, 0] + v[b, 0] + v[c, 0]) / 3.0 - v[air, 0], (v[a, 1] + v[b, 1] + v[c, 1]) / 3.0 - v[air, 1],
+                      (v[a, 2] + v[b, 2] + v[c, 2]) / 3.0 - v[air, 2])
+        twice = math.sqrt(n0 * n0 + n1 * n1 + n2 * n2)
+        size = max(twice, 1.0e-300)
+        n0, n1, n2 = n0 / size, n1 / size, n2 / size
+        onto = s0 * n0 + s1 * n1 + s2 * n2
+        s0, s1, s2 = s0 - onto * n0, s1 - onto * n1, s2 - onto * n2
         # a third of the triangle's to each of its corners
-        across_it, along_it = twice / 6.0 * across[e] * abs(onto), twice / 6.0 * along[e] * np.sqrt(square)
+        flat = twice / 6.0 * along[e] * math.sqrt(s0 * s0 + s1 * s1 + s2 * s2)
+        steep = twice / 6.0 * across[e] * abs(onto) - flat
+        d00, d01, d02 = steep * n0 * n0 + flat, steep * n0 * n1, steep * n0 * n2
+        d11, d12, d22 = steep * n1 * n1 + flat, steep * n1 * n2, steep * n2 * n2 + flat
         for corner in range(3):
-            row = place[e, corner]
-            for i in range(3):
-                for k in range(3):
-                    blocks[row, 3 * i + k] += (across_it - along_it) * n[i] * n[k] + (along_it if i == k else 0.0)
+            row = blocks[place[e, corner]]
+            row[0], row[1], row[2] = row[0] + d00, row[1] + d01, row[2] + d02
+            row[3], row[4], row[5] = row[3] + d01, row[4] + d11, row[5] + d12
+            row[6], row[7], row[8] = row[6] + d02, row[7] + d12, row[8] + d22

@@ -99,6 +99,8 @@ class Library(ABC):
 
     def solve(self, right: Vec) -> Vec:
         right = np.asarray(right, dtype=np.float64)  # scipy's iterations ask for their type by a vector of bytes
+        if not len(right):  # everything is pinned
+            return right
         if self._fronts is not None:
             return self._fronts.solve(right.reshape(len(right), -1)).reshape(right.shape)
         return self._solve(right)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...state import Vec
+from ...state import Index, Vec
 from ...threads import inlined, kernel, parallel_for
 from .single import SingleFactor
 from .supernodal import Supernodes
@@ -17,15 +17,20 @@ APART = 8208
 class SingleFew:
     """A_qq⁻¹ for a few columns, q all unknowns but the last ones, to about six digits of L."""
 
-    def __init__(self, inside: Supernodes, kept: int, single: SingleFactor | None = None) -> None:
+    def __init__(self, inside: Supernodes, kept: int, single: SingleFactor | None = None,
+                 rows: Index | None = None) -> None:
         """inside: of the factor to copy. kept: the last unknowns, which no other one is eliminated after. single: the
-        factor itself, where it was made in single precision."""
+        factor itself, where it was made in single precision. rows: which unknown each row of right-hand sides and
+        solutions is, (q,); None: as they are numbered."""
         self.single = SingleFactor(inside) if single is None else single  #: the copy, which solves for all unknowns
         self._inside = inside
         size = len(inside.permutation)
         place = np.empty(size, dtype=np.int32)
         place[inside.permutation] = np.arange(size)
+        self._place: Index
         self._place, self._held = place[: size - kept], inside.permutation >= size - kept
+        if rows is not None:
+            self._place = self._place[rows]
         trees = len(inside.trees) // 2
         self._y = np.zeros((trees + 1, FEW, size), dtype=np.float32)
         self._works, self._scale = np.zeros((trees + 1, FEW * APART), dtype=np.float32), np.zeros(FEW)

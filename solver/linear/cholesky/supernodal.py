@@ -41,7 +41,7 @@ INTEGERS = {0: ctypes.c_int32, 2: ctypes.c_int64}  #: CHOLMOD_INT and CHOLMOD_LO
 
 
 class Supernodes(ABC):
-    """A supernodal factor's arrays."""
+    """Arrays of a supernodal factor."""
 
     nodes = 0  #: whose unknowns come first, in whole 3 x 3 blocks, together in L too; 0 where nobody says so
 
@@ -68,7 +68,7 @@ class Supernodes(ABC):
         """Whether there are values: a matrix that could not be factored leaves none, or some."""
 
     def corner(self, which: Index) -> Vec:
-        """L of these rows and columns, rising, (k, k)."""
+        """Return L of these rows and columns, ascending, (k, k)."""
         place = np.full(len(self.permutation), -1)
         place[which] = np.arange(len(which))
         out, values = np.zeros((len(which), len(which))), self.values
@@ -80,11 +80,11 @@ class Supernodes(ABC):
         return np.tril(out)
 
     def solve(self, right: Vec) -> Vec:
-        """The factored matrix's inverse times right, (n, c): in the unknowns' own order, and of new memory."""
+        """Return the factored matrix' inverse times right, (n, c), in the order of the unknowns, in new memory."""
         return self.other_half(self.half(right))
 
     def half(self, right: Vec) -> Vec:
-        """L⁻¹ P right, (n, c), of new memory; quick where few of its rows are not zero."""
+        """Return L⁻¹ P right, (n, c), in new memory; quick where few rows of `right` are not zero."""
         y = np.ascontiguousarray(right[self.permutation])
         groups = -(-y.shape[1] // GROUP)
         if groups > len(self._works):
@@ -94,17 +94,17 @@ class Supernodes(ABC):
         return y
 
     def other_half(self, y: Vec) -> Vec:
-        """Pᵀ L⁻ᵀ y, (n, c), which is written over."""
+        """Return Pᵀ L⁻ᵀ y, (n, c). y is overwritten."""
         self.solve_lt(y)
         answer = np.empty_like(y)
         answer[self.permutation] = y
         return answer
 
     def solve_lt(self, right: Vec) -> Vec:
-        """L⁻ᵀ right, in place, (n, c) row-major.
+        """Return L⁻ᵀ right, in place, (n, c) row-major.
 
-        First the top of the tree, groups of right-hand sides side by side; then its subtrees side by side, which know
-        nothing of each other. Neither depends on the number of threads.
+        The top of the tree comes first, in parallel over groups of right-hand sides, then its subtrees in parallel. The
+        result does not depend on the number of threads.
         """
         inside = (self.values, self.first, self.rows_start, self.values_start, self.rows)
         top, trees = self.top, self.trees
@@ -140,7 +140,7 @@ def _integers(raw: CholmodFactor, address: int, count: int) -> Index:
 
 
 def _nested(raw: CholmodFactor) -> bool:
-    """Whether its columns and rows are within their bounds, so that kernels may go through them."""
+    """Return whether its columns and rows are within their bounds, so that kernels may use them."""
     first, starts = (_integers(raw, address, raw.nsuper + 1) for address in (raw.super, raw.pi))
     rows = _integers(raw, raw.s, raw.ssize)
     return bool(first[0] == 0 and first[-1] == raw.n and (np.diff(first) > 0).all() and starts[0] == 0
@@ -149,10 +149,10 @@ def _nested(raw: CholmodFactor) -> bool:
 
 
 def _parts(first: Index, rows_start: Index, parent: Index) -> tuple[Index, Index]:
-    """Supernodes at the top of the elimination tree, rising, and borders of the subtrees below.
+    """Return supernodes at the top of the elimination tree, ascending, and borders of the subtrees below.
 
     Subtree k is the supernodes trees[2k] to trees[2k + 1], consecutive since CHOLMOD's order is a postorder; none costs
-    more than a share of the whole.
+    more than a fraction of the whole.
     """
     count = len(parent)
     # reading it and setting it up, in values
@@ -168,10 +168,10 @@ def _parts(first: Index, rows_start: Index, parent: Index) -> tuple[Index, Index
 
 
 def supernodes(address: int | None, size: int, solve_lt: Callable[[Vec], Vec]) -> Supernodes | None:
-    """The inside of a numeric factor, or None where it does not look as expected.
+    """Return the inside of a numeric factor, or None where it is not as expected.
 
-    address: of the cholmod_factor, which Python's wrappers do not show, so nothing is taken on trust: its size, its
-    flags, and a solve compared with the library's own `solve_lt`.
+    address: of the cholmod_factor, which Python's wrappers do not show, so all is verified: its size, its flags, and a
+    solve compared with the library's own `solve_lt`.
     """
     if not address:
         return None
@@ -193,7 +193,7 @@ def supernodes(address: int | None, size: int, solve_lt: Callable[[Vec], Vec]) -
 @kernel("void(f8[:,::1], i8, i8, f8[::1], i4[::1], i4[::1], i4[::1], i4[::1], i8, f8[::1])",
         fastmath={"reassoc", "contract"})
 def _solve_supernode(y, left, right, values, first, rows_start, values_start, rows, s, work):  # type: ignore[no-untyped-def]
-    """Y of one supernode's rows from the rows below them, in columns left to right. y: (n, c)."""
+    """Solve for Y of one supernode's rows from the rows below them, with columns left to right. y: (n, c)."""
     width = right - left
     begin, columns = first[s], first[s + 1] - first[s]
     own, length = rows_start[s], rows_start[s + 1] - rows_start[s]
@@ -264,7 +264,7 @@ def _solve_supernode(y, left, right, values, first, rows_start, values_start, ro
 def forward(  # type: ignore[no-untyped-def]
     start, stop, y, groups, values, first, rows_start, values_start, rows, works,
 ):
-    """L Y = Y in place for groups start to stop of the right-hand sides. y: (n, c)."""
+    """Solve L Y = Y in place for groups start to stop of the right-hand sides. y: (n, c)."""
     for group in range(start, stop):
         left, right = group * y.shape[1] // groups, (group + 1) * y.shape[1] // groups
         width, work = right - left, works[group]
@@ -318,7 +318,7 @@ def forward(  # type: ignore[no-untyped-def]
 def backward_top(  # type: ignore[no-untyped-def]
     start, stop, y, groups, values, first, rows_start, values_start, rows, top, works,
 ):
-    """Lᵀ Y = Y in place for the supernodes `top`, for groups start to stop of the right-hand sides. y: (n, c)."""
+    """Solve Lᵀ Y = Y in place for the supernodes `top`, for groups start to stop of the right-hand sides. y: (n, c)."""
     width = y.shape[1]
     for group in range(start, stop):
         for k in range(top.shape[0] - 1, -1, -1):

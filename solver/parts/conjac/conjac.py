@@ -123,7 +123,7 @@ class ConJac:
             if lin.damped is not None:
                 lin = replace(lin, damped=lin.damped.with_node_blocks(untouched))
             alone = self._following(replace(lin, node_blocks=untouched), stage, hold, frames, carried, roughly=roughly)
-            # the next factor may write over them
+            # the next factor may overwrite them
             alone = replace(alone, columns=alone.columns.copy())
             self._single.keep_untouched()
         known = None if self.sleep is None else self.sleep.columns(lin, stage)
@@ -156,7 +156,8 @@ class ConJac:
         return eliminate(self.pose(lin, stage, carried), carried)
 
     def sweeps(self, lin: Linearised, stage: NodeStage) -> ReusedFactorSweeps:
-        """On the factor of this stage, in single precision where that can be. Raises NotPositiveDefinite."""
+        """Return quasi-Newton sweeps on the factor of this stage, in single precision where that can be. Raises
+        NotPositiveDefinite."""
         return ReusedFactorSweeps(self.pose(lin, stage, roughly=True))
 
     def inertia(self, lin: Linearised, stage: NodeStage, is_coupled: bool, carried: Vec | None = None) -> Inertia:
@@ -174,8 +175,8 @@ class ConJac:
                        stage, is_coupled, still, carrier_motion)
 
     def follow_at(self, lin: Linearised, posed: PosedConJac) -> QuasistaticMotion:
-        """How quasistatic rows balance in a posed stage at other stiffness and forces, on a new factor, which that of
-        the stage is lost for. Raises NotPositiveDefinite."""
+        """Return how quasistatic rows balance in a posed stage at other stiffness and forces, on a new factor, which
+        replaces that of the stage. Raises NotPositiveDefinite."""
         return self._following(lin, posed.stage, posed.hold, posed.frames, None)
 
     def _following(self, lin: Linearised, stage: NodeStage, hold: RigidModeBasis, frames: list[Frame],
@@ -201,7 +202,7 @@ class ConJac:
             static, left = components.balance(still, left)
             velocities, felt = components.rigid()
         else:
-            # along the rigid motions that nothing holds the anchors are dynamic, across them quasistatic
+            # along unconstrained rigid motions the anchors are dynamic, across them quasistatic
             basis, own = hold.split(lin.x, stiffness, left)
             rows = jacobian
             if hold.holds:
@@ -217,7 +218,7 @@ class ConJac:
                                  *held.still(static[:, count:], left[:, count:]), held, components)
 
     def _condensed(self, lin: Linearised, border: Vec, roughly: bool) -> Vec:
-        """−A_qq⁻¹ A_qk of all rows that are eliminated last, on a new factor; border: (border, n, 3)."""
+        """Return −A_qq⁻¹ A_qk for all rows that are eliminated last, on a new factor. border: (border, n, 3)."""
         self.pattern.gather(lin.blocks, lin.node_blocks, -1.0, self._kept_pivot, lin.others)
         squares = np.array([float(np.vdot(vector, vector)) for vector in border])
         self.pattern.put_border(border, self.mesh.stiffness + BORDER_PIVOT * squares / self.mesh.stiffness)
@@ -240,7 +241,7 @@ class ConJac:
         return self.linear.condense()
 
     def _inertia(self, lin: Linearised, stage: NodeStage, velocities: Vec) -> Vec:
-        """Vᵀ (M − a h D) V, (r, r) [kg]; velocities: V of the reduced unknowns, (3 (q + k), r)."""
+        """Return Vᵀ (M − a h D) V, (r, r) [kg]. velocities: V of the reduced unknowns, (3 (q + k), r)."""
         sums = np.zeros((PIECES, *2 * velocities.shape[1:]))
         parallel_for(weigh, PIECES, self.weight(lin, stage), np.ascontiguousarray(velocities), sums)
         lower = sums.sum(axis=0)
@@ -254,13 +255,13 @@ class ConJac:
         return out
 
     def weight(self, lin: Linearised, stage: NodeStage) -> Vec:
-        """M with the drag of D, on the rows (3 (q + k),) [kg]."""
+        """Return M with the drag of D, on the rows (3 (q + k),) [kg]."""
         if lin.damped is None and stage.inertia == 1.0:
             return self._mass_rows
         return np.repeat(stage.weight(lin)[self.pattern.order], 3)
 
     def load(self, posed: PosedConJac) -> PosedConJac:
-        """The stage with its right-hand side, Jᵀ (M v̂ + a h f − S w). [ConJac 11]"""
+        """Return the stage with its right-hand side, Jᵀ (M v̂ + a h f − S w). [ConJac 11]"""
         lin, stage, follow = posed.lin, posed.stage, posed.follow
         momentum = self.loads.momentum(lin, stage)[self.pattern.order].ravel()
         if follow is not None:
@@ -274,16 +275,16 @@ class ConJac:
         return replace(posed, impulse=posed.onto_basis(momentum))
 
     def share(self, h: float) -> float:
-        """How much of b_q a step of h seconds removes: γ, or 1 − 2^(−h/τ) of a settle time τ."""
+        """Return the fraction of b_q that a step of h seconds removes: γ, or 1 − 2^(−h/τ) of a settle time τ."""
         return 1.0 - 2.0 ** (-h / self.settle_time) if self.settle_time > 0.0 else self.gamma
 
     def at_most(self, share: float, moved: Vec) -> float:
-        """The share of a displacement (n, 3) that changes no edge by more than it may."""
+        """Return the largest fraction of a displacement (n, 3) that changes no edge by more than is admissible."""
         change = self.edges.largest_change(moved)
         return min(share, LARGEST_CORRECTION / change) if change > 0.0 else share
 
     def _balance_untouched(self, posed: PosedConJac, alone: QuasistaticMotion) -> Callable[[Vec], Vec] | None:
-        """`balance` on the copy of K without contacts, from columns that were found with it."""
+        """Return `balance` on the copy of K without contacts, from the columns that were found with it."""
         solve = self._single.blocks_without_contact
         if solve is None:
             return None
@@ -291,7 +292,7 @@ class ConJac:
         return lambda loads: self.response(bare, loads, solve)
 
     def in_single(self) -> Callable[[Vec], Vec] | None:
-        """−K_qq⁻¹ of up to three columns of loads on the quasistatic rows, (3 q, c), on the factor that is there now in
+        """Return −K_qq⁻¹ of up to three columns of loads on the quasistatic rows, (3 q, c), on the present factor in
         single precision; None where the linear solver does not show it."""
         return self._single.solve()
 
@@ -308,8 +309,8 @@ class ConJac:
         return rows
 
     def balance(self, posed: PosedConJac, loads: Vec, solve: Callable[[Vec], Vec] | None = None) -> tuple[Vec, Vec]:
-        """−K⁻¹ of loads (n, 3, c) across the dynamic unknowns, and what is left of them, both (3 (q + k), c), on the
-        factor that is there, or by `relax` with this `solve`."""
+        """Return −K⁻¹ of loads (n, 3, c) across the dynamic unknowns, and the loads' remainder, both (3 (q + k), c), on
+        the present factor, or by `relax` with this `solve`."""
         here, count = posed.here, loads.shape[2]
         rows = self.relax(posed, loads[self.inner].reshape(-1, count), solve)
         own = np.zeros((3 * len(self.kept), count))

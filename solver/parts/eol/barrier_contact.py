@@ -1,7 +1,7 @@
 """Barrier contact of sliding cloth with itself and with smooth obstacles, within the cloth's own step.
 
-A surface knows where it is by x alone: cloth that slides along itself there changes no distance, so a push has no part
-in Ẋ.
+A surface's position is x alone: cloth that slides along itself changes no distance, so barrier forces have no part in
+Ẋ.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from .obstacles import ObstacleMotion
 from .pushing_kernels import add_forces, add_pushes
 from .tangled_region import TangledRegion
 
-TOUCHES = 0.5  #: of the distance at which surfaces push: what is nearer after remeshing, and was not before, touches
-NEARER = 0.5  #: of how near anything was before: what is no nearer than this is as near as it was
-AS_FAR = 0.8  #: of how near anything was: what comes nearer by going on is no place to begin a step's rounds at
-HARD = 0  #: the group of nodes that do not touch each other: those of things
+TOUCHES = 0.5  #: of the activation distance: a pair that is nearer after remeshing, and was not before, touches
+NEARER = 0.5  #: of the least distance before: pairs that are no nearer count as unchanged
+AS_FAR = 0.8  #: of the least distance: a step's rounds do not begin at a motion that brings pairs nearer
+HARD = 0  #: group of nodes that do not touch each other: those of obstacles
 
 #: the law between surfaces, of nodes of which the first ones are a mesh's, at rest (n, 3) [m]
 Law = Callable[[Surfaces, Vec, SheetMesh], ContactLaw]
@@ -39,12 +39,12 @@ class MotionPath:
     things: Vec  #: (o, 3) [m]
 
     def off(self, other: MotionPath) -> float:
-        """The largest component of what is between both [m]."""
+        """Return the largest component of the difference of both ends [m]."""
         return max(float(np.abs(self.x - other.x).max(initial=0.0)), float(np.abs(self.things - other.things).max(
             initial=0.0)))
 
     def half(self, end: MotionPath) -> MotionPath:
-        """The middle between both."""
+        """Return the motion to the middle between both ends."""
         return MotionPath(0.5 * (self.x + end.x), 0.5 * (self.things + end.things))
 
 
@@ -53,7 +53,7 @@ class ContactSettings:
     """Barriers around one cloth."""
 
     law: Law
-    triangles: Index  #: of things that are round, (t, 3), numbers among their vertices
+    triangles: Index  #: of smooth obstacles, (t, 3), numbers among their vertices
     owner: Index  #: of these vertices, (o,), numbers behind those of the sheets
     itself: Sequence[bool] = (True,)  #: of each sheet of the cloth, whether it touches itself
     names: list[str] = field(default_factory=list)  #: of owners
@@ -67,11 +67,12 @@ class ContactSettings:
     _apart: Mask = field(default_factory=lambda: np.zeros(0, bool), init=False)
 
     def forget_past(self) -> None:
-        """Drop what was made for the mesh of the last step."""
+        """Discard what was made for the mesh of the last step."""
         self._surfaces = self._made = self._asked = self._before = None
 
     def of(self, mesh: SheetMesh, now: ObstacleMotion, lost: TangledRegion | None = None) -> BarrierContacts | None:
-        """For a step from there on, but where it is lost; None where it is everywhere."""
+        """Return the barrier contact of a step from there on, without tangled regions; None where these are
+        everywhere."""
         return None if self._is_all(lost, mesh) else BarrierContacts(self._law_of(mesh, now, lost), mesh, now, lost)
 
     @staticmethod
@@ -109,7 +110,7 @@ class ContactSettings:
 
     def new_intersection(self, mesh: SheetMesh, before: SheetMesh, now: ObstacleMotion) -> Vec | None:
         """Return a position where another mesh of the cloth intersects something, or touches what it was not as near
-        to, (3,) [m]: a barrier that begins there has no digits left. None where it does neither."""
+        to, (3,) [m]: a barrier that begins there has no digits left. None where there is none."""
         crossing = self.new_crossing(mesh, before, now)
         if crossing is not None:
             return crossing[2]
@@ -117,7 +118,7 @@ class ContactSettings:
         return place if gap < TOUCHES and gap < NEARER * self._nearest(before, now)[0] else None
 
     def _nearest(self, mesh: SheetMesh, now: ObstacleMotion) -> tuple[float, Vec]:
-        """How near the nearest two pieces are, as a share of the distance at which they push, and where (3,) [m]."""
+        """Return the least distance of two pieces relative to the activation distance, and where it is, (3,) [m]."""
         law = self._law_of(mesh, now)
         forces = law.contact_forces(np.concatenate([mesh.x, now.round_x]))
         if not len(forces):
@@ -141,7 +142,7 @@ class ContactSettings:
         return one, other, x[found[1]].mean(axis=0)
 
     def _sheets(self, mesh: SheetMesh) -> Index:
-        """Which sheet each vertex is of, (n,)."""
+        """Return the sheet of each vertex, (n,)."""
         return np.zeros(len(mesh.x), np.int32) if self.sheet_of is None else self.sheet_of(mesh.material)
 
     def _law_of(self, mesh: SheetMesh, now: ObstacleMotion, lost: TangledRegion | None = None) -> ContactLaw:
@@ -163,16 +164,16 @@ class ContactSettings:
 
 @dataclass(frozen=True)
 class BarrierContacts:
-    """Barrier forces of one step. [Thesis 2.12, changed: a barrier's quadratic besides]"""
+    """Barrier forces of one step. [Thesis 2.12, changed: with the second-order expansion of a barrier]"""
 
     law: ContactLaw
     mesh: SheetMesh  #: at the start
     now: ObstacleMotion
-    lost: TangledRegion | None = None  #: where nothing pushes
-    firmest: float = np.inf  #: no pair is stiffer than this, and pushes that much less [N/m]
-    gives: InterfaceInertia | None = None  #: how what is round gives way; None: its motion is prescribed
+    lost: TangledRegion | None = None  #: without contact
+    firmest: float = np.inf  #: largest stiffness of a pair [N/m]; forces of stiffer ones are scaled as well
+    gives: InterfaceInertia | None = None  #: inertia of smooth obstacles; None: their motion is prescribed
     begun: Vec = field(default_factory=lambda: np.zeros((0, 3)))  #: δ⁰ of its movers, (c, 3)
-    done: float = 0.0  #: how much of their step is over [s]
+    done: float = 0.0  #: elapsed part of their step [s]
 
     @property
     def activation(self) -> float:
@@ -184,8 +185,8 @@ class BarrierContacts:
         return MotionPath(self.mesh.x, self.now.round_x)
 
     def added(self, posed: AssembledSystem, at: MotionPath, h: float) -> tuple[AssembledSystem, Index]:
-        """The step with pushes and friction as they are there, to the second order, and which movers give way in it,
-        whose rates stand behind the cloth's; itself where nothing is near."""
+        """Return the step's system with barrier forces and friction at a motion, to second order, and the movers that
+        give way in it, whose rates come after the cloth's; the system itself where no pair is near."""
         nodes, forces, blocks = self._at(at, h)
         wrench, given = self._under(h)
         asked = nodes[nodes >= len(at.x)] - len(at.x)
@@ -211,7 +212,7 @@ class BarrierContacts:
         return AssembledSystem(unknowns, all_blocks, impulse), used
 
     def _under(self, h: float) -> tuple[Vec, Index]:
-        """A' δ⁰ − h Jᵀ f of movers, (c, 3), and those that have any."""
+        """Return A' δ⁰ − h Jᵀ f of movers, (c, 3), and which of them have such forces."""
         if self.gives is None:
             return np.zeros((0, 3)), np.zeros(0, np.int32)
         wrench = h / (self.done + h) * self.gives.momentum(self.begun) - h * self.gives.gathered(self.gives.forces)
@@ -243,7 +244,7 @@ class BarrierContacts:
         return self.now.round_x + h * self.now.round_velocity
 
     def rates(self, u: Vec, used: Index) -> Vec:
-        """δ of all movers, (c, 3), where those that are used have rates u (3 k,)."""
+        """Return δ of all movers, (c, 3). u: rates of those that are used, (3 k,)."""
         out = self.begun.copy()
         out[used] = u.reshape(-1, 3)
         return out
@@ -253,7 +254,8 @@ class BarrierContacts:
         return self.thought(h) if self.gives is None else self.thought(h) + h * self.gives.velocities(rates)
 
     def _at(self, at: MotionPath, h: float) -> tuple[Index, Vec, Vec]:
-        """Nodes (k, 4), forces (k, 4, 3) [N] and blocks (k, 6, 9) of all that pushes there, friction included."""
+        """Return nodes (k, 4), forces (k, 4, 3) [N] and blocks (k, 6, 9) of all pairs near a motion's end, friction
+        included."""
         here = self._all(at)
         tables = [self.law.fill(here, 0.0, True)]
         friction = None
@@ -264,11 +266,11 @@ class BarrierContacts:
         return self._softer(tables)
 
     def _apart(self, here: Vec) -> tuple[Index, Vec, Vec]:
-        """Return nodes and blocks of the barrier alone, with all nodes at (n + o, 3)."""
+        """Return nodes, forces and blocks of the barrier alone, with all nodes at (n + o, 3)."""
         return self._softer([self.law.fill(here, 0.0, True)])
 
     def _softer(self, tables: list[Stencils]) -> tuple[Index, Vec, Vec]:
-        """All of them, no pair firmer than the firmest."""
+        """Return nodes, forces and blocks, both scaled where a pair is stiffer than admissible."""
         nodes, blocks = block_diagonal(tables)
         forces = np.concatenate([one.forces for one in tables])
         if self.firmest < np.inf and len(nodes):
@@ -277,36 +279,36 @@ class BarrierContacts:
         return nodes, forces, blocks
 
     def felt(self, at: MotionPath, end: MotionPath, h: float) -> Vec:
-        """Impulses on what is round, (o, 3) [N s], in a step that was solved at one place and ends at another: what
-        `added` has for the cloth, turned round."""
-        foreseen: Vec = h * self._predicted_rates(self._at(at, h), at, end)[len(at.x):]
+        """Return impulses on smooth obstacles, (o, 3) [N s], in a step that was solved at one motion and ends in
+        another: the opposite of what `added` has for the cloth."""
+        foreseen: Vec = h * self._predicted_forces(self._at(at, h), at, end)[len(at.x):]
         return foreseen
 
     @staticmethod
-    def _predicted_rates(pushes: tuple[Index, Vec, Vec], at: MotionPath, end: MotionPath) -> Vec:
-        """f + K Δx of pushes at one place, (n + o, 3) [N], where the step ends at another."""
+    def _predicted_forces(pushes: tuple[Index, Vec, Vec], at: MotionPath, end: MotionPath) -> Vec:
+        """Return f + K Δx of barrier forces at one motion, (n + o, 3) [N], where the step ends in another."""
         out, way = np.zeros((len(at.x) + len(at.things), 3)), np.concatenate([end.x - at.x, end.things - at.things])
         add_forces(pushes[0], np.ascontiguousarray(pushes[1]), np.ascontiguousarray(pushes[2]), way, out)
         return out
 
     def missed(self, at: MotionPath, end: MotionPath) -> tuple[Vec, Vec]:
-        """By how much what pushes the cloth where a step ends is not what it was solved with at another place, and how
-        much that is, (n,) [N] both."""
+        """Return the error of each vertex' barrier force where the step ends in another motion than it was solved with,
+        and the size of that force, (n,) [N] both."""
         nodes, forces, _ = self._apart(self._all(end))
         pushed = np.zeros((len(at.x) + len(at.things), 3))
         np.add.at(pushed, nodes, forces)
-        foreseen = self._predicted_rates(self._apart(self._all(at)), at, end)
+        foreseen = self._predicted_forces(self._apart(self._all(at)), at, end)
         return (np.linalg.norm((pushed - foreseen)[: len(at.x)], axis=1),
                 np.linalg.norm(pushed[: len(at.x)], axis=1))
 
     def go(self, at: MotionPath, end: MotionPath) -> tuple[MotionPath, float]:
-        """As far towards the step's end as nothing meets; and the share of it."""
+        """Return the motion towards a step's end as far as it is free of contact, and the fraction of it."""
         share = self.largest(at, end)
         return MotionPath(at.x + share * (end.x - at.x), at.things + share * (end.things - at.things)), share
 
     def guessed(self, h: float) -> tuple[MotionPath, bool]:
-        """Return the ballistic end of a step of h [s], half as far where surfaces meet, and whether anything
-        pushes there or where it starts; its start where nothing pushes, or something would come much nearer so."""
+        """Return the ballistic end of a step of h [s], half as far where surfaces would touch, and whether any pair is
+        near there or at its start; its start where no pair is near, or where one would be much nearer at that end."""
         start, count = self.start, len(self.mesh.x)
         if not self.is_near(start):
             return start, False
@@ -322,24 +324,24 @@ class BarrierContacts:
 
     @staticmethod
     def _all(at: MotionPath) -> Vec:
-        """Places of all nodes, (n + o, 3) [m]."""
+        """Return positions of all nodes, (n + o, 3) [m]."""
         return np.concatenate([at.x, at.things])
 
     def _nearest(self, at: MotionPath) -> float:
-        """How near the nearest two pieces are, as a share of the distance at which they push; 1 where none do."""
+        """Return the least distance of two pieces relative to the activation distance; 1 where none is nearer."""
         forces = self.law.contact_forces(self._all(at))
         return float(forces[:, 6].min(initial=self.activation)) / self.activation
 
     def largest(self, at: MotionPath, end: MotionPath) -> float:
-        """The largest share of a straight move in which nothing meets."""
+        """Return the largest fraction of a straight motion that is free of contact."""
         return self.law.largest_step(self._all(at), self._all(end))
 
     def is_near(self, at: MotionPath) -> bool:
-        """Whether anything pushes there."""
+        """Return whether any pair is near at a motion's end."""
         return len(self.law.measure(self._all(at), 0.0).nodes) > 0
 
     def near(self, at: MotionPath) -> Index:
-        """Which points of what is round push there, (k,)."""
+        """Return which points of smooth obstacles have barrier forces at a motion's end, (k,)."""
         nodes = np.unique(self.law.measure(self._all(at), 0.0).nodes)
         near: Index = nodes[nodes >= len(at.x)] - len(at.x)
         return near

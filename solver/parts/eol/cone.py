@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...contact.find.features import Features, steep_normals
-from ...rows.sparse.rows import MOST, VertexRows
+from ...rows.tables import MOST, VertexRows
 from ...sheet.sheet_mesh import SheetMesh
 from ...state import Index, Mask, Vec
 from .cone_kernels import folds_of, normals_at, rows_of, stand_on
@@ -82,12 +82,13 @@ def cone(mesh: SheetMesh, features: Features, was_flat: Mask, h: float) -> Cone:
     flat = fold < np.where(standing.at_point, FLAT_POINT, FLAT_EDGE) * np.where(was_flat[vertices], UNFOLD, 1.0)
 
     room = len(vertices) * (standing.normals.shape[1] + 4)
-    rows = VertexRows(np.empty(room, np.int32), np.zeros((room, MOST)), np.empty(room), np.empty(room, bool),
-                      np.empty(room, np.int64))
+    vertex, factor, target = np.empty(room, np.int32), np.zeros((room, MOST)), np.empty(room)
+    is_equation, name = np.empty(room, bool), np.empty(room, np.int64)
     count = rows_of(mesh_x, vertices, standing.normals, cloth_normal, flat, border, standing.at_point, tangent,
-                    standing.along, standing.places, standing.velocity, h, ROWS, rows.vertex, rows.factor, rows.target,
-                    rows.equal, rows.key)
-    return Cone(rows.first(count), vertices, flat, standing.places, standing.velocity, standing.along, fold)
+                    standing.along, standing.places, standing.velocity, h, ROWS, vertex, factor, target, is_equation,
+                    name)
+    rows = VertexRows.hard(vertex[:count], factor[:count], target[:count], is_equation[:count], name[:count])
+    return Cone(rows, vertices, flat, standing.places, standing.velocity, standing.along, fold)
 
 
 def _out_of_the_fold(x: Vec, faces: Index, vertices: Index, place: Index, on: Index, features: Features,

@@ -1,4 +1,4 @@
-"""Tables of what of the cloth touches what of things, and the rows that they become."""
+"""Contacts between cloth and obstacles, and their rows."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from dataclasses import dataclass, fields
 import numpy as np
 import scipy.sparse as sp
 
-from ...rows.sparse.rows import MOST, Keys, SpreadRows, VertexRows, no_spread_rows
+from ...rows.names import Multipliers, Names
+from ...rows.tables import MOST, SparseRows, VertexRows, no_sparse_rows, together
 from ...state import Index, Mask, Vec
 from .cone import ROWS
 from .touching_kernels import rename
 from .unknowns import Unknowns
 
-OVER, LOST_AGAIN = 60, 56  #: bits of the names of rows of two edges, and of those that the step's end asks for
+OVER, LOST_AGAIN = 60, 56  #: bits of the names of rows of two edges, and of those found at a step's end
 KINDS = np.array([1 << bit for bit in (LOST_AGAIN, 57, 58, OVER, 61, 62)])  #: of all rows of pairs
 OF_EDGES = np.array([1 << OVER, 1 << LOST_AGAIN])
 
@@ -24,41 +25,39 @@ class SheetContacts:
 
     met: Met  #: of each of the rows of vertices
     rows: VertexRows
-    spread: SpreadRows
+    spread: SparseRows
 
     def with_more(self, other: SheetContacts) -> SheetContacts:
-        """Both in one."""
-        one, two = self.spread, other.spread
-        spread = SpreadRows(sp.vstack([one.matrix, two.matrix], format="csr"), *(np.concatenate(
-            [getattr(one, name), getattr(two, name)]) for name in ("target", "equal", "key")))
-        return SheetContacts(self.met.beside(other.met), together(self.rows, other.rows), spread)
+        """Return both in one table."""
+        return SheetContacts(self.met.beside(other.met), together(self.rows, other.rows),
+                             together(self.spread, other.spread))
 
 
 @dataclass(frozen=True)
 class Met:
-    """Vertices of the cloth and what each may touch, one row a pair."""
+    """Vertices of the cloth and the obstacles that each may touch, one row for each pair."""
 
     vertex: Index  #: (k,)
-    thing: Index  #: (k,); the ground's number is that behind all things
-    normal: Vec  #: from the thing to the cloth, (k, 3)
+    thing: Index  #: obstacle, (k,); the ground has the number after them
+    normal: Vec  #: from the obstacle to the cloth, (k, 3)
     gap: Vec  #: [m], (k,)
-    velocity: Vec  #: of the thing there [m/s], (k, 3)
-    friction: Vec  #: and sheet if they differ, (k, s)
-    key: Keys  #: (k,)
+    velocity: Vec  #: of the obstacle there [m/s], (k, 3)
+    friction: Vec  #: coefficient, and of each sheet where they differ, (k, s)
+    key: Names  #: (k,)
 
     def of(self, k: Index | Mask) -> Met:
-        """Some rows."""
+        """Return some of the pairs."""
         return Met(*(getattr(self, one.name)[k] for one in fields(self)))
 
     def beside(self, other: Met) -> Met:
-        """Both in one."""
+        """Return both in one table."""
         return Met(*(np.concatenate([getattr(self, one.name), getattr(other, one.name)]) for one in fields(self)))
 
-    def contacts(self, target: Vec, spread: SpreadRows) -> SheetContacts:
-        """With rows n · v ≥ target [m/s], (k,), beside some over several vertices."""
+    def contacts(self, target: Vec, spread: SparseRows) -> SheetContacts:
+        """Return these contacts with rows n · v ≥ target [m/s], (k,), and rows over several vertices."""
         k = len(target)
         factor = np.concatenate([self.normal, np.zeros((k, MOST - 3))], axis=1)
-        rows = VertexRows(self.vertex, factor, target, np.zeros(k, bool), self.key)
+        rows = VertexRows.hard(self.vertex, factor, target, np.zeros(k, bool), self.key)
         return SheetContacts(self, rows, spread)
 
 
@@ -67,50 +66,45 @@ class RowsOfPairs:
     """Rows on several vertices of the cloth."""
 
     nodes: Index  #: (k, 4)
-    weights: Vec  #: (k, 4), zero for what is no cloth
+    weights: Vec  #: (k, 4), 0 of nodes of obstacles
     direction: Vec  #: (k, 3)
     target: Vec  #: (k,)
-    key: Keys  #: (k,)
+    key: Names  #: (k,)
 
 
 def no_pairs() -> RowsOfPairs:
-    """A table without rows."""
+    """Return a table without rows."""
     none = np.zeros(0)
     return RowsOfPairs(np.zeros((0, 4), np.int32), np.zeros((0, 4)), np.zeros((0, 3)), none, none.astype(np.int64))
 
 
-def row_key(first: Index, second: Index, kind: int) -> Keys:
-    """Names of rows of one kind."""
-    key: Keys = (first.astype(np.int64) << 32 | second) + (1 << kind)
+def row_key(first: Index, second: Index, kind: int) -> Names:
+    """Return names of rows of one kind, by two numbers of each, (k,)."""
+    key: Names = (first.astype(np.int64) << 32 | second) + (1 << kind)
     return key
 
 
-def edge_key(ends: Index, of: Index, kind: int) -> Keys:
-    """Names of rows of edges of the cloth, (k, 2), and of things, (k,)."""
+def edge_key(ends: Index, of: Index, kind: int) -> Names:
+    """Return names of rows of edges of the cloth, (k, 2), and numbers of obstacles, (k,)."""
     low, high = ends.min(axis=1).astype(np.int64), ends.max(axis=1).astype(np.int64)
-    key: Keys = (low << 39 | high << 22 | of) + (1 << kind)
+    key: Names = (low << 39 | high << 22 | of) + (1 << kind)
     return key
 
 
-def renumbered(keys: Keys, was: Index, before: int) -> Keys:
-    """Names of rows, (k,), after remeshing; `was`: which of `before` vertices each vertex is, −1 of new ones. Those of
-    vertices that are gone are left out, and of pairs those of the cloth's faces."""
-    renamed: Keys = np.empty(len(keys), np.int64)
-    left = rename(keys, np.ascontiguousarray(was, np.int32), before, KINDS, OF_EDGES, ROWS, renamed)
-    return np.sort(renamed[:left])
+def renumbered(warm: Multipliers, was: Index, before: int) -> Multipliers:
+    """Return multipliers under the names that their rows have after remeshing; `was`: which of `before` vertices each
+    vertex is, −1 of new ones. Those of vertices that are gone are left out, and of pairs those of the cloth's faces."""
+    renamed: Names = np.empty(len(warm), np.int64)
+    value = warm.value.copy()
+    left = rename(warm.name, np.ascontiguousarray(was, np.int32), before, KINDS, OF_EDGES, ROWS, renamed, value)
+    return Multipliers.of((renamed[:left], value[:left]))
 
 
-def together(*tables: VertexRows) -> VertexRows:
-    """All rows in one table."""
-    return VertexRows(*(np.concatenate([getattr(one, name) for one in tables])
-                        for name in ("vertex", "factor", "target", "equal", "key")))
-
-
-def spread_rows(unknowns: Unknowns, tables: list[RowsOfPairs]) -> SpreadRows:
-    """Rows on the ẋ of several vertices."""
+def spread_rows(unknowns: Unknowns, tables: list[RowsOfPairs]) -> SparseRows:
+    """Return rows on ẋ of several vertices."""
     tables = [one for one in tables if len(one.nodes)]
     if not tables:
-        return no_spread_rows(unknowns.count)
+        return no_sparse_rows(unknowns.count)
     nodes, weights, direction, target, key = (np.concatenate([getattr(one, name) for one in tables])
                                               for name in ("nodes", "weights", "direction", "target", "key"))
     r, a = np.nonzero(weights)
@@ -119,4 +113,4 @@ def spread_rows(unknowns: Unknowns, tables: list[RowsOfPairs]) -> SpreadRows:
     column = (first[:, None] + np.arange(3)).ravel()
     value = (weights[r, a][:, None] * direction[r]).ravel()
     matrix = sp.csr_matrix((value, (row, column)), shape=(len(nodes), unknowns.count))
-    return SpreadRows(matrix, target, np.zeros(len(nodes), bool), key)
+    return SparseRows.hard(matrix, target, np.zeros(len(nodes), bool), key)

@@ -12,7 +12,7 @@ import numpy as np
 from ...contact.find.ground import Contacts
 from ...contact.find.near import near_rows
 from ...meshing.normals import unit_normals
-from ...rows.sparse.rows import Keys
+from ...rows.names import Names
 from ...sheet.sheet_mesh import SheetMesh
 from ...state import Index, Mask, Vec
 from .contact_rows import OVER, Met, RowsOfPairs, SheetContacts, edge_key, no_pairs, row_key, spread_rows
@@ -208,7 +208,7 @@ class FeatureContacts:
         pairs: Index = np.column_stack([points[found[:, 0]], found[:, 1] - len(points)]).astype(np.int32)
         return pairs
 
-    def _pairs(self, nodes: Index, weights: Vec, direction: Vec, gap: Vec, keep: Mask, key: Keys) -> RowsOfPairs:
+    def _pairs(self, nodes: Index, weights: Vec, direction: Vec, gap: Vec, keep: Mask, key: Names) -> RowsOfPairs:
         """Return the pairs that may close in the step, with the motion of obstacles on the other side."""
         k = keep.nonzero()[0]
         if not len(k):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...meshing.winding import winding_numbers
-from ...rows.sparse.rows import Keys
+from ...rows.names import Names
 from ...state import Index, Mask, Vec
 from .obstacles import FeatureObstacles
 from .touching_kernels import distances
@@ -21,7 +21,7 @@ class SampledPairs:
     """Points of the cloth in some near pairs of cloth and obstacles."""
 
     positions: Vec  #: of the nearest point, and of points along its edge [m], (k, p, 3)
-    name: Keys  #: of the cloth's vertex or edge, or of the obstacle's vertex, (k,)
+    name: Names  #: of the cloth's vertex or edge, or of the obstacle's vertex, (k,)
     obstacle: Index  #: (k,)
 
 

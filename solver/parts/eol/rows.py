@@ -1,4 +1,4 @@
-"""All that a step of sliding cloth has to keep to."""
+"""All rows of a step of sliding cloth."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...errors import StepFailed
-from ...rows.sparse.rows import MOST, Keys, SpreadRows, VertexRows, no_spread_rows, no_vertex_rows
+from ...rows.names import Names
+from ...rows.tables import MOST, SparseRows, VertexRows, no_sparse_rows, no_vertex_rows, together
 from ...state import Vec
 from .cloth import Cloth
 from .cone import Cone
-from .contact_rows import SheetContacts, together
+from .contact_rows import SheetContacts
 from .friction import SlipState
 from .step_log import place_of
 from .unknowns import Unknowns
@@ -20,28 +21,28 @@ from .unknowns import Unknowns
 
 @dataclass(frozen=True)
 class StepRows:
-    """All that a step has to keep to."""
+    """All rows of a step, with the normal impulses and rates that friction is computed from."""
 
     x: Vec  #: of vertices, where the step begins [m], (n, 3)
     on_features: Cone
-    touched: SheetContacts  #: with what rounds of the step found besides
+    touched: SheetContacts  #: with pairs that were found in rounds of the step
     held: VertexRows
-    pressing: Vec  #: what pressed vertices onto what they rub on in the last answer, or the last step, (n,) [N s]
-    rates: Vec  #: of the same answer, or step, (n, 5)
-    slips: SlipState  #: of the same answer and the one before
-    deepest: float = 0.0  #: how deep in a thing the last answer was [m]
+    pressing: Vec  #: normal impulse on each vertex in the last solution, or the last step, (n,) [N s]
+    rates: Vec  #: of that solution, or step, (n, 5)
+    slips: SlipState  #: of that solution and the one before
+    deepest: float = 0.0  #: largest depth of the last solution in an obstacle [m]
 
     @property
     def on_vertices(self) -> VertexRows:
         return together(self.on_features.rows, self.touched.rows, self.held)
 
-    def contradiction(self, keys: Keys, unknowns: Unknowns) -> StepFailed:
+    def contradiction(self, names: Names, unknowns: Unknowns) -> StepFailed:
         """Return the error, with its remedy, of rows of these names that contradict each other."""
         alone, spread = self.on_vertices, self.touched.spread
-        numbers = spread.matrix[np.isin(spread.key, keys)].indices
+        numbers = spread.matrix[np.isin(spread.name, names)].indices
         over = np.searchsorted(unknowns.first, numbers, side="right") - 1
-        pinned = self.held.vertex[np.isin(self.held.key, keys)]
-        where = pinned if len(pinned) else np.concatenate([alone.vertex[np.isin(alone.key, keys)], over])
+        pinned = self.held.vertex[np.isin(self.held.name, names)]
+        where = pinned if len(pinned) else np.concatenate([alone.vertex[np.isin(alone.name, names)], over])
         place = place_of(self.x[where].mean(axis=0))
         if len(pinned):
             return StepFailed(f"pins lead the cloth into what it is kept out of, near {place}",
@@ -51,7 +52,7 @@ class StepRows:
 
 
 def pinned_rows(cloth: Cloth, pins: Vec, h: float) -> VertexRows:
-    """Pinned vertices go where pins, (p, 3) [m], are at the end of a step of h [s]."""
+    """Return rows of pinned vertices, which are at pins, (p, 3) [m], at the end of a step of h [s]."""
     vertices = (cloth.pin >= 0).nonzero()[0].astype(np.int32)
     if not len(vertices):
         return no_vertex_rows()
@@ -59,15 +60,15 @@ def pinned_rows(cloth: Cloth, pins: Vec, h: float) -> VertexRows:
     factor = np.zeros((3 * len(vertices), MOST))
     factor[np.arange(len(factor)), np.tile(np.arange(3), len(vertices))] = 1.0
     rows = np.repeat(vertices, 3)
-    return VertexRows(rows, factor, target.ravel(), np.ones(len(rows), dtype=bool),
-                      3 * rows.astype(np.int64) + np.tile(np.arange(3), len(vertices)) + (1 << 59))
+    return VertexRows.hard(rows, factor, target.ravel(), np.ones(len(rows), dtype=bool),
+                           3 * rows.astype(np.int64) + np.tile(np.arange(3), len(vertices)) + (1 << 59))
 
 
-def widened(rows: SpreadRows, unknowns: int) -> SpreadRows:
+def widened(rows: SparseRows, unknowns: int) -> SparseRows:
     """Return the rows over as many unknowns, zero on those after their own."""
     if rows.matrix.shape[1] == unknowns:
         return rows
     if not len(rows):
-        return no_spread_rows(unknowns)
+        return no_sparse_rows(unknowns)
     matrix = sp.csr_matrix((rows.matrix.data, rows.matrix.indices, rows.matrix.indptr), shape=(len(rows), unknowns))
     return replace(rows, matrix=matrix)

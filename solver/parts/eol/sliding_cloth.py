@@ -1,4 +1,4 @@
-"""Cloth that slides over what is sharp: one step of it. [Thesis Alg. 2.1]"""
+"""Steps of cloth that slides over sharp features. [Thesis Alg. 2.1]"""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ...errors import StepFailed
-from ...rows.sparse.rows import Minimum, WarmStart
+from ...rows.names import Multipliers
+from ...rows.sparse.minimum import Minimum
 from ...sheet.limits import RemeshLimits
 from ...sheet.mending import THINNEST
 from ...sheet.sheet_mesh import SheetMesh
@@ -32,38 +33,40 @@ from .step_log import StepLog, place_of
 from .step_result import InterfaceReaction, RemainingStep, StepResult
 from .tunnelling import WITHIN
 
-NOWHERE = 1.0e-9  #: [m]: what is nearer to its feature is on it
-SHORTER = 0.5  #: of a step that cannot be solved
-NEARLY, MOST_LEFT = 0.9, 0.75  #: of the part of a step in which no face would be pulled through an edge; at most
-SHORTEST = 1.0 / 64.0  #: of a step that is tried
-LONGER = 2.0  #: than the part of a step that could be solved is the next that is tried
-THINS = 8.0  #: of the shortest: to keep triangles from getting thinner than remeshing leaves them no step gets shorter
-MAY_BE_OFF = 0.1  #: of the distance at which surfaces push: so far it does not matter where what pushes ended a step
+NOWHERE = 1.0e-9  #: [m]: a vertex that is nearer to its feature is on it
+SHORTER = 0.5  #: length of the next try, relative to a step that cannot be solved
+#: next try, relative to the part of a step in which no face is pulled through an edge, and at most to the whole
+NEARLY, MOST_LEFT = 0.9, 0.75
+SHORTEST = 1.0 / 64.0  #: shortest try, relative to the step
+LONGER = 2.0  #: length of the next substep, relative to one that was solved
+THINS = 8.0  #: length relative to the shortest below which triangles may get thinner than remeshing leaves them
+MAY_BE_OFF = 0.1  #: of the activation distance: an obstacle that ended so near its prediction needs no other step
 
-#: a step's answer, where that ends, how long it is [s], and things and what pushes in it
+#: result of a step, the mesh at its end, its length [s], the obstacles' motion and barrier contact in it
 Taken = tuple[StepResult, SheetMesh, float, ObstacleMotion, BarrierContacts | None]
 
 
 @dataclass
 class SlidingCloth:
-    """Steps of one cloth among things. Steps are pure; what is kept saves time alone."""
+    """Steps of one cloth among obstacles. Steps are pure; values that are retained save time alone."""
 
     fabrics: Sequence[EolElements]  #: of each of its sheets
     gravity: Vec  #: [m/s²], (3,)
     things: FeatureObstacles
     limits: RemeshLimits
-    sizing: Sizing | None  #: None: triangles change only where something is sharp
+    sizing: Sizing | None  #: None: triangles change at sharp features alone
     pins: Pins
-    sharp: bool = True  #: False: Lagrangian, nothing is conformed to
-    pushing: ContactSettings | None = None  #: what keeps it out of itself and of what is round; None: nothing does
+    sharp: bool = True  #: False: Lagrangian, the mesh conforms to no feature
+    pushing: ContactSettings | None = None  #: barriers of itself and of smooth obstacles; None: there are none
     air: AirFlow | None = None
     apart: SheetOffsets = field(default_factory=SheetOffsets.alone)  #: where each sheet is in the material
     step_log: StepLog = field(default_factory=StepLog)
-    is_felt: bool = False  #: whether what it touches or hangs on is another part's, which wants to know
+    is_felt: bool = False  #: whether another part needs the reactions of obstacles and pins
 
     def __post_init__(self) -> None:
         self._looked: FeatureContacts | None = None
         self._led = self.pins  #: where pins are in this step
+        self._warm: Multipliers | None = None  #: of rows that were active at the end of the last substep
         self._solving = Solving(Assembler(self.fabrics, self.gravity, self.air, self.apart), self.things, self.apart,
                                 self.pushing, self.step_log, self.is_felt, WITHIN * self.limits.thickness, self._look)
         self._remeshing = Remeshing(self.gravity, self.limits, self.sizing, self.pushing, self.step_log, self._look)
@@ -74,18 +77,18 @@ class SlidingCloth:
         return self._solving.program.backend
 
     def forget_past(self) -> None:
-        """Drop what depends on earlier steps and is not in the state."""
+        """Discard what depends on earlier steps and is not in the state."""
         self.__post_init__()
         if self.pushing is not None:
             self.pushing.forget_past()
 
     def step(self, cloth: Cloth, time: float, h: float) -> Cloth:
-        """h seconds on. Raises StepFailed."""
+        """Return the cloth after h seconds. Raises StepFailed."""
         return self.felt_step(cloth, time, h)[0]
 
     def felt_step(self, cloth: Cloth, time: float, h: float, gives: InterfaceInertia | None = None) -> tuple[Cloth,
                                                                                                              InterfaceReaction]:
-        """Return the cloth after a step and what the step did to others. gives: how round colliders give way;
+        """Return the cloth after a step and the reactions of obstacles and pins. gives: inertia of smooth obstacles;
         None: their motion is prescribed."""
         left = RemainingStep.begun(gives)
         cloth, self._led = carried(cloth, self.pins, time, h, self.step_log)
@@ -99,8 +102,8 @@ class SlidingCloth:
         return cloth, InterfaceReaction(impulses, left.off)
 
     def may_finish(self, cloth: Cloth, time: float, off: Vec) -> bool:
-        """Whether what is round may stand where it was thought to end a step at `time`, where that step ended with it
-        (o, 3) [m] off that: nothing is in between, and it is no other push."""
+        """Return whether smooth obstacles may be at positions off those that a step ended with, by off (o, 3) [m]:
+        nothing is in between, and barrier forces hardly differ. time: of the step's end [s]."""
         if self.pushing is None or not off.any():
             return True
         now = self.things.at(time, 1.0)
@@ -122,10 +125,10 @@ class SlidingCloth:
         solved, moved, h, now, pushes = self._taken(cloth, self._pushes(cloth.mesh, now, left), left.still, time, h,
                                                     shortest, now, at)
         mesh, on_features = solved.mesh, solved.on_features
-        self._solving.warm = solved.answer.warm
+        self._warm = solved.answer.warm
         way = ways_off(on_features, moved, h)
         off = np.linalg.norm(way, axis=1) > stays_within(on_features, moved, h, self.limits, self.gravity)
-        # what all but stays there stays there
+        # vertices that hardly leave their feature stay on it
         back = moved.x.copy()
         back[on_features.vertices[~off]] -= way[~off]
         ended = now.round_x if pushes is None else pushes.ended(solved.gave, h)
@@ -142,15 +145,16 @@ class SlidingCloth:
 
     def _taken(self, cloth: Cloth, pushes: BarrierContacts | None, still: Vec, time: float, h: float, shortest: float,
                now: ObstacleMotion, at: Callable[[float], ObstacleMotion]) -> Taken:
-        """A step of h [s] at most from this mesh that can be solved and in which triangles keep their area, and their
-        angles too where that takes no step that is much shorter. still: rates of what nothing pushes, (c, 3)."""
+        """Return a step of h [s] at most from this mesh that can be solved and in which triangles keep their area, and
+        their angles as well unless that takes a much shorter step. still: rates of obstacles without contact, (c, 3).
+        Raises StepFailed."""
         why, thins = "", None  # the shortest in which one gets thinner
         while True:
             held, shorter = pinned_rows(cloth, self._led(time + h), h), SHORTER
-            solved = self._solving.solved(cloth, now, pushes, held, still, time, h)
+            solved = self._solving.solved(cloth, now, pushes, held, still, time, h, self._warm)
             if solved is None:
                 why = self._pressed(pushes)
-            elif not solved.deepest or h * SHORTER < shortest:  # in the shortest it comes out as far as it can
+            elif not solved.deepest or h * SHORTER < shortest:  # the shortest may leave cloth in an obstacle
                 moved = self._advanced(solved.mesh, solved.answer, h)
                 taken, slides = (solved, moved, h, now, pushes), solved.mesh.replaced(slide=moved.slide)
                 share = material_share(slides, h)
@@ -171,7 +175,7 @@ class SlidingCloth:
             pushes = None if pushes is None else replace(pushes, now=now)
 
     def _pressed(self, pushes: BarrierContacts | None) -> str:
-        """Why a step could not be solved."""
+        """Return why a step could not be solved."""
         assert self.pushing is not None
         near = "" if pushes is None else pushes.whom(pushes.start, self.pushing.owner, self.pushing.names)
         return f"cloth cannot be kept out of itself, or of {near or 'what is round'}"
@@ -185,12 +189,12 @@ class SlidingCloth:
         return np.concatenate([solved.pushed, pulled])
 
     def _remeshed(self, cloth: Cloth, now: ObstacleMotion, h: float) -> Cloth:
-        """On triangles for this step; rows of the last one are found by their new names."""
+        """Return the cloth with its mesh for this step; the warm start gets the rows' new names."""
         if not self.sharp:
             return cloth
         made, was = self._remeshing.remeshed(cloth, now, h)
-        if self._solving.warm is not None:
-            self._solving.warm = WarmStart(renumbered(self._solving.warm.keys, was, len(cloth.mesh.x)))
+        if self._warm is not None:
+            self._warm = renumbered(self._warm, was, len(cloth.mesh.x))
         return made
 
     def _look(self, mesh: SheetMesh, now: ObstacleMotion, h: float) -> FeatureContacts:
@@ -221,6 +225,6 @@ class SlidingCloth:
         return self.pushing.of(mesh, now, self.pushing.lost(mesh, now))
 
     def _advanced(self, mesh: SheetMesh, answer: Minimum, h: float) -> SheetMesh:
-        """q + h u."""
+        """Return the mesh at q + h u."""
         v, slide = self._solving.assembler.unknowns.parted(answer.u)
         return mesh.replaced(x=mesh.x + h * v, material=mesh.material + h * slide, v=v, slide=slide)

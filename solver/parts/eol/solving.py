@@ -1,4 +1,4 @@
-"""One step of sliding cloth on the mesh that it begins with: its program, with friction and what pushes."""
+"""One step of sliding cloth on the mesh that it begins with: its program of rows, with friction and barrier contact."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from ...rows.names import Multipliers
+from ...rows.sparse.minimum import Infeasible, Minimum, Singular
 from ...rows.sparse.program import SparseProgram
-from ...rows.sparse.rows import MOST, Infeasible, Minimum, Singular, VertexRows, WarmStart
+from ...rows.tables import MOST, VertexRows
 from ...sheet.sheet_mesh import SheetMesh
 from ...state import Index, Vec
 from .barrier_contact import BarrierContacts, ContactSettings, MotionPath
@@ -25,44 +27,43 @@ from .step_result import StepResult
 from .tangled_region import TangledRegion
 from .tunnelling import gone_through
 
-FIRMEST = 1.0e7  #: of a vertex' own diagonal: what is stiffer beside it leaves too few digits of all else
-ROUNDS = 16  #: of what pushes in which something meets, before the step is tried shorter
-ENOUGH = 30  #: after which a way is taken on which nothing meets although they do not settle
-SETTLED = 0.3  #: of the distance at which surfaces push: where the next round moves less it is the last
-#: [m/s] and of all that pushes: so wrongly a vertex may be pushed where a round is the last. A displacement is no
-#: measure: near the barrier's wall a hundredth of its reach is as much as all that pushes
+FIRMEST = 1.0e7  #: of a vertex' own diagonal: stiffer contact leaves too few digits of all other forces
+ROUNDS = 16  #: of barrier contact that end in contact, before the step is tried shorter
+ENOUGH = 30  #: rounds after which a motion without contact is accepted although they do not converge
+SETTLED = 0.3  #: of the activation distance: a round that moves less is the last
+#: largest error of a vertex' barrier force in the last round: over its mass [m/s], and relative to all of its barrier
+#: forces. A displacement would be no measure: near the barrier's wall a hundredth of its range changes all of them
 MISSED, SHARE = 0.02, 0.02
-COMES_BACK, CYCLE = 0.5, 4  #: of its move: where a round ends so near to one of so many before it goes half of its way
-RENEWALS = 4  #: of friction
-AGREES = 0.02  #: of all friction: how wrong it may be where a round ends
-#: of all friction: it is renewed while it is more wrong than that. On a slope that is steeper by a twentieth than
-#: friction holds, a twentieth of friction is left, and its error moves the cloth
+COMES_BACK, CYCLE = 0.5, 4  #: of its displacement: a round that ends so near to one of so many last ones is halved
+RENEWALS = 4  #: updates of friction in a solution
+AGREES = 0.02  #: of all friction: its largest error where a round ends
+#: of all friction: it is updated while its error is larger. On a slope that is steeper by a twentieth than friction
+#: supports, a twentieth of friction is what moves the cloth, and so is its error
 RENEWED = 1.0e-3
 
-#: whether an answer ends where its round was asked
+#: whether a solution ends where its round was linearised
 Stays = Callable[[Minimum], bool]
 
 
 @dataclass
 class Solving:
-    """Solver of the steps of one cloth. Values that it keeps from one to the next save time alone."""
+    """Solver of the steps of one cloth. Values that it retains from one step to the next save time alone."""
 
     assembler: Assembler
     things: FeatureObstacles
     apart: SheetOffsets  #: where each sheet is in the material
-    pushing: ContactSettings | None  #: what keeps it out of itself and of what is round
+    pushing: ContactSettings | None  #: barrier contact with itself and with smooth obstacles; None: there is none
     step_log: StepLog
-    is_felt: bool  #: whether what it touches or hangs on is another part's, which wants to know
-    tolerance: float  #: how deep cloth may be in a thing [m]
-    look: Callable[[SheetMesh, ObstacleMotion, float], FeatureContacts]  #: what is near in a step of so many seconds
+    is_felt: bool  #: whether another part needs the reactions of obstacles and pins
+    tolerance: float  #: admissible depth of cloth in an obstacle [m]
+    look: Callable[[SheetMesh, ObstacleMotion, float], FeatureContacts]  #: near pairs of a step of so many seconds
     program: SparseProgram = field(default_factory=SparseProgram)
-    warm: WarmStart | None = None  #: rows that held at the end of the last step
 
     def solved(self, cloth: Cloth, now: ObstacleMotion, pushes: BarrierContacts | None, held: VertexRows, still: Vec,
-               time: float,
-               h: float) -> StepResult | None:
-        """Rates at the end of a step that begins on this mesh; None where what pushes does not settle in time.
-        held: rows of pinned vertices. still: δ of what gives way where nothing pushes it, (c, 3). [Thesis 2.12]"""
+               time: float, h: float, warm: Multipliers | None = None) -> StepResult | None:
+        """Return the end of a step that begins on this mesh; None where barrier contact does not converge in time.
+        held: rows of pinned vertices. still: δ of movable obstacles without contact, (c, 3). warm: of rows that were
+        active at the end of the last step. Raises StepFailed. [Thesis 2.12]"""
         mesh = cloth.mesh
         posed = self.assembler.assemble(mesh, h, time)
         look = self.look(mesh, now, h)
@@ -70,9 +71,9 @@ class Solving:
                         held, h * cloth.pressing, np.concatenate([mesh.v, mesh.slide], axis=1),
                         SlipState.unknown(len(mesh.x)))
 
-        def answer_of(one: AssembledSystem, warm: WarmStart | None, renewals: int = RENEWALS,
+        def answer_of(one: AssembledSystem, warm: Multipliers | None, renewals: int = RENEWALS,
                       stays: Stays | None = None) -> tuple[Minimum, bool]:
-            """Also whether friction is what the pressing gives."""
+            """Return the solution of a system, and whether friction agrees with its normal forces."""
             nonlocal rows
             friction = self._frictional(mesh, rows, now)
             if friction is None:
@@ -81,7 +82,7 @@ class Solving:
             return answer, agrees
 
         def asked_more(answer: Minimum) -> bool:
-            """Whether the answer takes cloth through something that it shall be kept out of now."""
+            """Return whether a solution takes cloth through an obstacle; rows that prevent it are added then."""
             nonlocal rows
             more, deepest = gone_through(look, posed.unknowns, posed.unknowns.parted(answer.u)[0], self.tolerance)
             rows = replace(rows, deepest=deepest, touched=rows.touched.with_more(more) if deepest else rows.touched)
@@ -90,29 +91,30 @@ class Solving:
         pushed, gave = np.zeros((len(now.round_x) if self.is_felt else 0, 3)), still
         try:
             answer, pushed, gave = (None, pushed, gave) if pushes is None else self._kept_apart(
-                posed, pushes, answer_of, asked_more, h)
+                posed, pushes, answer_of, asked_more, h, warm)
         except Singular as failure:
             assert pushes is not None
-            # layers so near that beside their barrier no digit is left of all else; no shorter step helps
+            # layers so near that their barrier leaves no digit of all other forces; no shorter step helps
             softer = replace(pushes, firmest=FIRMEST * float(np.median(posed.blocks[posed.unknowns.diagonal, 0, 0]))
                              / h**2)
             if softer.firmest < pushes.firmest:
-                solved = self.solved(cloth, now, softer, held, still, time, h)
+                solved = self.solved(cloth, now, softer, held, still, time, h, warm)
                 if solved is not None:
                     return solved
-            if self.is_felt:  # another part would be crossed, which that part does not know
+            if self.is_felt:  # the cloth would go through a body of another part, which does not know of it
                 return None
-            return self.solved(cloth, now, self._without_pressed(mesh, now, pushes, failure), held, still, time, h)
+            without = self._without_pressed(mesh, now, pushes, failure)
+            return self.solved(cloth, now, without, held, still, time, h, warm)
         if pushes is None:
-            answer, _ = answer_of(posed, self.warm)
+            answer, _ = answer_of(posed, warm)
             for _ in range(ROUNDS):
                 if not asked_more(answer):
                     break
                 answer, _ = answer_of(posed, answer.warm)
         if answer is None:
             return None
-        # what pins did to it, turned round: theirs are the last of its rows
-        pulled = -answer.on_vertex[len(answer.on_vertex) - len(rows.held.vertex):].reshape(-1, 3)
+        # reactions of pins
+        pulled = -answer.multipliers.at(rows.held.name).reshape(-1, 3)
         return StepResult(mesh, rows.on_features, answer, rows.deepest, pushed, gave, pulled,
                           rows.pressing[:len(mesh.x)] / h)
 
@@ -129,13 +131,14 @@ class Solving:
         return None if known else self.pushing.of(mesh, now, lost)
 
     def _kept_apart(self, posed: AssembledSystem, pushes: BarrierContacts,
-                    answer_of: Callable[[AssembledSystem, WarmStart | None, int, Stays | None], tuple[Minimum, bool]],
-                    asked_more: Callable[[Minimum], bool], h: float) -> tuple[Minimum | None, Vec, Vec]:
-        """Solve for barrier forces in equilibrium with all else, in rounds of Newton's method that intersect nothing.
-        Return the solution, impulses on smooth obstacles, (o, 3) [N s], (0, 3) where nobody needs them, and how those
-        gave way, δ (c, 3)."""
+                    answer_of: Callable[[AssembledSystem, Multipliers | None, int, Stays | None], tuple[Minimum, bool]],
+                    asked_more: Callable[[Minimum], bool], h: float, warm: Multipliers | None,
+                    ) -> tuple[Minimum | None, Vec, Vec]:
+        """Solve for barrier forces in equilibrium with all else, in rounds of Newton's method without intersections.
+        Return the solution, impulses on smooth obstacles, (o, 3) [N s], (0, 3) where nobody needs them, and their rates
+        δ, (c, 3)."""
         at, near = pushes.guessed(h)
-        warm, last, met = self.warm, None, 0
+        last, met = None, 0
         places = list[MotionPath]()
         pushed, gave, own = np.zeros((len(at.things) if self.is_felt else 0, 3)), pushes.begun, posed.unknowns.count
         still, masses = SETTLED * pushes.activation, self.assembler.masses(pushes.mesh)
@@ -150,7 +153,7 @@ class Solving:
             def stays(answer: Minimum, at: MotionPath = at, end_of: Callable[[Minimum], MotionPath] = end_of) -> bool:
                 return at.off(end_of(answer)) <= still
 
-            # where rounds go on friction is renewed with them: by itself it would be so at places that are not the last
+            # friction is updated once in each round: updates within one would be at positions that are not the last
             renewals = RENEWALS if not near else 0 if k else 1
             answer, friction_agrees = answer_of(with_pushes, warm, renewals, stays)
             gave, end = pushes.rates(answer.u[own:], used), end_of(answer)
@@ -174,17 +177,18 @@ class Solving:
 
     @staticmethod
     def _as_foreseen(pushes: BarrierContacts, at: MotionPath, end: MotionPath, masses: Vec) -> bool:
-        """Whether what pushes where a round ends is what it was solved with. masses: over the step, (n,) [kg/s]."""
+        """Return whether barrier forces at a round's end agree with those that it was solved with. masses: of vertices
+        over the step, (n,) [kg/s]."""
         missed, pushed = pushes.missed(at, end)
         return bool((missed <= np.maximum(MISSED * masses, SHARE * pushed)).all())
 
-    def ask(self, posed: AssembledSystem, rows: StepRows, warm: WarmStart | None) -> Minimum:
-        """The program's answer. Raises StepFailed where rows contradict each other."""
+    def ask(self, posed: AssembledSystem, rows: StepRows, warm: Multipliers | None) -> Minimum:
+        """Return the solution of the program. Raises StepFailed where rows contradict each other."""
         try:
             answer = self.program.solve(posed.matrix, posed.right, posed.unknowns.table, rows.on_vertices,
                                          widened(rows.touched.spread, posed.unknowns.count), warm)
         except Infeasible as failure:
-            raise rows.contradiction(failure.keys, posed.unknowns) from failure
+            raise rows.contradiction(failure.names, posed.unknowns) from failure
         return self._counted(answer)
 
     def _counted(self, answer: Minimum) -> Minimum:
@@ -215,7 +219,7 @@ class Solving:
                                               along_surface(touched.met.normal[first])]),
                               np.concatenate([still, other]), mu)
 
-    def _rub(self, posed: AssembledSystem, asked: StepRows, friction: FrictionResult, warm: WarmStart | None,
+    def _rub(self, posed: AssembledSystem, asked: StepRows, friction: FrictionResult, warm: Multipliers | None,
              renewals: int, stays: Stays | None) -> tuple[Minimum, bool, StepRows]:
         """Solve with friction, whose drag begins with that of the last solution, or step, and is updated so often at
         most, or while solutions stay where they are linearised. Return the solution, whether that was enough, and the
@@ -233,7 +237,7 @@ class Solving:
                 held, given = drag, np.zeros_like(along)
                 dragged = posed.with_resistance(vertices, held[:, None, None] * friction.ways, friction.still)
                 answer = self.ask(dragged, asked, warm)
-            else:  # by the factor that there is: what its drag does wrong are impulses
+            else:  # on the present factor: the error of its drag is an impulse
                 given = (held * faster - right)[:, None] * along
                 answer = self._counted(self.program.again(dragged.with_impulse(vertices, given).right, warm))
             warm, pressing = answer.warm, np.zeros((len(vertices), 3))

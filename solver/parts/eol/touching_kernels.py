@@ -117,16 +117,16 @@ def distances(x, points, triangles, out):  # type: ignore[no-untyped-def]
             out[k] = min(out[k], np.sqrt(work[WAY] ** 2 + work[WAY + 1] ** 2 + work[WAY + 2] ** 2))
 
 
-@kernel("i8(i8[::1], i4[::1], i8, i8[::1], i8[::1], i8, i8[::1])")
-def rename(keys, was, before, kinds, of_edges, rows, out):  # type: ignore[no-untyped-def]
+@kernel("i8(i8[::1], i4[::1], i8, i8[::1], i8[::1], i8, i8[::1], f8[::1])")
+def rename(keys, was, before, kinds, of_edges, rows, out, value):  # type: ignore[no-untyped-def]
     """Write names of rows (k,) after remeshing, as `renumbered` has them; how many are left. kinds: of pairs, rising;
-    of_edges: those of two edges. rows: names of one vertex."""
+    of_edges: those of two edges. rows: names of one vertex. value: of each name (k,), moved along with it."""
     now, left = np.full(before, -1), 0
     for i in range(was.shape[0]):
         if was[i] >= 0:
             now[was[i]] = i
-    for key in keys:
-        kind = 0
+    for k in range(keys.shape[0]):
+        key, kind = keys[k], 0
         for one in kinds:
             if key >= one:
                 kind = one
@@ -143,5 +143,6 @@ def rename(keys, was, before, kinds, of_edges, rows, out):  # type: ignore[no-un
                 continue
             out[left] = kind + (now[vertex] << 32 | (rest & 0xFFFFFFFF)) if kind > 0 else (
                 rows * now[vertex] + rest % rows)
+        value[left] = value[k]
         left += 1
     return left

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...meshing.normals import unit_normals
-from ...rows.sparse.rows import Keys
+from ...rows.names import Names
 from ...state import Index, Mask, Vec
 from .contact_rows import LOST_AGAIN, Met, RowsOfPairs, SheetContacts, edge_key, no_pairs, row_key, spread_rows
 from .feature_contacts import PUSH, FeatureContacts
@@ -183,7 +183,7 @@ class _Step:
         k = k[first]
         return k, float((least - gap)[k].max(initial=0.0)), (least - gap)[k] / look.h
 
-    def _pairs(self, nodes: Index, weights: Vec, direction: Vec, found: tuple[Index, float, Vec], key: Keys
+    def _pairs(self, nodes: Index, weights: Vec, direction: Vec, found: tuple[Index, float, Vec], key: Names
                ) -> tuple[RowsOfPairs, float]:
         """Rows of those found."""
         k, deepest, ask = found

@@ -17,7 +17,8 @@ from ...forces.rigid_kernels import free_flight, momentum
 from ...forces.springs import Springs
 from ...linear.tree.factor import BodyNotPositiveDefinite, TreeFactor
 from ...linear.woodbury import Solves, WoodburyUpdate
-from ...state import Index, State, Vec
+from ...rows.names import Names
+from ...state import State, Vec
 from ..stage import Momentum, Stage
 from .interface import AttachedLoads, ConstraintSolution, LinearizationPoint
 from .last_twist import LAST_TWIST, flown_since
@@ -37,8 +38,8 @@ class Constraints(Protocol):
     """
 
     @property
-    def active(self) -> Index:
-        """Return the active contacts and limits of the last stage, (k, 3); equal for equal sets."""
+    def active(self) -> Names:
+        """Return names of the active contacts and limits of the last stage, (k,)."""
 
     def at_work(self, time: float) -> list[bool]:
         """Return for each drive whether it is active from `time` [s] on."""
@@ -51,7 +52,7 @@ class Constraints(Protocol):
         there."""
 
     def begin(self, lin: LinearizationPoint, time: float, h: float) -> None:
-        """A step of h seconds starts at `time` [s]: what its stages have in common. lin: where it starts."""
+        """Prepare for the stages of a step of h seconds that starts at `time` [s]. lin: where it starts."""
 
     def solve(self, posed: PosedTree, free: Vec) -> ConstraintSolution:
         """Return rates (m,) and impulses, from the rates without constraints. Raises StepFailed.
@@ -60,13 +61,14 @@ class Constraints(Protocol):
         """
 
     def close(self, state: State, posed: PosedTree) -> State:
-        """The state at the end of a step, its positions on what must hold exactly. posed: the step's last stage."""
+        """Return the state at the end of a step with exact constraints projected. posed: the step's last stage."""
 
     def drive_errors(self, state: State, posed: PosedTree) -> Vec:
-        """By how much coordinates lack what their drives want at a state's time, (m,); 0 where nothing does."""
+        """Return the difference between the drives' targets and the coordinates at a state's time, (m,); 0 of other
+        rates."""
 
     def singular_loop(self, state: State, posed: PosedTree) -> str:
-        """Name of a loop that is stretched straight or folded flat; "" where there is none."""
+        """Return the name of a loop that is stretched straight or folded flat; "" where there is none."""
 
     def loop_gaps(self, posture: Posture) -> Vec:
         """Return the gap of each loop at a posture [m], (l,)."""
@@ -83,7 +85,7 @@ class PosedTree:
     def __init__(self, owner: Jointed, lin: LinearizationPoint, stage: Stage, right: Vec,
                  flesh: AttachedLoads | None) -> None:
         self.owner, self.lin, self.stage = owner, lin, stage
-        self.right, self.flesh = right, flesh  #: b, (m,), in which what soft bodies add stands already
+        self.right, self.flesh = right, flesh  #: b, (m,), with the contribution of soft bodies
         #: rates, impulses and memory of the constraints, once `solve` has found them; None where there are none
         self.constraint_solution: ConstraintSolution | None = None
         self._leaving: Vec | None = None  #: rates with which bodies leave from there, (m,), where not as it is solved
@@ -96,7 +98,7 @@ class PosedTree:
         return self
 
     def solve(self) -> Vec:
-        """Rates at the stage's end, (m,). Raises StepFailed."""
+        """Return rates at the stage's end, (m,). Raises StepFailed."""
         free: Vec = self.owner.factor.solve(self.right)
         if self.owner.constraints is None:
             return free
@@ -124,9 +126,9 @@ class PosedTree:
         return out
 
     def reaction(self, u: Vec) -> Vec:
-        """S J u − w − impulses on bodies, (n, 6): what joints carry; Jᵀ of it is r − R u + impulses on rates.
+        """Return S J u − w − impulses on bodies, (n, 6), which joints carry; Jᵀ of it is r − R u + impulses on rates.
 
-        In a leapfrog step it is with what they did where momentum was reflected, of which Jᵀ is nothing.
+        In a leapfrog step it includes the impulse that reflected momentum, of which Jᵀ is zero.
         """
         out = self.carried(u)
         if self.constraint_solution is not None and self.constraint_solution.on_bodies is not None:
@@ -142,15 +144,15 @@ class PosedTree:
         return out
 
     def multiply(self, twist: Vec) -> Vec:
-        """S φ, both (n, 6), with what soft bodies add to bodies."""
+        """Return S φ, both (n, 6), with the contribution of attached soft bodies."""
         return self.owner.multiply(twist, self.flesh)
 
     def again(self, stage: Stage) -> PosedTree:
-        """Another stage where this one was linearised, on a factor of its own."""
+        """Return another stage of this linearisation, on a factor of its own."""
         return self.owner.pose(self.lin, stage, self.flesh)
 
     def flown(self) -> Vec:
-        """Twists with which bodies leave from where the stage is linearised, (n, 6): see FLOWN."""
+        """Return twists with which bodies leave from where the stage is linearised, (n, 6): see FLOWN."""
         rates = self.constraint_solution.rates if self.constraint_solution is not None else self.lin.v
         return in_world(self.lin.posture.E, self.owner.tree.spread(self.lin.posture, rates))
 
@@ -239,7 +241,7 @@ class Jointed:
         return PosedTree(self, lin, stage, right, flesh)
 
     def _midway(self, lin: LinearizationPoint, stage: Stage) -> tuple[LinearizationPoint, Stage]:
-        """A leapfrog step as a stage that is linearised midway through it."""
+        """Return a leapfrog step as a stage that is linearised midway through it."""
         carried = lin.memory.get(CARRIED)
         self._turned = started(lin.posture, self.fallen(stage.h, lin.external_force)) if carried is None else carried
         q = lin.q + 0.5 * stage.h * predicted_rates(lin.v, lin.memory, stage.h)
@@ -252,7 +254,7 @@ class Jointed:
         return out
 
     def _set_momentum(self, lin: LinearizationPoint, stage: Stage, share: float) -> None:
-        """The right side of bodies alone: what they keep of their momentum, and their weight."""
+        """Set the right side of bodies alone: the momentum that they retain, and their weight."""
         tree, at = self.tree, lin.posture
         if stage.momentum is Momentum.CENTRED:
             assert lin.brought is not None
@@ -289,16 +291,16 @@ class Jointed:
 
     @property
     def all_springs(self) -> list[Springs]:
-        """Between bodies, implicit and explicit."""
+        """Return springs between bodies, implicit and explicit."""
         return [self.springs] + ([] if self.explicit is None else [self.explicit.springs])
 
     def only_weight(self, external_force: Vec | None = None) -> bool:
-        """Whether no force but weight acts in a step with this external force."""
+        """Return whether no force but weight acts in a step with this external force."""
         return (not (len(self.springs) or len(self.on_rates.bodies)) and self.explicit is None
                 and external_force is None)
 
     def acceleration(self, lin: LinearizationPoint, time: float) -> Vec:
-        """u̇ = M_r⁻¹ f_r, (m,)."""
+        """Return u̇ = M_r⁻¹ f_r, (m,)."""
         at, tree = lin.posture, self.tree
         self._momentum[:] = 0.0
         momentum(at.E, at.twist, at.drift, self._momentum, tree.inertia, self.gravity, 1.0, self.wrench)
@@ -314,7 +316,7 @@ class Jointed:
         return out
 
     def by_inertia(self, lin: LinearizationPoint, time: float) -> Callable[[Vec], Vec]:
-        """M_r⁻¹ of impulses on the rates, both (m,) or (m, c), until the next stage is posed."""
+        """Return M_r⁻¹ of impulses on the rates, both (m,) or (m, c), until the next stage is posed."""
         self.diagonal[:], self.below[:] = self.tree.inertia, 0.0
         self.on_rates.weigh_inertia(lin.q, lin.v, lin.memory.get(CENTRES, self.tree.fresh), time)
         self.springs.between[:] = 0.0
@@ -369,7 +371,7 @@ class Jointed:
         return lifted
 
     def multiply(self, twist: Vec, flesh: AttachedLoads | None = None) -> Vec:
-        """S φ, both (n, 6), with the blocks of the last stage and what flesh adds."""
+        """Return S φ, both (n, 6), with the blocks of the last stage and the contribution of attached soft bodies."""
         out: Vec = np.einsum("nab,nb->na", self.diagonal, twist)
         if flesh is not None and flesh.bodies is not None:
             out[flesh.bodies] += (flesh.matrix @ twist[flesh.bodies].ravel()).reshape(-1, 6)

@@ -1,4 +1,4 @@
-"""A soft body reduced to a few dozen coordinates, which steps by itself: what a live player and a draft use."""
+"""A soft body reduced to a few dozen coordinates, which steps by itself: for live players and drafts."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Stepping:
 
 @dataclass(frozen=True)
 class Truth:
-    """How true a reduced body is to its mesh near rest."""
+    """Errors of a reduced body near rest, compared with its mesh."""
 
     frequencies: Vec  #: of the whole mesh, the slowest few [Hz]
     spanned: Vec  #: of the subspace [Hz]
@@ -69,7 +69,7 @@ class Truth:
 
     @property
     def off(self) -> float:
-        """By which share the worst frequency is off."""
+        """Return the relative error of the worst frequency."""
         return float(abs(self.sampled / self.frequencies - 1.0).max(initial=0.0))
 
 
@@ -104,12 +104,12 @@ class ReducedBody:
               points: int | None = None, *, seen: Any = None, stepping: Stepping | None = None,
               exponent: float = 0.0, loads: Sequence[Vec] | None = None, pulled: Sequence[Index] = (),
               fitted: bool = True, report: Callable[[str], None] | None = None) -> ReducedBody:
-        """Make it of a mesh: nodes (n, 3) [m] and tets (e, 4).
+        """Return the reduced body of a mesh: nodes (n, 3) [m] and tets (e, 4).
 
-        pins: nodes of each group, which `PinGroups.lead` moves, or nothing. m: weights. points: cubature points;
-        None: 30 a weight, or as many as it takes until slow frequencies are right within a tenth. seen: as of class.
+        pins: nodes of each group, which `PinGroups.lead` moves, or nothing. m: weights. points: cubature points; None:
+        30 a weight, or as many as it takes until slow frequencies are right within a tenth. seen: as of class.
         exponent: of the weights' stiffness in cubature. loads: accelerations (3,) [m/s²] whose static responses are
-        spanned, gravity where None. pulled: nodes of each spot that is pulled: responses to that are spanned too.
+        spanned, gravity where None. pulled: nodes of each spot that is pulled: responses to that are spanned, too.
         fitted: whether volumes of points are fitted to slow vibrations one by one, or all scaled by one factor. report:
         is called with a clause for each stage of the work. Raises BadInput.
         """
@@ -158,7 +158,8 @@ class ReducedBody:
         return material.repeated(tets).bounded(RIGID)
 
     def frequencies(self, count: int) -> Vec:
-        """The slowest frequencies of the reduced body at rest, its points counted and rigid motions not [Hz]."""
+        """Return the lowest frequencies of the reduced body at rest [Hz], without rigid motions, by its cubature
+        points."""
         self.points.linearise(np.zeros((len(self.points.volumes), 9)), False)
         stiffness, p = self.points.stiffness(), self.subspace.functions.shape[1]
         lower = np.zeros((3 * p, 3 * p))
@@ -172,11 +173,11 @@ class ReducedBody:
 
     @property
     def size(self) -> int:
-        """How many coordinates it has, 3 p."""
+        """Return the number of its coordinates, 3 p."""
         return 3 * self.subspace.functions.shape[1]
 
     def rest(self) -> ReducedState:
-        """At rest where it was built."""
+        """Return the state at rest where it was built."""
         p, carrier_motion = self.subspace.functions.shape[1], self.subspace.prescribed.shape[1]
         return ReducedState(np.zeros((p, 3)), np.zeros((p, 3)), np.zeros((carrier_motion, 3)),
                             np.zeros((carrier_motion, 3)))
@@ -210,12 +211,12 @@ class ReducedBody:
         return found
 
     def moving(self, velocities: Vec, state: ReducedState | None = None) -> ReducedState:
-        """That state with the rates nearest, in mass, to velocities of all nodes (n, 3) [m/s]."""
+        """Return a state with the rates nearest, in mass, to velocities of all nodes (n, 3) [m/s]."""
         state = self.rest() if state is None else state
         return replace(state, u=self._projected(velocities), past=None)
 
     def placed(self, positions: Vec, state: ReducedState | None = None) -> ReducedState:
-        """That state with the coordinates nearest, in mass, to positions of all nodes (n, 3) [m]."""
+        """Return a state with the coordinates nearest, in mass, to positions of all nodes (n, 3) [m]."""
         state = self.rest() if state is None else state
         moved = positions - self.nodes - self.subspace.prescribed @ state.carrier_motion
         return replace(state, y=self._projected(moved), past=None)
@@ -225,20 +226,21 @@ class ReducedBody:
         return found
 
     def grab(self, vertex: int, target: Vec, stiffness: float, damping: float = 0.0) -> Grab:
-        """A spring [N/m] from a drawn point, by its row in `surface`, to a target [m]; `Grab.to` moves that."""
+        """Return a spring [N/m] from a drawn point, by its row in `surface`, to a target [m]; `Grab.to` moves that."""
         return Grab(self.surface_functions[vertex], self.rest_surface[vertex], self.surface_led[vertex],
                     np.asarray(target, float), stiffness, damping)
 
     def points_at(self, nodes: Index) -> SkinPoints:
-        """Nodes of the mesh as points that springs may hold."""
+        """Return nodes of the mesh as points of springs."""
         return SkinPoints(self.subspace.functions[nodes], self.subspace.prescribed[nodes], self.nodes[nodes])
 
     def firm_grab(self) -> float:
-        """Stiffness of a spring that moves the whole body at about two hertz [N/m]."""
+        """Return the stiffness of a spring that moves the whole body at about two hertz [N/m]."""
         return float(self.subspace.mass.sum()) * (2.0 * np.pi * 2.0) ** 2
 
     def floor(self, normal: Vec, height: float, friction: float = 0.5) -> Floor:
-        """A plane normal · x = height [m] into which the body's own weight goes a two hundredth of its size deep."""
+        """Return a plane normal · x = height [m] into which the body's own weight goes a two hundredth of its size
+        deep."""
         weight = float(self.subspace.mass.sum()) * max(float(np.linalg.norm(self.stepping.gravity)), 1.0)
         few = 8  #: points that carry a body, about
         unit = np.asarray(normal, float) / np.linalg.norm(normal)
@@ -247,8 +249,9 @@ class ReducedBody:
     def step(self, state: ReducedState, h: float, grabs: Sequence[Grab] = (), carrier_motion: Vec | None = None,
              springs: Callable[[float], Sequence[PointSprings]] | None = None,
              stepping: Stepping | None = None) -> ReducedState:
-        """The state h seconds later. led: coordinates of groups of pins then, from `PinGroups.lead`; None: they stay.
-        springs: those at work at a moment [s], evaluated for each stage. stepping: of this step; None: the body's own.
+        """Return the state h seconds later. led: coordinates of groups of pins then, from `PinGroups.lead`; None: they
+        stay. springs: those at work at a moment [s], evaluated for each stage. stepping: of this step; None: the body's
+        own.
 
         Raises StepFailed where a stage has no solution; the old state is still good.
         """
@@ -260,7 +263,7 @@ class ReducedBody:
 
         def stage(base: Vec, rate: Vec, ah: float, bh: float, led_now: Vec, start: Vec,
                   ends: float = h) -> tuple[Vec, Vec]:
-            """Coordinates and rates, pins below, where a stage ends."""
+            """Return coordinates and rates at the end of a stage, with those of pins."""
             p = len(state.y)
             planes = how.planes if how.planes is None or ends == h else how.planes.later(ends - h)
             held = Held(grabs, how.floor, self.touching, led_now, base[:p], rate[:p], bh, planes,
@@ -300,13 +303,13 @@ class ReducedBody:
         return ReducedState(place[:p], speed[:p], place[p:], speed[p:], state.time + h, past)
 
     def yielding(self, rows: Vec) -> Vec:
-        """Coordinates, axis by axis, by which the end of the last step moves for a force of 1 N on points along an
-        axis each: the columns (3 p, c) of forces on coordinates `rows`, (3 p, c)."""
+        """Return the change of coordinates at the end of the last step, axis by axis, for a force of 1 N on points
+        along one axis each. rows: forces on coordinates, (3 p, c)."""
         found: Vec = dpotrs(self._factor, rows, lower=0)[0]
         return found
 
     def pushed_on(self, state: ReducedState, moved: Vec) -> ReducedState:
-        """The end of the last step as it is with forces that move its coordinates by so much, (3 p,)."""
+        """Return the end of the last step with forces that change its coordinates by so much, (3 p,)."""
         by = moved.reshape(3, -1).T
         return replace(state, y=state.y + by, u=state.u + by / self._bh)
 
@@ -320,11 +323,11 @@ class ReducedBody:
 
     @property
     def _length(self) -> float:
-        """A mean move of the body's size, as coordinates have it [√kg m]."""
+        """Return a typical displacement of the body's size, as coordinates have it [√kg m]."""
         return self.subspace.size * float(np.sqrt(self.subspace.mass.sum()))
 
     def energies(self, state: ReducedState) -> dict[str, float]:
-        """Kinetic, elastic and gravity's energy [J]; that of the floor and of grabs is not counted."""
+        """Return kinetic, elastic and gravity's energy [J], without those of the floor and of grabs."""
         elastic = self.points.measure(self.points.gradients(state.y, state.carrier_motion))
         moving = self.velocities(state)
         kinetic = 0.5 * float(self.subspace.mass @ (moving**2).sum(axis=1))
@@ -347,7 +350,7 @@ def _refuse_bad_mesh(nodes: Vec, tets: Index) -> None:
 
 
 def _spread_out(places: Vec, count: int) -> Index:
-    """Indices of at most `count` points that are far from each other, ascending."""
+    """Return indices of at most `count` points that are far from each other, ascending."""
     if len(places) <= count:
         return np.arange(len(places), dtype=np.int32)
     chosen = np.empty(count, np.int32)

@@ -30,6 +30,7 @@ TRACKS = 4  #: sums of stiffness that are made apart and added in one order
 #: lane blocks of a product: what it reads stays in the second-level cache, and BLAS does small ones without copies
 BLOCKS, SMALL_BLOCKS = 8, 2
 SMALL = 1.0e6  #: multiplications that BLAS calls small
+EPSILON = float(np.finfo(float).eps)
 PAIRS = ((0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2))
 
 
@@ -115,6 +116,12 @@ class CubaturePoints:
     def pull(self) -> float:
         """Return by how much energy changes at most where gradients change by one, Σ w |P| of `stresses` [J]."""
         return float(np.abs(self.stresses).sum())
+
+    def noise(self) -> float:
+        """Return by how much rounding may change energies [J]: near rest terms of ψ cancel that are as large as the
+        stiffness in `tangents`, so the energy of stiff parts is known to that many digits alone."""
+        flat = self.tangents.reshape(-1)
+        return EPSILON * float(np.sqrt(len(flat) * np.vdot(flat, flat)))  # at least Σ w |∂P/∂F|
 
     def forces(self) -> Vec:
         """−Σ Jᵀ P of `stresses` on the coordinates, (p, 3)."""

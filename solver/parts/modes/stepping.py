@@ -164,7 +164,7 @@ def _searched(stage: ReducedStage, y: Vec, step: Vec, gradients: Vec, moved: Vec
     """The largest of 1, ½, ¼… of a step that wins enough of the potential."""
     points = stage.points
     before = points.measure(gradients) + stage.smooth(y, gradients)
-    before += ROUNDING * (abs(before) + points.pull())
+    before += ROUNDING * (abs(before) + points.pull()) + points.noise()
     taken = 1.0
     for _ in range(HALVINGS):
         there = gradients + taken * moved
@@ -178,7 +178,7 @@ def _searched_mixed(stage: ReducedStage, y: Vec, step: Vec, gradients: Vec, move
     """Return the step length by the Lagrangian at the new multipliers. [MFEM 4]"""
     points = stage.points
     before = points.measure_begun() + stage.smooth(y, gradients)
-    before += ROUNDING * (abs(before) + points.pull())
+    before += ROUNDING * (abs(before) + points.pull()) + points.noise()
     taken = 1.0
     for _ in range(HALVINGS):
         there = gradients + taken * moved

@@ -66,6 +66,9 @@ class TargetRows:
     @classmethod
     def joined(cls, several: Sequence[TargetRows]) -> TargetRows:
         """All of them."""
+        several = [one for one in several if len(one.nodes)] or list(several[:1])
+        if len(several) == 1:
+            return several[0]
         return cls(*(np.concatenate([getattr(one, name) for one in several]) for name in COLUMNS))
 
 
@@ -114,6 +117,7 @@ class ProjectiveBody:
         for one in self.constraints:
             total = total + one.matrix(n)
         self._stiffness = total[self.free][:, self.free].tocsc()
+        self._stiffness_diagonal: Vec = self._stiffness.diagonal()
         self._pulls = [np.zeros((*one.nodes.shape, 3)) for one in self.constraints]
         self._energies = np.zeros(2)
         self._factors: dict[float, GlobalMatrix] = {}
@@ -129,7 +133,7 @@ class ProjectiveBody:
         """Return what a step of h seconds resists a move of each node with, (n,) [N/m]: a scale for weights of what
         touches."""
         out = self.mass / h**2
-        out[self.free] += self._stiffness.diagonal()
+        out[self.free] += self._stiffness_diagonal
         return out
 
     def step(self, state: ProjectiveState, h: float, force: Vec | None = None, points: TargetRows | None = None,
@@ -186,19 +190,22 @@ class ProjectiveBody:
             if not there.lagged < here.energy and len(self._pairs):
                 # past steps mislead: a step with the constant matrix alone never raises the potential
                 self._pairs.clear(3 * len(self.free))
-                move = np.ascontiguousarray(matrix.solve(here.net.reshape(-1, 3))).ravel()
+                move = solve(here.net)
                 trial, there = self._moved(x, move, terms, here)
             self._pairs.add(move, here.net - there.net)
             x, here = trial, there
             self.energies.append(here.energy)
-            if float(np.abs(move).max()) <= self.tolerance:
+            if not move.any() or self.tolerance and float(np.abs(move).max()) <= self.tolerance:
                 break
         return x
 
     def _moved(self, x: Vec, move: Vec, terms: _StepTerms, here: _Measured) -> tuple[Vec, _Measured]:
         """Return positions after a move of the free nodes from `here`, (3 f,) [m], and the potential there."""
-        trial = x.copy()
-        trial[self.free] += move.reshape(-1, 3)
+        if len(self.free) == len(x):
+            trial = x + move.reshape(-1, 3)
+        else:
+            trial = x.copy()
+            trial[self.free] += move.reshape(-1, 3)
         return trial, self._measure(trial, terms, here.limits)
 
     def _factored(self, inertia: float) -> GlobalMatrix:
@@ -227,7 +234,7 @@ class ProjectiveBody:
             project_points(x, points.nodes, points.weights, points.targets, points.normals, terms.begin, terms.moved,
                            points.friction, limits, own, net, self._energies)
             energy, lagged = (energy + float(one) for one in self._energies)
-        return _Measured(energy, lagged, np.ascontiguousarray(net[self.free]).ravel(), own)
+        return _Measured(energy, lagged, (net if len(self.free) == len(x) else net[self.free]).ravel(), own)
 
     def with_places(self, state: ProjectiveState, x: Vec) -> ProjectiveState:
         """Return the state with all nodes put elsewhere, (n, 3) [m], as they move."""

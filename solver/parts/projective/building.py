@@ -9,7 +9,7 @@ import numpy as np
 from ...forces.cloth.quadratic_kernels import weigh
 from ...forces.cloth.sheet import Sheet
 from ...state import Index, Vec
-from .constraints import FlatRows, Lengths, ProjectedElements, Triangles, Ways
+from .constraints import FlatRows, Lengths, ProjectedElements, Triangles
 
 LIMIT_RATIO = 500.0  #: times as stiff is cloth past the limit of its stretch
 GIVES = 2.0  #: times that limit along diagonals, where threads turn first
@@ -40,7 +40,7 @@ def membrane_moduli(params: Mapping[str, float]) -> tuple[Vec, float, list[str]]
 
 def cloth_constraints(sheet: Sheet, membrane: Mapping[str, float], bending: Mapping[str, float],
                       flat: bool = True) -> list[ProjectedElements]:
-    """Return the constraints of a sheet: ways and |F − R|² of each triangle, and bends.
+    """Return the constraints of a sheet: of its triangles by ways and |F − R|², and bends.
 
     membrane: stretch_warp, stretch_weft, shear [N/m], poisson_ratio, stretch_limit. bending: bending_stiffness [N m].
     flat: whether it wants to be flat; else as curved as at rest, whichever way. [Notes, Projective Dynamics]
@@ -53,12 +53,10 @@ def cloth_constraints(sheet: Sheet, membrane: Mapping[str, float], bending: Mapp
     hard = LIMIT_RATIO if limit > 0.0 else 0.0
     table = np.array([(e0, e1, stiffness, hard * modulus, 1.0 + gives * limit)
                       for (e0, e1, gives), stiffness, modulus in zip(WAYS, ways, stretch_moduli)])
-    found: list[ProjectedElements] = [Ways(triangles, gradients, areas, table[table[:, 2:4].any(axis=1)])]
+    found: list[ProjectedElements] = [Triangles(triangles, gradients, areas, table[table[:, 2:4].any(axis=1)],
+                                                2.0 * turned)]
     bending_rows = bends(sheet, bending["bending_stiffness"], flat)
-    found += [FlatRows(one, len(sheet.rest)) for one in bending_rows] if flat else bending_rows
-    if turned > 0.0:
-        found.append(Triangles(triangles, gradients, 2.0 * turned * areas))
-    return found
+    return found + ([FlatRows(one, len(sheet.rest)) for one in bending_rows] if flat else list(bending_rows))
 
 
 def bends(sheet: Sheet, stiffness: float, flat: bool = True) -> list[Lengths]:

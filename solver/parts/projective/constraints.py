@@ -14,9 +14,10 @@ from ...materials.lanes import LANES, MATERIAL_SLOTS
 from ...meshing.volume import shape_gradients
 from ...state import Index, Vec
 from ...threads import parallel_for
-from .projection_kernels import project_rows, project_tets, project_triangles, project_ways, pull_flat
+from .projection_kernels import project_rows, project_tets, pull_flat
+from .triangle_kernels import WORK, project_triangles
 
-PIECES = 32  #: of the work on tetrahedra; borders do not depend on the number of threads
+PIECES = 32  #: of the work on triangles and tetrahedra; borders do not depend on the number of threads
 
 
 class ProjectedElements(Protocol):
@@ -98,45 +99,34 @@ class FlatRows:
         return self._matrix
 
 
-class Ways:
-    """½ A (w (|F e| − 1)² + s max(|F e| − most, 0)²) of ways e across the material of triangles: threads, which are
-    stiffer past a limit of their stretch."""
-
-    def __init__(self, triangles: Index, gradients: Vec, areas: Vec, ways: Vec) -> None:
-        """triangles: (t, 3). gradients: ∇N in material space [1/m], (t, 3, 2). areas: (t,) [m²]. ways: e, w [N/m],
-        s [N/m] and most of each, (k, 5)."""
-        self.nodes = np.array(triangles, dtype=np.int32)
-        self._gradients, self._areas, self._ways = (np.array(one, dtype=float) for one in (gradients, areas, ways))
-        self.weights: Vec = self._ways[:, 2:4]  #: w and s of each way [N/m], (k, 2)
-        self._energies = np.zeros(len(triangles))
-
-    def project(self, x: Vec, pulls: Vec) -> float:
-        over_elements(project_ways, len(self.nodes), x, self.nodes, self._gradients, self._areas, self._ways, pulls,
-                      self._energies)
-        return float(self._energies.sum())
-
-    def matrix(self, count: int) -> sp.csc_matrix:
-        along = np.sqrt(self.weights.sum(axis=1)) * self._ways[:, :2].T
-        return _assembled(self.nodes, self._gradients @ along, self._areas, count)
-
-
 class Triangles:
-    """½ w |F − R|² of triangles in space, R with orthonormal columns: resists stretch and shear alike."""
+    """½ A (w (|F e| − 1)² + s max(|F e| − most, 0)²) of ways e across the material of triangles, threads, which are
+    stiffer past a limit of their stretch; and ½ A m |F − R|² of triangles in space, R with orthonormal columns, which
+    resists stretch and shear alike."""
 
-    def __init__(self, triangles: Index, gradients: Vec, weights: Vec) -> None:
-        """triangles: (t, 3). gradients: ∇N in material space [1/m], (t, 3, 2). weights: (t,) [N m]."""
-        self.nodes = np.array(triangles, dtype=np.int32)  # kernels take what may be written
-        self.gradients = np.array(gradients, dtype=float)
-        self.weights = np.array(weights, dtype=float)
-        self._scratch, self._energies = np.zeros((len(triangles), 12)), np.zeros(len(triangles))
+    def __init__(self, triangles: Index, gradients: Vec, areas: Vec, ways: Vec, modulus: float) -> None:
+        """triangles: (t, 3). gradients: ∇N in material space [1/m], (t, 3, 2). areas: (t,) [m²]. ways: e, w [N/m],
+        s [N/m] and most of each, (k, 5). modulus: m [N/m]."""
+        source = _padded(len(triangles))
+        self._count, self._modulus, self._ways = len(triangles), modulus, np.array(ways, dtype=float)
+        self.nodes, self._gradients = np.array(triangles[source], dtype=np.int32), np.array(gradients[source], float)
+        self._areas = np.array(areas[source], float)
+        self._areas[len(triangles):] = 0.0
+        self.weights: Vec = np.append(self._ways[:, 2:4].sum(axis=1), modulus)  #: of each way, and m [N/m], (k + 1,)
+        tables = (_in_lanes(self.nodes), _in_lanes(self._gradients[:, 1:]), self._areas.reshape(-1, LANES))
+        self._works = np.zeros((min(PIECES, len(tables[0])), WORK))
+        self._tables = (*tables, self._ways, modulus, self.nodes, self._gradients, self._works)
+        self._energies = np.zeros(len(source))
 
     def project(self, x: Vec, pulls: Vec) -> float:
-        over_elements(project_triangles, len(self.nodes), x, self.nodes, self.gradients, self.weights, self._scratch,
-                      pulls, self._energies)
+        parallel_for(project_triangles, len(self._works), x, *self._tables, pulls, self._energies)
         return float(self._energies.sum())
 
     def matrix(self, count: int) -> sp.csc_matrix:
-        return _assembled(self.nodes, self.gradients, self.weights, count)
+        every = np.concatenate([self._ways[:, :2].T, np.eye(2)], axis=1) * np.sqrt(self.weights)[[*range(
+            len(self._ways)), -1, -1]]
+        own = slice(self._count)
+        return _assembled(self.nodes[own], self._gradients[own] @ every, self._areas[own], count)
 
 
 class Tets:
@@ -148,9 +138,7 @@ class Tets:
 
     def __init__(self, rest: Vec, tets: Index, lame_mu: Vec, lame_lambda: Vec) -> None:
         """rest: (n, 3) [m]. tets: (e, 4). lame_mu, lame_lambda: (e,) [Pa]."""
-        count, blocks = len(tets), -(-len(tets) // LANES)
-        source = np.zeros(blocks * LANES, dtype=np.int64)
-        source[:count] = np.arange(count)
+        count, source = len(tets), _padded(len(tets))
         gradients, six_volumes = shape_gradients(rest, tets)
         weights = np.stack([2.0 * lame_mu, 3.0 * lame_lambda], axis=1) * (six_volumes / 6.0)[:, None]
         self._gradients, self._weights = gradients, weights.sum(axis=1)
@@ -159,8 +147,8 @@ class Tets:
         self.nodes = np.array(tets[source], dtype=np.int32)
         self._count = count
         self._tables = (_in_lanes(self.nodes), _in_lanes(gradients[source, 1:]), _in_lanes(padded))
-        self._works = np.zeros((min(PIECES, blocks), MATERIAL_SLOTS * LANES))
-        self._energies = np.zeros(blocks * LANES)
+        self._works = np.zeros((min(PIECES, len(source) // LANES), MATERIAL_SLOTS * LANES))
+        self._energies = np.zeros(len(source))
 
     def project(self, x: Vec, pulls: Vec) -> float:
         parallel_for(project_tets, len(self._works), x, *self._tables, self._works, pulls, self._energies)
@@ -168,6 +156,13 @@ class Tets:
 
     def matrix(self, count: int) -> sp.csc_matrix:
         return _assembled(self.nodes[: self._count], self._gradients, self._weights, count)
+
+
+def _padded(count: int) -> Index:
+    """Return the elements that stand in whole blocks of lanes, the first one again behind the last, (16 b,)."""
+    source = np.zeros(-(-count // LANES) * LANES, dtype=np.int32)
+    source[:count] = np.arange(count)
+    return source
 
 
 def _in_lanes(values: Vec | Index) -> Vec:

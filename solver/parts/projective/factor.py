@@ -9,7 +9,7 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from ...linear.choose import choose
-from ...linear.interface import inside_of
+from ...linear.interface import NotPositiveDefinite, inside_of
 from ...state import Index, Vec
 
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ class GlobalMatrix:
     """κ M + Σ w AᵀA of the free nodes, factored once for all three axes, plus a diagonal of a few nodes that changes.
 
     Diagonals that differ in a few nodes from those that were factored cost a column each, which is reused as long as
-    the factor stands. [Notes, Projective Dynamics]
+    the factor stands. Where more differ the matrix is factored again, in single precision where the factor shows its
+    pattern, and in double only for what asks for that. [Notes, Projective Dynamics]
     """
 
     def __init__(self, matrix: sp.csc_matrix) -> None:
@@ -36,56 +37,87 @@ class GlobalMatrix:
         self._plain = self._lower.data[self._diagonal].copy()
         self._linear.analyse(self._lower, 0)
         self._added = np.zeros(len(self._order))  #: diagonal that is in the factor
-        self._copy: SingleFew | None = None
-        self.factored = 0  #: how often
-        self._factor()
-        self._changed: Index = np.zeros(0, dtype=np.int64)
-
-    def _factor(self) -> None:
-        self._lower.data[self._diagonal] = self._plain + self._added[self._order]
-        self._linear.factor(self._lower)
-        self.factored += 1
-        self._is_copied = False
+        self._wanted = self._added  #: diagonal that the matrix has
+        self._changed: Index = np.zeros(0, dtype=np.int64)  #: where they differ
         self._columns: dict[int, Vec] = {}
+        self._copy: SingleFew | None = None
+        self.factored = 1  #: how often
+        self._linear.factor(self._lower)
+        #: in which precisions the factor stands
+        self._in_double, self._in_single = True, False
 
     def add(self, diagonal: Vec) -> None:
         """Let the matrix have this diagonal besides from now on, (p,) [N/m], not negative."""
-        changed = np.flatnonzero(diagonal != self._added)
-        if len(changed) > MOST_UPDATES:
-            self._added = diagonal.copy()
-            self._factor()
-            changed = changed[:0]
-        self._changed = changed
+        self._wanted = diagonal
+        if np.count_nonzero(diagonal != self._added) > MOST_UPDATES:
+            self._factor(diagonal.copy())
+        self._update()
+
+    def _factor(self, added: Vec) -> None:
+        """Factor it with this diagonal, (p,). Raises NotPositiveDefinite."""
+        self._added, self._columns = added, {}
+        self._lower.data[self._diagonal] = self._plain + added[self._order]
+        self.factored += 1
+        self._in_single = self._factor_in_single()
+        self._in_double = not self._in_single
+        if self._in_double:
+            self._linear.factor(self._lower)
+
+    def _factor_in_single(self) -> bool:
+        """Whether single precision does."""
+        copy = self._single_copy()
+        if copy is None or not copy.single.can_factor(self._lower):
+            return False
+        try:
+            copy.single.factor(self._lower)
+        except NotPositiveDefinite:
+            return False
+        return True
+
+    def _update(self) -> None:
+        """Find what makes the factor's solutions those of the diagonal that is wanted."""
+        self._changed = changed = np.flatnonzero(self._wanted != self._added)
         if not len(changed):
             return
-        for node in changed.tolist():
-            if node not in self._columns:
-                unit = np.zeros((len(diagonal), 1))
-                unit[node] = 1.0
-                self._columns[node] = self._solve(unit)[:, 0]
+        new = [node for node in changed.tolist() if node not in self._columns]
+        for first in range(0, len(new), 3):
+            nodes = new[first : first + 3]
+            unit = np.zeros((len(self._added), len(nodes)))
+            unit[nodes, range(len(nodes))] = 1.0
+            self._columns.update(zip(nodes, (self._solve if self._in_double else self._solve_in_single)(unit).T))
         self._answers = np.stack([self._columns[node] for node in changed.tolist()], axis=1)
         # (A + E d Eᵀ)⁻¹ = A⁻¹ − A⁻¹ E (d⁻¹ + Eᵀ A⁻¹ E)⁻¹ Eᵀ A⁻¹
-        change = diagonal[changed] - self._added[changed]
+        change = self._wanted[changed] - self._added[changed]
         self._inside = scipy.linalg.lu_factor(np.diag(1.0 / change) + self._answers[changed])
 
     def solve(self, right: Vec) -> Vec:
         """Return the solution of right-hand sides (p, 3)."""
+        if not self._in_double:
+            self._linear.factor(self._lower)
+            self._in_double, self._columns = True, {}
+            self._update()
         return self._changed_by(self._solve(right))
 
     def direction(self, right: Vec) -> Vec:
         """Return the solution of right-hand sides (p, 3) to about six digits, where the factor shows itself: for moves
         that are measured afterwards. It takes a third of the time."""
+        if not self._in_single:
+            copy = self._single_copy()
+            if copy is None:
+                return self.solve(right)
+            copy.single.copy()
+            self._in_single = True
+        return self._changed_by(self._solve_in_single(right))
+
+    def _single_copy(self) -> SingleFew | None:
+        """Return what solves in single precision on the factor's pattern; None where that is not shown."""
         from ...linear.cholesky.single_few import SingleFew  # compiled where something is iterated
 
-        inside = inside_of(self._linear)
-        if inside is None or not SingleFew.can_copy(inside):
-            return self.solve(right)
-        if self._copy is None or not self._copy.of(inside):
-            self._copy, self._is_copied = SingleFew(inside, 0), False
-        if not self._is_copied:
-            self._copy.single.copy()
-            self._is_copied = True
-        return self._changed_by(self._copy.solve(right[self._order])[self._back])
+        if self._copy is None:
+            inside = inside_of(self._linear)
+            if inside is not None and SingleFew.can_copy(inside):
+                self._copy = SingleFew(inside, 0, rows=self._back)
+        return self._copy
 
     def _changed_by(self, found: Vec) -> Vec:
         """Return solutions with the factor, (p, 3), as they are with the diagonals that differ from it."""
@@ -96,3 +128,7 @@ class GlobalMatrix:
     def _solve(self, right: Vec) -> Vec:
         found: Vec = self._linear.solve(np.asfortranarray(right[self._order]))[self._back]
         return found
+
+    def _solve_in_single(self, right: Vec) -> Vec:
+        assert self._copy is not None
+        return self._copy.solve(right)

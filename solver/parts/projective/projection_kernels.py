@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 
-from ...forces.cloth.membrane_kernels import turned
 from ...materials.algebra import decompose
 from ...materials.lanes import GRADIENT, LANES, LEFT, RIGHT, SIGMA, put, vector
 from ...threads import inlined, kernel
 
 ROUNDS = 40  #: of the search for the nearest stretches of volume 1
 CLOSE = 1.0e-14  #: of a volume of 1: nearer is rounding
-FLAT = 1.0e-8  #: share of what it would be at right angles, below which (det F)² says nothing of how F is turned
 SQUASHED = 0.05  #: stretches that the search begins with, at least
 
 
@@ -34,46 +32,6 @@ def project_rows(start, stop, x, nodes, rows, weights, least, most, centres, pul
         for a in range(4):
             share = pull * rows[k, a]
             pulls[k, a, 0], pulls[k, a, 1], pulls[k, a, 2] = share * d0, share * d1, share * d2
-
-
-@kernel("void(i8, i8, f8[:,::1], i4[:,::1], f8[:,:,::1], f8[::1], f8[:,::1], f8[:,:,::1], f8[::1])")
-def project_triangles(start, stop, x, nodes, gradients, weights, scratch, pulls, out):  # type: ignore[no-untyped-def]
-    """Write −w (F − R) ∇N_a, (t, 3, 3) [N], and ½ w |F − R|², (t,) [J], R the nearest 3 × 2 matrix with orthonormal
-    columns to F = Σ x_a ∇N_aᵀ. x: (n, 3) [m]. gradients: (t, 3, 2) [1/m]. scratch: (t, 12)."""
-    for t in range(start, stop):
-        i, j, k = nodes[t, 0], nodes[t, 1], nodes[t, 2]
-        ff = fg = gg = 0.0
-        for axis in range(3):
-            b, c = x[j, axis] - x[i, axis], x[k, axis] - x[i, axis]
-            f = b * gradients[t, 1, 0] + c * gradients[t, 2, 0]
-            g = b * gradients[t, 1, 1] + c * gradients[t, 2, 1]
-            scratch[t, axis], scratch[t, 3 + axis] = f, g
-            ff, fg, gg = ff + f * f, fg + f * g, gg + g * g
-        # S = (C + √(det C) 1)/√(tr C + 2 √(det C)) of C = FᵀF, and F − R = F (1 − S⁻¹)
-        square = ff * gg - fg * fg
-        if square > FLAT * ff * gg and square > FLAT * FLAT:
-            area = math.sqrt(square)
-            trace = math.sqrt(ff + gg + 2.0 * area)
-            r00, r01, r11 = (1.0 - (gg + area) / (trace * area), fg / (trace * area),
-                             1.0 - (ff + area) / (trace * area))
-            for axis in range(3):
-                f, g = scratch[t, axis], scratch[t, 3 + axis]
-                scratch[t, axis], scratch[t, 3 + axis] = f * r00 + g * r01, f * r01 + g * r11
-        else:
-            frame, strain = scratch[t, :9], scratch[t, 9:]
-            turned(x, nodes[t], gradients[t], frame, strain)
-            for axis in range(3):
-                b, c = x[j, axis] - x[i, axis], x[k, axis] - x[i, axis]
-                scratch[t, axis] = b * gradients[t, 1, 0] + c * gradients[t, 2, 0] - frame[axis]
-                scratch[t, 3 + axis] = b * gradients[t, 1, 1] + c * gradients[t, 2, 1] - frame[3 + axis]
-        square = 0.0
-        for axis in range(3):
-            f, g = scratch[t, axis], scratch[t, 3 + axis]
-            square += f * f + g * g
-            pulls[t, 1, axis] = -weights[t] * (f * gradients[t, 1, 0] + g * gradients[t, 1, 1])
-            pulls[t, 2, axis] = -weights[t] * (f * gradients[t, 2, 0] + g * gradients[t, 2, 1])
-            pulls[t, 0, axis] = -pulls[t, 1, axis] - pulls[t, 2, axis]
-        out[t] = 0.5 * weights[t] * square
 
 
 @kernel("f8(f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], f8[:,::1], f8, f8, f8[:,::1])")
@@ -105,39 +63,6 @@ def pull_flat(start, columns, values, x, pulls):  # type: ignore[no-untyped-def]
         pulls[i, 0, 0], pulls[i, 0, 1], pulls[i, 0, 2] = p0, p1, p2
         energy -= 0.5 * ((x[i, 0] - x[0, 0]) * p0 + (x[i, 1] - x[0, 1]) * p1 + (x[i, 2] - x[0, 2]) * p2)
     return energy
-
-
-@kernel("void(i8, i8, f8[:,::1], i4[:,::1], f8[:,:,::1], f8[::1], f8[:,::1], f8[:,:,::1], f8[::1])")
-def project_ways(start, stop, x, nodes, gradients, areas, ways, pulls, out):  # type: ignore[no-untyped-def]
-    """Write −A Σ (w (|d| − 1) + s max(|d| − most, 0)) d/|d| (e · ∇N_a) at the corners, (t, 3, 3) [N], and
-    ½ A Σ (w (|d| − 1)² + s max(|d| − most, 0)²), (t,) [J], of ways e across triangles, d = F e and F = Σ x_a ∇N_aᵀ.
-    x: (n, 3) [m]. gradients: (t, 3, 2) [1/m]. areas: A, (t,) [m²]. ways: e, w [N/m], s [N/m] and most of each, (k, 5).
-    """
-    for t in range(start, stop):
-        i, j, k = nodes[t, 0], nodes[t, 1], nodes[t, 2]
-        out[t] = 0.0
-        for a in range(3):
-            for axis in range(3):
-                pulls[t, a, axis] = 0.0
-        for way in range(ways.shape[0]):
-            e0, e1 = ways[way, 0], ways[way, 1]
-            b = gradients[t, 1, 0] * e0 + gradients[t, 1, 1] * e1
-            c = gradients[t, 2, 0] * e0 + gradients[t, 2, 1] * e1
-            d0 = b * (x[j, 0] - x[i, 0]) + c * (x[k, 0] - x[i, 0])
-            d1 = b * (x[j, 1] - x[i, 1]) + c * (x[k, 1] - x[i, 1])
-            d2 = b * (x[j, 2] - x[i, 2]) + c * (x[k, 2] - x[i, 2])
-            length = math.sqrt(d0 * d0 + d1 * d1 + d2 * d2)
-            over, beyond = length - 1.0, max(length - ways[way, 4], 0.0)
-            out[t] += 0.5 * areas[t] * (ways[way, 2] * over * over + ways[way, 3] * beyond * beyond)
-            pull = -areas[t] * (ways[way, 2] * over + ways[way, 3] * beyond)
-            pull = pull / length if length > 0.0 else 0.0
-            d0, d1, d2 = pull * d0, pull * d1, pull * d2
-            pulls[t, 1, 0], pulls[t, 1, 1], pulls[t, 1, 2] = (pulls[t, 1, 0] + b * d0, pulls[t, 1, 1] + b * d1,
-                                                              pulls[t, 1, 2] + b * d2)
-            pulls[t, 2, 0], pulls[t, 2, 1], pulls[t, 2, 2] = (pulls[t, 2, 0] + c * d0, pulls[t, 2, 1] + c * d1,
-                                                              pulls[t, 2, 2] + c * d2)
-        for axis in range(3):
-            pulls[t, 0, axis] = -pulls[t, 1, axis] - pulls[t, 2, axis]
 
 
 @inlined
@@ -241,6 +166,8 @@ def project_points(x, nodes, weights, targets, normals, begin, moved, friction, 
             energy = lagged_energy = 0.5 * weights[k] * (d0 * d0 + d1 * d1 + d2 * d2)
         else:
             depth = min(n0 * d0 + n1 * d1 + n2 * d2, 0.0)
+            if depth == 0.0 and lagged[k] == 0.0:
+                continue
             energy = lagged_energy = 0.5 * weights[k] * depth * depth
             d0, d1, d2 = depth * n0, depth * n1, depth * n2
             if friction[k] > 0.0:

@@ -1,1 +1,1 @@
-"""A sparse system under rows that have to hold or may only be exceeded."""
+"""Programs of rows whose matrix is sparse: an active set by the primal."""

@@ -11,7 +11,7 @@ from ...state import Index, Vec
 
 @dataclass(frozen=True)
 class Across:
-    """s rows; what a row has of one unknown may stand in several parts."""
+    """s rows by their entries, of which several may be of one unknown."""
 
     first: Index  #: entry of each row, (s + 1,)
     row: Index  #: of each entry
@@ -22,14 +22,14 @@ class Across:
         return len(self.first) - 1
 
     def times(self, u: Vec) -> Vec:
-        """Each row times unknowns (m,), (s,)."""
+        """Return each row times unknowns (m,), (s,)."""
         return np.asarray(np.bincount(self.row, self.value * u[self.column], len(self)), dtype=float)
 
     def squares(self, weight: Vec) -> Vec:
-        """Each row's squares weighted by unknown, (s,); parts of one entry count apart."""
+        """Return the sum of each row's squared entries, weighted by their unknowns, (s,). weight: (m,)."""
         return np.asarray(np.bincount(self.row, np.square(self.value) * weight[self.column], len(self)), dtype=float)
 
     def write(self, number: int, out: Vec) -> None:
-        """Add a row to what stands at its unknowns, (m,)."""
+        """Add a row to an array over unknowns, (m,)."""
         here = slice(int(self.first[number]), int(self.first[number + 1]))
         np.add.at(out, self.column[here], self.value[here])

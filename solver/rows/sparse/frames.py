@@ -1,7 +1,7 @@
-"""Kernels: a frame at each vertex whose first directions are what its rows hold, and the matrix in these frames.
+"""Kernels: an orthonormal frame at each vertex whose first directions its active rows fix, and the matrix in frames.
 
-A row or column of a direction that is held becomes the identity's, so the pattern is the same whichever rows hold.
-BLOCKS are the arrays of VertexPattern.blocks; vertices go by rank and vectors by place there.
+The matrix' row and column of a fixed direction become the identity's, so its pattern does not depend on which rows are
+active. BLOCKS are the arrays of VertexPattern.blocks; vertices go by their rank there, and vectors by place.
 """
 
 from __future__ import annotations
@@ -15,41 +15,41 @@ BLOCKS = "i4[::1], i4[::1], i4[::1], i4[::1], i4[::1]"
 
 
 @inlined
-def taken(row, size, basis, held, corner):  # type: ignore[no-untyped-def]
-    """Whether a row adds a direction to the first `held` columns of an orthonormal basis; it is written there.
+def taken(row, size, basis, fixed, corner):  # type: ignore[no-untyped-def]
+    """Add a row's direction to the first `fixed` columns of an orthonormal basis; return whether they lacked it.
 
-    corner: what the row is in that basis is written to its row number `held`, so rows = corner basisᵀ.
+    corner: lower triangle with rows = corner basisᵀ, whose row number `fixed` is written.
     """
     whole, left = 0.0, np.zeros(5)
     for i in range(size):
         left[i] = row[i]
         whole += row[i] * row[i]
     for j in range(5):
-        corner[held, j] = 0.0
+        corner[fixed, j] = 0.0
     for _ in range(2):  # once more for what rounding left
-        for j in range(held):
+        for j in range(fixed):
             along = 0.0
             for i in range(size):
                 along += basis[i, j] * left[i]
-            corner[held, j] += along
+            corner[fixed, j] += along
             for i in range(size):
                 left[i] -= along * basis[i, j]
     rest = 0.0
     for i in range(size):
         rest += left[i] * left[i]
     rest = np.sqrt(rest)
-    if held >= size or rest <= DEPENDENT * np.sqrt(whole):
+    if fixed >= size or rest <= DEPENDENT * np.sqrt(whole):
         return False
-    corner[held, held] = rest
+    corner[fixed, fixed] = rest
     for i in range(size):
-        basis[i, held] = left[i] / rest
+        basis[i, fixed] = left[i] / rest
     return True
 
 
 @inlined
-def complete(size, basis, held):  # type: ignore[no-untyped-def]
-    """The other columns of an orthonormal basis, from the axes that have most outside of the first ones."""
-    for k in range(held, size):
+def complete(size, basis, fixed):  # type: ignore[no-untyped-def]
+    """Write the columns of an orthonormal basis after the first `fixed`, from the axes that are farthest from these."""
+    for k in range(fixed, size):
         best, most = 0, -1.0
         for axis in range(size):
             inside = 0.0
@@ -76,11 +76,11 @@ def complete(size, basis, held):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(i4[::1], i4[::1], f8[:,::1], i4[::1], b1[::1], i4[::1], i4[::1], f8[:,:,::1], f8[:,:,::1])")
-def make_frames(touched, row_first, factor, start, active, member, held, frames, corners):  # type: ignore[no-untyped-def]
-    """Frames and corners (n, 5, 5) of the touched vertices, whose rows row_first has; how many directions are `held`.
+def make_frames(touched, row_first, factor, start, active, member, fixed, frames, corners):  # type: ignore[no-untyped-def]
+    """Write frames and corners, (n, 5, 5), of touched vertices, and how many directions of each are `fixed`, (n,).
 
-    member: of each row its number among its vertex' held ones, −1 where it is not active or others imply it; rows
-    that come first count first. A row that others imply is no longer active.
+    row_first: the vertices' rows, (t + 1,). member: written, the column of each row in its vertex' frame, (r,), −1
+    where it is not active. A row that earlier ones imply becomes inactive.
     """
     for t in range(touched.shape[0]):
         v = touched[t]
@@ -94,11 +94,11 @@ def make_frames(touched, row_first, factor, start, active, member, held, frames,
                 else:
                     active[r] = False
         complete(size, frames[v], count)
-        held[v] = count
+        fixed[v] = count
 
 
 @kernel("void(i4[::1], i4[::1], i4[::1], i4[::1], f8[:,:,::1], f8[:,:,::1], i4[::1], f8[::1], f8[::1])")
-def meet(touched, row_first, member, held, frames, corners, start, target, u):  # type: ignore[no-untyped-def]
+def meet(touched, row_first, member, fixed, frames, corners, start, target, u):  # type: ignore[no-untyped-def]
     """Write u, (m,), that meets the target of every active row and is zero in all other directions."""
     along = np.empty(5)
     for i in range(u.shape[0]):
@@ -113,13 +113,13 @@ def meet(touched, row_first, member, held, frames, corners, start, target, u):  
                     along[k] -= corners[v, k, j] * along[j]
                 along[k] /= corners[v, k, k]
         for i in range(start[v + 1] - start[v]):
-            for k in range(held[v]):
+            for k in range(fixed[v]):
                 u[start[v] + i] += frames[v, i, k] * along[k]
 
 
 @kernel("void(i4[::1], i4[::1], f8[:,:,::1], i4[::1], b1, f8[:,::1])")
-def turn_frames(touched, held, frames, start, back, x):  # type: ignore[no-untyped-def]
-    """Qᵀ x in place, nothing in what is held; or `back`, Q x of what is in frames, without what is held. x: (m, c)."""
+def turn_frames(touched, fixed, frames, start, back, x):  # type: ignore[no-untyped-def]
+    """Turn x (m, c) into frames in place, Qᵀ x, or `back`, Q x; fixed directions become zero in either."""
     old = np.empty(5)
     for t in range(touched.shape[0]):
         v = touched[t]
@@ -130,9 +130,9 @@ def turn_frames(touched, held, frames, start, back, x):  # type: ignore[no-untyp
             for i in range(size):
                 total = 0.0
                 if back:
-                    for k in range(held[v], size):
+                    for k in range(fixed[v], size):
                         total += frames[v, i, k] * old[k]
-                elif i >= held[v]:
+                elif i >= fixed[v]:
                     for k in range(size):
                         total += frames[v, k, i] * old[k]
                 x[start[v] + i, c] = total
@@ -140,11 +140,11 @@ def turn_frames(touched, held, frames, start, back, x):  # type: ignore[no-untyp
 
 @kernel("void(i4[::1], i4[::1], f8[::1], f8[::1], f8[::1])")
 def product(indptr, indices, values, x, out):  # type: ignore[no-untyped-def]
-    """out = A x of a symmetric matrix whose lower triangle stands by columns, the diagonal first, both (m,)."""
+    """out = A x, both (m,), of a symmetric matrix given by the columns of its lower triangle, the diagonal first."""
     for i in range(x.shape[0]):
         out[i] = 0.0
     for c in range(x.shape[0]):
-        # by itself: a sum that stands in memory waits for what was written there last
+        # a sum of its own: one in memory would wait for the last write there
         here, own = x[c], values[indptr[c]] * x[c]
         for k in range(indptr[c] + 1, indptr[c + 1]):
             r, value = indices[k], values[k]
@@ -155,7 +155,7 @@ def product(indptr, indices, values, x, out):  # type: ignore[no-untyped-def]
 
 @kernel(f"void({BLOCKS}, f8[::1], i8, f8[::1], f8[::1])")
 def product_at(first, block_row, before, start, indptr, values, v, x, out):  # type: ignore[no-untyped-def]
-    """out = A x where nothing but vertex v moves, by x (its unknowns,). out: (m,)."""
+    """out = A x, (m,), where x is zero but for the unknowns of vertex v, which are given."""
     for i in range(out.shape[0]):
         out[i] = 0.0
     for j in range(v + 1):
@@ -176,8 +176,8 @@ def product_at(first, block_row, before, start, indptr, values, v, x, out):  # t
 
 
 @kernel(f"void({BLOCKS}, f8[::1], i4[::1], f8[:,:,::1], f8[::1])")
-def matrix_in_frames(first, block_row, before, start, indptr, values, held, frames, out):  # type: ignore[no-untyped-def]
-    """Qᵀ A Q with the identity's rows and columns where a direction is held; the same places as `values`."""
+def matrix_in_frames(first, block_row, before, start, indptr, values, fixed, frames, out):  # type: ignore[no-untyped-def]
+    """Write Qᵀ A Q, with the identity's rows and columns in fixed directions, in the order of `values`, those of A."""
     block, half = np.empty((5, 5)), np.empty((5, 5))
     for i in range(values.shape[0]):
         out[i] = values[i]
@@ -185,27 +185,27 @@ def matrix_in_frames(first, block_row, before, start, indptr, values, held, fram
         width, low = start[j + 1] - start[j], start[j]
         for k in range(first[j], first[j + 1]):
             i = block_row[k]
-            if held[i] == 0 and held[j] == 0:
+            if fixed[i] == 0 and fixed[j] == 0:
                 continue
             height = start[i + 1] - start[i]
             for c in range(width):
                 place = indptr[low + c] + width - c + before[k]
                 for r in range(height):
-                    # of the diagonal block the lower half stands there alone
+                    # only the lower half of the diagonal block is given
                     block[r, c] = values[place + r] if i != j or r >= c else block[c, r]
             for r in range(height):
                 for c in range(width):
                     half[r, c] = block[r, c]
-                    if held[j] > 0:
+                    if fixed[j] > 0:
                         half[r, c] = 0.0
                         for s in range(width):
                             half[r, c] += block[r, s] * frames[j, s, c]
             for c in range(width):
                 place = indptr[low + c] + width - c + before[k]
                 for r in range(c if i == j else 0, height):
-                    if r < held[i] or c < held[j]:
+                    if r < fixed[i] or c < fixed[j]:
                         out[place + r] = 1.0 if i == j and r == c else 0.0
-                    elif held[i] > 0:
+                    elif fixed[i] > 0:
                         total = 0.0
                         for s in range(height):
                             total += frames[i, s, r] * half[s, c]
@@ -215,12 +215,12 @@ def matrix_in_frames(first, block_row, before, start, indptr, values, held, fram
 
 
 @kernel("void(i4[::1], i4[::1], i4[::1], i4[::1], f8[:,:,::1], f8[:,:,::1], i4[::1], f8[::1], f8[::1])")
-def multipliers_of(touched, row_first, member, held, frames, corners, start, rest, out):  # type: ignore[no-untyped-def]
-    """λ with Σ λ row = what is left, A u − b, in what is held; 0 for the other rows, (r,)."""
+def multipliers_of(touched, row_first, member, fixed, frames, corners, start, rest, out):  # type: ignore[no-untyped-def]
+    """Write λ, (r,), with Σ λ row = `rest`, A u − b, in fixed directions; 0 for rows that are not active."""
     along = np.empty(5)
     for t in range(touched.shape[0]):
         v = touched[t]
-        for k in range(held[v]):
+        for k in range(fixed[v]):
             along[k] = 0.0
             for i in range(start[v + 1] - start[v]):
                 along[k] += frames[v, i, k] * rest[start[v] + i]

@@ -12,21 +12,24 @@ from ...errors import StepFailed
 from ...linear.choose import choose
 from ...linear.interface import LinearSolver, available
 from ...state import Index, Mask, Vec
+from ..names import Multipliers, Names
+from ..tables import SparseRows, VertexRows, no_sparse_rows
 from .across import Across
+from .minimum import Infeasible, Minimum
 from .reduced import IMPLIED, ReducedProgram
-from .rows import Infeasible, Keys, Minimum, SpreadRows, VertexRows, WarmStart, no_spread_rows
+from .slack import SlackProgram
 from .table_kernels import sort_rows
 from .vertex_pattern import VertexPattern
 from .vertex_programs import choose_rows
 
-AT_ONCE = 12  #: sets of rows that are tried before the rows are taken one at a time
+AT_ONCE = 12  #: active sets that are tried before rows are added one at a time
 GAP, FORCE = 1.0e-11, 1.0e-11  #: of the largest unknown and force: what rounding may leave of a row and a multiplier
-MET = 1.0e-9  #: of the same: what a row that others imply may be off
+MET = 1.0e-9  #: of the same: error that is left of a row that others imply
 
 
 @dataclass(frozen=True)
 class _Table:
-    """Rows of length one, by vertex and those that have to hold first."""
+    """Rows of vertices, scaled to length one, by vertex with equations first."""
 
     order: Index  #: of the caller's rows, (r,)
     length: Vec  #: of the caller's rows in this order, (r,)
@@ -36,16 +39,16 @@ class _Table:
     factor: Vec  #: (r, 5)
     target: Vec  #: (r,)
     equal: Mask  #: (r,)
-    key: Keys  #: (r,)
+    name: Names  #: (r,)
 
 
 class SparseProgram:
-    """Programs whose matrix keeps its pattern for a while: its order and its symbolic factor are kept.
+    """Solver of programs whose matrices have one pattern, of which order and symbolic factor are reused.
 
-    Rows of one vertex that hold are eliminated in an orthonormal frame of this vertex, those over several by the
-    factor's inverse. Which rows hold is guessed for all vertices at once: for each by the small program that is left
-    where all others stand still, which for one row is the semismooth Newton method. Where that comes back to a set of
-    rows that it had, rows are taken one at a time by a dual active set, which always ends.
+    Active rows of one vertex are eliminated in an orthonormal frame of this vertex, those over several by the factor's
+    inverse. The active set is updated at all vertices in one sweep: at each by the small program in which the others
+    are at rest, which for one row is the semismooth Newton method. Where that returns to an active set that it had,
+    rows are added one at a time by a dual active set, which always ends. Rows with compliance have a slack unknown.
     [Hintermüller 2002, changed: rows of a vertex together] [Goldfarb 1983]
     """
 
@@ -55,37 +58,50 @@ class SparseProgram:
         self._pattern: VertexPattern | None = None
         self._reduced: ReducedProgram | None = None
         self._run: _Run | None = None
+        self._slack: SlackProgram | None = None  #: of the last program, where rows of it had compliance
 
     @property
     def backend(self) -> str:
-        """Name of the linear solver's class."""
+        """Return the name of the linear solver's class."""
         return type(self._linear).__name__
 
     def solve(self, matrix: sp.csc_matrix, right: Vec, unknowns: Index, rows: VertexRows,
-              spread: SpreadRows | None = None, warm: WarmStart | None = None) -> Minimum:
-        """The minimum.
+              spread: SparseRows | None = None, warm: Multipliers | None = None) -> Minimum:
+        """Return the minimum.
 
-        matrix: A, (m, m), symmetric, positive definite where the rows that have to hold do; what stands above its
-        diagonal is not read, and its pattern is not written to once it was given. right: b, (m,). unknowns: of each
-        vertex, (n, 5), −1 behind its last. warm: of an answer that may be near.
+        matrix: A, (m, m), symmetric, positive definite where the equations are satisfied; only its lower triangle is
+        read, and its pattern may not be written to later. right: b, (m,). unknowns: of each vertex, (n, 5), −1 after
+        its last. rows, spread: equations, and rows whose multiplier is 0 at least. warm: of rows that are thought
+        active.
 
-        Raises Infeasible with the keys of rows that contradict each other, Singular with the unknowns of a motion
-        that nothing resists, StepFailed where numbers are not finite.
+        Raises Infeasible with the names of rows that contradict each other, Singular with the unknowns of a motion
+        that nothing resists, StepFailed where numbers are not finite, ValueError for other bounds of multipliers.
         """
         if not (np.isfinite(matrix.data).all() and np.isfinite(right).all() and np.isfinite(rows.target).all()
                 and np.isfinite(rows.factor).all()):
             raise StepFailed("the cloth's matrix, forces or constraints are not finite")
-        reduced = self._reduced_for(matrix, unknowns)
-        self._run = _Run(reduced, matrix, right, rows, no_spread_rows(len(right)) if spread is None else spread)
-        return self._run.answer(warm)
+        spread = no_sparse_rows(len(right)) if spread is None else spread
+        _refuse_bounds(rows, spread)
+        self._slack = SlackProgram.of(matrix, unknowns, rows, spread)
+        if self._slack is not None:
+            slack = self._slack
+            matrix, unknowns, rows, spread, right = (slack.matrix, slack.unknowns, slack.rows, slack.spread,
+                                                     slack.right(right))
+        self._run = _Run(self._reduced_for(matrix, unknowns), matrix, right, rows, spread)
+        return self._answer(warm)
 
-    def again(self, right: Vec, warm: WarmStart | None = None) -> Minimum:
-        """The minimum of the last program with another b, (m,), by the factor that it has."""
+    def again(self, right: Vec, warm: Multipliers | None = None) -> Minimum:
+        """Return the minimum of the last program with another b, (m,), on its factor."""
         if not np.isfinite(right).all():
             raise StepFailed("the cloth's forces are not finite")
         assert self._run is not None
-        self._run.take(right)
-        return self._run.answer(warm)
+        self._run.take(right if self._slack is None else self._slack.right(right))
+        return self._answer(warm)
+
+    def _answer(self, warm: Multipliers | None) -> Minimum:
+        assert self._run is not None
+        found = self._run.answer(warm)
+        return found if self._slack is None else self._slack.minimum(found)
 
     def _reduced_for(self, matrix: sp.csc_matrix, unknowns: Index) -> ReducedProgram:
         if self._reduced is None or self._pattern is None or not self._pattern.is_of(matrix, unknowns):
@@ -96,39 +112,40 @@ class SparseProgram:
 
 
 class _Run:
-    """One program, its unknowns by place and its rows by vertex."""
+    """One program with its unknowns by place and its rows by vertex."""
 
     def __init__(self, reduced: ReducedProgram, matrix: sp.csc_matrix, right: Vec, rows: VertexRows,
-                 spread: SpreadRows) -> None:
+                 spread: SparseRows) -> None:
         pattern = reduced.pattern
-        self.reduced, self.rows = reduced, _table(rows, pattern)
+        self.reduced, self.rows, self.given_names = reduced, _table(rows, pattern), rows.name
         self.values = pattern.values(matrix)
         self.spread, self.spread_length = self._across(spread)
         self.spread_target: Vec = spread.target / self.spread_length
-        self.spread_equal, self.spread_key = spread.equal, spread.key
+        self.spread_equal, self.spread_name = spread.is_equation, spread.name
         reduced.take(self.values, self.rows.touched, self.rows.first, self.rows.factor, self.spread)
         self.heaviest = float(reduced.diagonal.max(initial=0.0))
         self.take(right)
 
     def take(self, right: Vec) -> None:
-        """Another b, (m,)."""
+        """Take another b, (m,)."""
         self.right: Vec = np.empty(len(right))
         self.right[self.reduced.pattern.place] = right
         self.strongest = float(np.abs(right).max(initial=0.0))
         self.reduced.factored = self.reduced.tried = 0
 
-    def _across(self, spread: SpreadRows) -> tuple[Across, Vec]:
-        """The spread rows by place, of length one, and their lengths."""
+    def _across(self, spread: SparseRows) -> tuple[Across, Vec]:
+        """Return the spread rows by place, scaled to length one, and their lengths."""
         matrix = spread.matrix
         row = np.repeat(np.arange(len(spread)), np.diff(matrix.indptr))
         length = np.sqrt(np.bincount(row, np.square(matrix.data), len(spread)))
         length[length == 0.0] = 1.0
         return Across(matrix.indptr, row, self.reduced.pattern.place[matrix.indices], matrix.data / length[row]), length
 
-    def answer(self, warm: WarmStart | None) -> Minimum:
-        table, keys = self.rows, np.zeros(0, np.int64) if warm is None else np.sort(warm.keys)
-        self.active: Mask = table.equal | _among(table.key, keys)
-        self.spread_active: Mask = self.spread_equal | _among(self.spread_key, keys)
+    def answer(self, warm: Multipliers | None) -> Minimum:
+        table = self.rows
+        self.active: Mask = table.equal.copy() if warm is None else table.equal | warm.has(table.name)
+        self.spread_active: Mask = (self.spread_equal.copy() if warm is None
+                                    else self.spread_equal | warm.has(self.spread_name))
         settled = self._at_once()
         if not settled:
             self._one_by_one()
@@ -138,21 +155,23 @@ class _Run:
         on_vertex, active = np.empty(len(table.order)), np.empty(len(table.order), np.bool_)
         on_vertex[table.order] = self.multiplier / table.length
         active[table.order] = self.active
-        held = np.concatenate([table.key[self.active & ~table.equal],
-                               self.spread_key[self.spread_active & ~self.spread_equal]])
-        return Minimum(self.u[place], on_vertex, self.spread_multiplier / self.spread_length, active,
-                       self.spread_active, WarmStart(np.unique(held)), self.reduced.factored, self.reduced.tried,
+        spread = self.spread_multiplier / self.spread_length
+        own, others = self.active & ~table.equal, self.spread_active & ~self.spread_equal
+        warm = Multipliers.of((table.name[own], (self.multiplier / table.length)[own]),
+                              (self.spread_name[others], spread[others]))
+        return Minimum(self.u[place], on_vertex, spread, active, self.spread_active,
+                       (self.given_names, self.spread_name), warm, self.reduced.factored, self.reduced.tried,
                        not settled)
 
     def _at_once(self) -> bool:
-        """Whether a set of rows was found whose answer is the minimum."""
+        """Return whether an active set was found whose solution is the minimum."""
         table, seen = self.rows, set[bytes]()
         for _ in range(AT_ONCE):
             name = self.active.tobytes() + self.spread_active.tobytes()
             if name in seen:
                 return False
             seen.add(name)
-            self._hold()
+            self._solve_active()
             exceeded = ~self.spread_active & ~self.spread_equal & (self._spread_gap() < -self._spread_tolerance())
             pulls = self.spread_active & ~self.spread_equal & (self.spread_multiplier < -self._weakest())
             changed = choose_rows(*self.reduced.pattern.blocks, self.values, table.touched, table.first, table.factor,
@@ -164,7 +183,7 @@ class _Run:
         return False
 
     def _one_by_one(self) -> None:
-        """The minimum from the last set of rows on, by a dual active set. [Goldfarb 1983]"""
+        """Find the minimum from the last active set, by a dual active set. [Goldfarb 1983]"""
         self._release_pulling()
         for _ in range(20 * (len(self.active) + len(self.spread_active)) + 20):
             gap = np.concatenate([self._gap() / self._tolerance(), self._spread_gap() / self._spread_tolerance()])
@@ -173,12 +192,12 @@ class _Run:
             if not len(gap) or gap[worst] >= -1.0:
                 return
             self._add(worst)
-        raise StepFailed("the rows that hold the cloth were not found")
+        raise StepFailed("the active rows of the cloth were not found")
 
     def _release_pulling(self) -> None:
-        """Release active rows until none of them pulls."""
+        """Release active rows until no multiplier is negative."""
         while True:
-            self._hold()
+            self._solve_active()
             weakest = self._weakest()
             pulls = self.active & ~self.rows.equal & (self.multiplier < -weakest)
             spread_pulls = self.spread_active & ~self.spread_equal & (self.spread_multiplier < -weakest)
@@ -188,7 +207,7 @@ class _Run:
             self.spread_active &= ~spread_pulls
 
     def _add(self, one: int) -> None:
-        """Let one more row hold; rows that would have to pull then are let go. Raises Infeasible."""
+        """Make one more row active and release those whose multipliers become negative. Raises Infeasible."""
         count = len(self.active)
         row = self._row(one)
         loose = float(np.square(row) @ (1.0 / self.reduced.diagonal))
@@ -207,8 +226,8 @@ class _Run:
             share = min(whole, float(until[first]))
             if share == np.inf:
                 against = np.abs(turns) > 1.0e-9 * np.abs(turns).max(initial=1.0e-300)
-                keys = np.concatenate([self.rows.key, self.spread_key])
-                raise Infeasible([int(keys[one]), *keys[against]])
+                names = np.concatenate([self.rows.name, self.spread_name])
+                raise Infeasible([int(names[one]), *names[against]])
             dual_step += share
             self.multiplier += share * turn
             self.spread_multiplier += share * spread_turn
@@ -216,21 +235,21 @@ class _Run:
                 self.u += share * move
             self._set(one if share == whole else first, share == whole)
             if share == whole:
-                self._hold()
+                self._solve_active()
                 return
-            self.reduced.hold(self.active, self.spread_active)
+            self.reduced.activate(self.active, self.spread_active)
 
-    def _set(self, one: int, holds: bool) -> None:
+    def _set(self, one: int, is_active: bool) -> None:
         count = len(self.active)
         if one < count:
-            self.active[one] = holds
+            self.active[one] = is_active
         else:
-            self.spread_active[one - count] = holds
-        if not holds:
+            self.spread_active[one - count] = is_active
+        if not is_active:
             (self.multiplier if one < count else self.spread_multiplier)[one if one < count else one - count] = 0.0
 
     def _row(self, one: int) -> Vec:
-        """A row over all unknowns, (m,)."""
+        """Return a row over all unknowns, (m,)."""
         count = len(self.active)
         if one >= count:
             across: Vec = np.zeros(len(self.right))
@@ -240,31 +259,31 @@ class _Run:
         row[start[vertex] : start[vertex + 1]] = self.rows.factor[one, : start[vertex + 1] - start[vertex]]
         return row
 
-    def _hold(self) -> None:
-        self.reduced.hold(self.active, self.spread_active)
+    def _solve_active(self) -> None:
+        self.reduced.activate(self.active, self.spread_active)
         self.u, self.multiplier, self.spread_multiplier = self.reduced.solve(self.right, self.rows.target,
                                                                              self.spread_target)
-        # where all of it is held there is rounding alone, of what the forces would do to the heaviest
+        # where all is fixed, what is left of u is rounding of what the forces would do to the heaviest
         alone = self.strongest / max(self.heaviest, 1.0e-300)
         self.fastest = max(float(np.abs(self.u).max(initial=0.0)), alone, 1.0e-300)
 
     def _judge_implied(self) -> None:
-        """Raises Infeasible where a row that has to hold was left out for others that imply it, and it does not."""
+        """Raise Infeasible where an equation was left out as implied by others and is not satisfied."""
         off = self.rows.equal & ~self.active
         if off.any():
             off &= np.abs(self._gap()) > MET / GAP * self._tolerance()
         if off.any():
             vertex = self.rows.vertex[off][0]
-            raise Infeasible(self.rows.key[self.rows.equal & (self.rows.vertex == vertex)])
+            raise Infeasible(self.rows.name[self.rows.equal & (self.rows.vertex == vertex)])
         off = self.spread_equal & ~self.spread_active
         if off.any():
             off &= np.abs(self._spread_gap()) > MET / GAP * self._spread_tolerance()
         if off.any():
-            raise Infeasible([*self.spread_key[off], *self.rows.key[self.rows.equal], *self.spread_key[
+            raise Infeasible([*self.spread_name[off], *self.rows.name[self.rows.equal], *self.spread_name[
                 self.spread_equal & self.spread_active]])
 
     def _gap(self) -> Vec:
-        """By how much each row of a vertex is exceeded, (r,)."""
+        """Return by how much each row of a vertex is exceeded, (r,)."""
         table, start = self.rows, self.reduced.pattern.start
         at = start[table.vertex][:, None] + np.arange(table.factor.shape[1])
         there: Vec = np.append(self.u, np.zeros(table.factor.shape[1]))[at]
@@ -280,31 +299,30 @@ class _Run:
         return GAP * (self.fastest + np.abs(self.spread_target))
 
     def _weakest(self) -> float:
-        """A multiplier that rounding may make of nothing."""
+        """Return the size of a multiplier that may be rounding alone."""
         return FORCE * max(self.strongest, self.heaviest * self.fastest)
 
 
-def _among(keys: Keys, sorted_keys: Keys) -> Mask:
-    """Which keys are among the sorted ones, (r,)."""
-    if not len(sorted_keys):
-        return np.zeros(len(keys), np.bool_)
-    place = np.minimum(np.searchsorted(sorted_keys, keys), len(sorted_keys) - 1)
-    found: Mask = sorted_keys[place] == keys
-    return found
+def _refuse_bounds(*tables: VertexRows | SparseRows) -> None:
+    """Raise ValueError where a multiplier has other bounds than those of an equation or of a row that may be exceeded.
+    """
+    for table in tables:
+        if not (table.is_equation | (table.low == 0.0) & np.isposinf(table.high)).all():
+            raise ValueError("a sparse program takes equations and rows whose multiplier is 0 at least")
 
 
 def _precise() -> LinearSolver:
-    """CHOLMOD where there is one: others are made for blocks of three or for one precision."""
+    """Return CHOLMOD where it is installed: others are made for blocks of three or for one precision."""
     return choose(next(key for key in ("cholmod", "cvxopt", "superlu") if available(key) is not None))
 
 
 def _table(rows: VertexRows, pattern: VertexPattern) -> _Table:
-    """Raises IndexError where there is no such vertex."""
+    """Return rows by the rank of their vertices. Raises IndexError where there is no such vertex."""
     rank, count = pattern.rank[rows.vertex], len(rows)
     order, ranks, touched, first = (np.empty(count + 1, np.int32) for _ in range(4))
     length, goal, unit = np.empty(count), np.empty(count), np.empty(rows.factor.shape)
-    many = sort_rows(rank, np.ascontiguousarray(rows.equal), np.ascontiguousarray(rows.factor),
+    many = sort_rows(rank, rows.is_equation, np.ascontiguousarray(rows.factor),
                      np.ascontiguousarray(rows.target), pattern.start, order, length, ranks, touched, first, unit, goal)
     order = order[:count]
-    return _Table(order, length, ranks[:count], touched[:many], first[: many + 1], unit, goal, rows.equal[order],
-                  rows.key[order])
+    return _Table(order, length, ranks[:count], touched[:many], first[: many + 1], unit, goal, rows.is_equation[order],
+                  rows.name[order])

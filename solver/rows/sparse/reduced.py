@@ -1,4 +1,4 @@
-"""A u = b where some rows hold: directions of single vertices out of the matrix, other rows by its inverse."""
+"""A u = b under active rows: directions of single vertices leave the matrix, other rows border it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from ...linear.cholesky.supernodal import Supernodes
 from ...linear.interface import LinearSolver, NotPositiveDefinite, inside_of
 from ...state import Index, Mask, Vec
 from ...threads import kernel
+from ..tables import MOST
 from .across import Across
+from .cached_columns import FREED, ON_VERTEX, SPREAD, CachedColumns, Name
 from .frames import (
     make_frames,
     matrix_in_frames,
@@ -21,42 +23,40 @@ from .frames import (
     product_at,
     turn_frames,
 )
-from .kept_columns import FREED, ON_VERTEX, SPREAD, KeptColumns, Name
-from .rows import MOST, Singular
+from .minimum import Singular
 from .vertex_pattern import VertexPattern
 
-MANY = 32  #: columns at once for which a look inside of the factor pays: half of their solve is enough then
-FEW = 24  #: rows that come and directions that go beside one factor: with more of them another one is as quick
+MANY = 32  #: columns in one call from which half solves L⁻¹ a, by the factor itself, are quicker than solves
+FEW = 24  #: new rows and released directions beside one factor; another factor is as quick as more of them
 SINGULAR = 1.0e-13  #: of the matrix' diagonal: as much resists a motion as rounding leaves of nothing
-IMPLIED = 1.0e-12  #: of what moves a row: all that is left of it once others hold that imply it
+IMPLIED = 1.0e-12  #: of a row's response without active rows: a smaller one is that of a row that active ones imply
 LIGHTEST = 1.0e-3  #: of the largest diagonal entry: those below count as if they had it
 SHIFT = 1.0e-9  #: of the diagonal, to look for the motion that nothing resists
 TINY = 1.0e-300
 
 
 class ReducedProgram:
-    """One matrix with a changing set of rows that hold. Vertices go by rank, unknowns by place (VertexPattern).
+    """One matrix with a changing set of active rows. Vertices go by rank, unknowns by place (VertexPattern).
 
-    Rows of single vertices that hold when it is factored leave the matrix. Where few of them come or go after that,
-    the factor stays: a row that comes is one over several vertices, and a direction that is let go is an unknown of
-    its own beside the matrix.
+    Rows of single vertices that are active when it is factored fix directions, which leave the matrix. Where few rows
+    change after that, the factor is reused with a border: new active rows, and released directions as unknowns.
     """
 
     def __init__(self, pattern: VertexPattern, linear: LinearSolver) -> None:
         self.pattern, self.linear = pattern, linear
         count, size = len(pattern.rank), pattern.lower.shape[0]
-        self._held: Index = np.zeros(count, np.int32)  #: directions of each vertex that are out of the matrix
+        self._fixed: Index = np.zeros(count, np.int32)  #: number of directions of each vertex outside the matrix
         self._frames, self._corners = np.zeros((count, MOST, MOST)), np.zeros((count, MOST, MOST))
-        self._next_held: Index = np.zeros(count, np.int32)
+        self._next_fixed: Index = np.zeros(count, np.int32)
         self._next_frames, self._next_corners = np.zeros((count, MOST, MOST)), np.zeros((count, MOST, MOST))
         self._probe: Vec = np.cos(12.9898 * np.arange(size) ** 2)
         self._values: Vec = np.zeros(0)
-        self._halves: Supernodes | None = None  #: with it columns beside the factor are solved by half
-        self._fresh = True  #: no column was solved with this factor
+        self._halves: Supernodes | None = None  #: inside of the factor, for half solves of columns
+        self._fresh = True  #: whether no column was solved with this factor
         self.factored = self.tried = 0
 
     def take(self, values: Vec, touched: Index, row_first: Index, factor: Vec, spread: Across) -> None:
-        """Another matrix and its rows, none of which hold yet.
+        """Take another matrix and its rows, none of which is active.
 
         values: of A on the pattern. touched (t,): vertices that have rows, theirs are row_first[k] to row_first[k + 1]
         of factor (r, 5). spread: the other rows.
@@ -65,26 +65,26 @@ class ReducedProgram:
         self._spread = spread
         self._member: Index = np.full(len(factor), -1, np.int32)
         self._next_member: Index = np.full(len(factor), -1, np.int32)
-        self._held[:] = self._next_held[:] = 0
+        self._fixed[:] = self._next_fixed[:] = 0
         self._vertex_of: Index = np.repeat(touched, np.diff(row_first))
         self._has_factor = self._proven = False
-        self._proven_held = self._held
+        self._proven_fixed = self._fixed
         self.diagonal: Vec = values[self.pattern.lower.indptr[:-1]]
         inverse = 1.0 / np.maximum(self.diagonal, TINY)
-        #: what each row moves where nothing holds and no unknown drags another along, (s,), and those of vertices, (r,)
+        #: response of each row to its multiplier by the diagonal alone, (s,), and of those of vertices, (r,)
         self.loose: Vec = spread.squares(inverse)
         at = self.pattern.start[self._vertex_of][:, None] + np.arange(MOST)
         self._loose_rows: Vec = np.einsum("ri,ri->r", np.square(factor), np.append(inverse, np.zeros(MOST))[at])
         self.factored = self.tried = 0
 
-    def hold(self, active: Mask, spread_active: Mask) -> None:
-        """Let these rows hold; a row that others imply is taken out of the masks.
+    def activate(self, active: Mask, spread_active: Mask) -> None:
+        """Make these rows active. One that earlier rows imply, or those of single vertices, is taken out of the masks.
 
-        Those that come first count first, those of single vertices before the others. Raises Singular.
+        Raises Singular.
         """
         self.tried += 1
         make_frames(self._touched, self._row_first, self._factor, self.pattern.start, active, self._next_member,
-                    self._next_held, self._next_frames, self._next_corners)
+                    self._next_fixed, self._next_frames, self._next_corners)
         if not (self._has_factor and self._beside()):
             self._refactor()
             self._beside()
@@ -94,14 +94,14 @@ class ReducedProgram:
             self._border(active, spread_active)
 
     def _refactor(self) -> None:
-        """The factor of the matrix without all directions that are to hold now."""
+        """Factor the matrix without the directions that active rows fix now. Raises Singular."""
         pattern = self.pattern
-        self._held, self._next_held = self._next_held, self._held
+        self._fixed, self._next_fixed = self._next_fixed, self._fixed
         self._frames, self._next_frames = self._next_frames, self._frames
         self._corners, self._next_corners = self._next_corners, self._corners
         self._member, self._next_member = self._next_member, self._member
-        self._next_held[:], self._next_member[:] = self._held, self._member
-        matrix_in_frames(*pattern.blocks, self._values, self._held, self._frames, pattern.lower.data)
+        self._next_fixed[:], self._next_member[:] = self._fixed, self._member
+        matrix_in_frames(*pattern.blocks, self._values, self._fixed, self._frames, pattern.lower.data)
         self.factored += 1
         self._has_factor = False
         try:
@@ -110,27 +110,27 @@ class ReducedProgram:
             raise self._nothing_resists() from None
         self._has_factor = True
         self._scale = _scale(pattern.lower.data[pattern.lower.indptr[:-1]])
-        self._proven = self._proven and bool((self._held >= self._proven_held).all())
-        self._kept_columns = KeptColumns(len(self.diagonal))
+        self._proven = self._proven and bool((self._fixed >= self._proven_fixed).all())
+        self._cached_columns = CachedColumns(len(self.diagonal))
         self._halves, self._fresh = None, True
 
     def _beside(self) -> bool:
         """Find the changes since the matrix was factored; return whether they are few."""
         was, now = self._member >= 0, self._next_member >= 0
         gone = self._vertex_of[was & ~now]
-        freed = np.zeros(len(self._held), np.bool_)
+        freed = np.zeros(len(self._fixed), np.bool_)
         freed[gone] = True
         self._extra: Index = (now & (~was | freed[self._vertex_of])).nonzero()[0].astype(np.int32)
         vertices = freed.nonzero()[0]
-        if len(self._extra) + int(self._held[vertices].sum()) > FEW:
+        if len(self._extra) + int(self._fixed[vertices].sum()) > FEW:
             return False
-        self._freed = [(int(v), k) for v in vertices for k in range(self._held[v])]
-        #: as `_held` and `_member` without what was let go
-        self._kept_held, self._kept_member = self._held, self._member
+        self._freed = [(int(v), k) for v in vertices for k in range(self._fixed[v])]
+        #: `_fixed` and `_member` without released directions
+        self._factored_fixed, self._factored_member = self._fixed, self._member
         if len(vertices):
-            self._kept_held, self._kept_member = self._held.copy(), self._member.copy()
-            self._kept_held[vertices] = 0
-            self._kept_member[freed[self._vertex_of]] = -1
+            self._factored_fixed, self._factored_member = self._fixed.copy(), self._member.copy()
+            self._factored_fixed[vertices] = 0
+            self._factored_member[freed[self._vertex_of]] = -1
         return True
 
     def _border(self, active: Mask, spread_active: Mask) -> bool:
@@ -139,9 +139,9 @@ class ReducedProgram:
         spread_indices = spread_active.nonzero()[0]
         extra, count = len(self._extra), len(self._freed)
         freed: list[Name] = [(FREED, v, k) for v, k in self._freed]
-        self._kept_columns.ask([*freed, *((ON_VERTEX, r, 0) for r in self._extra.tolist()),
+        self._cached_columns.choose([*freed, *((ON_VERTEX, r, 0) for r in self._extra.tolist()),
                                 *((SPREAD, k, 0) for k in spread_indices.tolist())], self._written, self._solved)
-        whole, turned, second = self._kept_columns.columns()
+        whole, turned, second = self._cached_columns.columns()
         self._loose, self._rows = whole[:, :count], whole[:, count:]
         self._pulled, self._turned = turned[:, :count], turned[:, count:]
         self._of_loose, self._of_rows = second[:, :count], second[:, count:]
@@ -149,7 +149,7 @@ class ReducedProgram:
             self._spread_indices, self._triangle = spread_indices, np.zeros((0, 0))
             return True
 
-        alike, answered, moved = self._kept_columns.between()
+        alike, answered, moved = self._cached_columns.between()
         own = moved[:count, :count]
         stiff = own - answered[:count, :count]
         try:
@@ -164,20 +164,20 @@ class ReducedProgram:
             half = solve_triangular(self._stiff, self._across.T, lower=True, check_finite=False)
             matrix = matrix + half.T @ half
         least = IMPLIED * np.concatenate([self._loose_rows[self._extra], self.loose[spread_indices]])
-        kept, triangle = np.empty(len(matrix), np.bool_), np.zeros_like(matrix)
-        independent(np.ascontiguousarray(matrix), least, kept, triangle)
-        if not kept.all():
-            active[self._extra[~kept[:extra]]] = False
-            spread_active[spread_indices[~kept[extra:]]] = False
+        is_independent, triangle = np.empty(len(matrix), np.bool_), np.zeros_like(matrix)
+        independent(np.ascontiguousarray(matrix), least, is_independent, triangle)
+        if not is_independent.all():
+            active[self._extra[~is_independent[:extra]]] = False
+            spread_active[spread_indices[~is_independent[extra:]]] = False
             self._rows, self._turned, self._of_rows = (
-                columns[:, kept] for columns in (self._rows, self._turned, self._of_rows))
-            self._across, triangle = self._across[kept], triangle[np.ix_(kept, kept)]
-            spread_indices, self._extra = spread_indices[kept[extra:]], self._extra[kept[:extra]]
+                columns[:, is_independent] for columns in (self._rows, self._turned, self._of_rows))
+            self._across, triangle = self._across[is_independent], triangle[np.ix_(is_independent, is_independent)]
+            spread_indices, self._extra = spread_indices[is_independent[extra:]], self._extra[is_independent[:extra]]
         self._spread_indices, self._triangle = spread_indices, triangle
         return True
 
     def _written(self, kind: int, number: int, direction: int, column: Vec) -> None:
-        """Write a row, or a direction that was let go, over all unknowns, (m,), which are zero."""
+        """Write a row or a released direction over all unknowns, (m,), which are zero."""
         if kind == SPREAD:
             self._spread.write(number, column)
             return
@@ -187,8 +187,8 @@ class ReducedProgram:
                              else self._frames[v, : end - first, direction])
 
     def _solved(self, names: Sequence[Name], whole: Vec) -> tuple[Vec, Vec, Vec, dict[Name, Vec]]:
-        """The columns in frames, of directions that were let go A times these in their place, and those; between them
-        what `KeptColumns` multiplies."""
+        """Return new columns in frames, of released directions A times these, and x and y as `CachedColumns` has them,
+        with A times each released direction by name."""
         products = dict[Name, Vec]()
         turned = np.ascontiguousarray(whole)
         if turned is whole:  # a single column is both
@@ -215,14 +215,14 @@ class ReducedProgram:
         return columns if self._halves is None else self._halves.other_half(columns[:, None].copy())[:, 0]
 
     def solve(self, right: Vec, target: Vec, spread_target: Vec) -> tuple[Vec, Vec, Vec]:
-        """u (m,), and the multipliers of vertices' rows (r,) and of the others (s,), zero where they do not hold.
+        """Return u, (m,), and multipliers of the rows of vertices, (r,), and of the others, (s,), 0 of inactive ones.
 
         Raises Singular.
         """
         size = len(right)
         u, product_u = np.empty(size), np.empty(size)
         on_vertex, spread = np.zeros(len(target)), np.zeros(len(spread_target))
-        meet(self._touched, self._row_first, self._kept_member, self._kept_held, self._frames, self._corners,
+        meet(self._touched, self._row_first, self._factored_member, self._factored_fixed, self._frames, self._corners,
              self.pattern.start, target, u)
         product(self.pattern.lower.indptr, self.pattern.lower.indices, self._values, u, product_u)
         left = right - product_u
@@ -242,7 +242,7 @@ class ReducedProgram:
             u += moved
         u += self._out(free)
         if len(multipliers):
-            # rows beside the factor are met but for what rounding leaves of their small matrix: once more
+            # once more, for what rounding of the border's small matrix leaves of its rows
             nothing = np.zeros(size)
             free, moved, more = self._bordered(nothing, nothing, goal - u @ self._rows)
             u += moved + self._out(free)
@@ -252,8 +252,8 @@ class ReducedProgram:
         rest = product_u - right
         if len(multipliers):
             rest -= self._rows @ multipliers
-        multipliers_of(self._touched, self._row_first, self._kept_member, self._kept_held, self._frames, self._corners,
-                       self.pattern.start, rest, on_vertex)
+        multipliers_of(self._touched, self._row_first, self._factored_member, self._factored_fixed, self._frames,
+                       self._corners, self.pattern.start, rest, on_vertex)
         on_vertex[self._extra], spread[self._spread_indices] = multipliers[: len(self._extra)], on_spread
         return u, on_vertex, spread
 
@@ -286,29 +286,30 @@ class ReducedProgram:
         return free + self._answer(more - self._of_loose @ loose), self._loose @ loose, multipliers
 
     def product(self, u: Vec) -> Vec:
-        """A u, (m,)."""
+        """Return A u, (m,)."""
         out = np.empty(len(u))
         product(self.pattern.lower.indptr, self.pattern.lower.indices, self._values, u, out)
         return out
 
     def _into(self, columns: Vec) -> None:
-        turn_frames(self._touched, self._held, self._frames, self.pattern.start, False, columns)
+        turn_frames(self._touched, self._fixed, self._frames, self.pattern.start, False, columns)
 
     def _out(self, y: Vec) -> Vec:
         column = y.reshape(-1, 1).copy()
-        turn_frames(self._touched, self._held, self._frames, self.pattern.start, True, column)
+        turn_frames(self._touched, self._fixed, self._frames, self.pattern.start, True, column)
         return column[:, 0]
 
     def _prove(self, response: Vec) -> None:
-        """Raises Singular where a force that acts everywhere moves something as if nothing resisted."""
+        """Raise Singular where the response to a force on all unknowns shows a motion that nothing resists."""
         moved = self._scale * response
         share = float(np.linalg.norm(self._probe) / max(float(np.linalg.norm(moved)), TINY))
         if not share > SINGULAR:
             raise self._singular(moved, share)
-        self._proven, self._proven_held = True, self._held.copy()
+        self._proven, self._proven_fixed = True, self._fixed.copy()
 
     def _nothing_resists(self) -> Singular:
-        """The motion of the smallest share: inverse iteration, the diagonal raised until the matrix is definite."""
+        """Return the failure that names the motion of least stiffness, by inverse iteration with the least multiple of
+        the diagonal added that makes the matrix definite."""
         lower, original = self.pattern.lower, self.pattern.lower.data.copy()
         diagonal = lower.indptr[:-1]
         self._scale = _scale(np.abs(original[diagonal]))
@@ -331,7 +332,10 @@ class ReducedProgram:
         return self._singular(moved, float(motion @ full))
 
     def _singular(self, moved: Vec, share: float) -> Singular:
-        """moved: the motion in frames, times `_scale`."""
+        """Return the failure that names a motion of m unknowns.
+
+        moved: the motion in frames, times `_scale`, (m,). share: its stiffness relative to the diagonal.
+        """
         start = self.pattern.start
         motion = np.abs(self._out(moved / self._scale)) * _scale(np.abs(self.diagonal))
         largest = (motion >= 0.3 * motion.max()).nonzero()[0]
@@ -342,12 +346,12 @@ class ReducedProgram:
 
 
 def _scale(diagonal: Vec) -> Vec:
-    """Roots of the diagonal, none much smaller than the others, (m,)."""
+    """Return roots of the diagonal, (m,), those of the smallest entries raised."""
     roots: Vec = np.sqrt(np.maximum(diagonal, LIGHTEST * float(diagonal.max(initial=TINY))))
     return roots
 
 
-# of few rows: scipy looks longer at them than it solves
+# scipy checks so few rows for longer than it solves them
 @kernel("void(f8[:,:], f8[::1])")
 def there(triangle, x):  # type: ignore[no-untyped-def]
     """L⁻¹ x in place, L lower (k, k), x (k,)."""
@@ -367,18 +371,18 @@ def and_back(triangle, x):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(f8[:,::1], f8[::1], b1[::1], f8[:,::1])")
-def independent(matrix, least, kept, triangle):  # type: ignore[no-untyped-def]
-    """Cholesky's factor of the rows whose pivot is more than `least`, (k,), the others left out and not kept."""
+def independent(matrix, least, is_independent, triangle):  # type: ignore[no-untyped-def]
+    """Write Cholesky's factor of the rows whose pivot is more than `least`, (k,), and in `is_independent` which."""
     for i in range(matrix.shape[0]):
         pivot = matrix[i, i]
         for j in range(i):
-            if kept[j]:
+            if is_independent[j]:
                 total = matrix[i, j]
                 for k in range(j):
-                    if kept[k]:
+                    if is_independent[k]:
                         total -= triangle[i, k] * triangle[j, k]
                 triangle[i, j] = total / triangle[j, j]
                 pivot -= triangle[i, j] * triangle[i, j]
-        kept[i] = pivot > least[i]
-        if kept[i]:
+        is_independent[i] = pivot > least[i]
+        if is_independent[i]:
             triangle[i, i] = np.sqrt(pivot)

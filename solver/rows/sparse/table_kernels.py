@@ -11,11 +11,11 @@ from ...threads import kernel
         " f8[::1])")
 def sort_rows(  # type: ignore[no-untyped-def]
         rank, equal, factor, target, start, order, length, ranks, touched, first, unit, goal):
-    """Sort rows (r,) of vertices of a rank by it, those that have to hold first, and scale them to length one; how many
-    vertices have some.
+    """Sort rows (r,) by the rank of their vertex, equations first, and scale them to length one. Return the number of
+    vertices that have rows.
 
-    start: of the unknowns of each rank, (n + 1,): what a vertex does not have of a row says nothing. Writes order,
-    length, ranks, goal (r,) and unit (r, 5), in the new order; touched (t,), first (t + 1,).
+    start: of the unknowns of each rank, (n + 1,); entries of a row beyond those of its vertex are left out. Writes
+    order, length, ranks, goal (r,) and unit (r, 5), in the new order; touched (t,), first (t + 1,).
     """
     many = start.shape[0] - 1
     place = np.zeros(2 * many + 1, np.int64)

@@ -1,4 +1,4 @@
-"""The lower triangle of a symmetric matrix in whole blocks of vertices, in an order that keeps its factor sparse."""
+"""The lower triangle of a symmetric matrix in whole blocks of vertices, in an order in which its factor is sparse."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .vertex_pattern_kernels import neighbours, owners_of, pattern_of, places_of
 class VertexPattern:
     """Positions of the entries of a matrix once vertices are eliminated one after the other.
 
-    A vertex' unknowns follow each other there, first to last as its row of `unknowns` has them: unknown i stands at
-    place[i], the unknowns of the vertex of rank k at start[k] to start[k + 1].
+    The unknowns of a vertex are consecutive there, in the order of its row of `unknowns`: unknown i is at place[i], and
+    those of the vertex of rank k are at start[k] to start[k + 1].
     """
 
     def __init__(self, matrix: sp.csc_matrix, unknowns: Index, order: Callable[[sp.csc_matrix], Index]) -> None:
-        """matrix: symmetric, (m, m); what stands above its diagonal is not read. unknowns: (n, 5), −1 behind the
-        vertex' last. order: of a graph of vertices. Raises ValueError where an unknown has not exactly one vertex.
+        """matrix: symmetric, (m, m); only its lower triangle is read. unknowns: (n, 5), −1 after the last of a vertex.
+        order: of a graph of vertices. Raises ValueError where an unknown has not exactly one vertex.
         """
         self._key = matrix.indptr, matrix.indices, unknowns
         size, count = matrix.shape[0], len(unknowns)
@@ -48,17 +48,17 @@ class VertexPattern:
         self._lower, self._to = lower[:found].copy(), to[:found].copy()
 
     def is_of(self, matrix: sp.csc_matrix, unknowns: Index) -> bool:
-        """Whether the matrix has this pattern."""
+        """Return whether the matrix has this pattern."""
         mine = (matrix.indptr, matrix.indices, unknowns)
         return all(a is b or np.array_equal(a, b) for a, b in zip(mine, self._key))
 
     def values(self, matrix: sp.csc_matrix) -> Vec:
-        """The data of `lower` for a matrix of this pattern."""
+        """Return the data of `lower` for a matrix of this pattern."""
         out: Vec = np.zeros(len(self.lower.data))
         out[self._to] = matrix.data[self._lower]
         return out
 
     @property
     def blocks(self) -> tuple[Index, Index, Index, Index, Index]:
-        """Arguments of kernels: (first, block_row, before, start, indptr)."""
+        """Return arguments of kernels: (first, block_row, before, start, indptr)."""
         return self.first, self.block_row, self.before, self.start, self.lower.indptr

@@ -14,7 +14,7 @@ PATTERN = "Tuple((i4[::1], i4[::1], i4[::1], i4[::1], i4[::1]))"
 
 @inlined
 def sort(values, begin, end):  # type: ignore[no-untyped-def]
-    """A few values, in place."""
+    """Sort a few values in place."""
     for k in range(begin + 1, end):
         value, place = values[k], k
         while place > begin and values[place - 1] > value:
@@ -25,8 +25,8 @@ def sort(values, begin, end):  # type: ignore[no-untyped-def]
 
 @kernel("b1(i4[:,::1], i4[::1], i4[::1], i4[::1])")
 def owners_of(unknowns, owner, local, sizes):  # type: ignore[no-untyped-def]
-    """Write which vertex has each unknown (m,), as which of its own (m,), and how many each has (n,). Whether each has
-    exactly one, and none stands behind a -1 of `unknowns` (n, 5)."""
+    """Write the vertex of each unknown, (m,), its number among that vertex' own, (m,), and how many a vertex has, (n,).
+    Return whether each unknown has exactly one vertex and no row of `unknowns`, (n, 5), has one after a -1."""
     owner[:] = -1
     found = 0
     for v in range(unknowns.shape[0]):
@@ -45,7 +45,7 @@ def owners_of(unknowns, owner, local, sizes):  # type: ignore[no-untyped-def]
 
 @kernel(f"{ADJACENCY}(i4[::1], i4[::1], i4[::1], i4[:,::1])")
 def neighbours(indptr, indices, owner, unknowns):  # type: ignore[no-untyped-def]
-    """The vertices that entries below the diagonal join each one with, each once, rising."""
+    """Return the neighbours of each vertex by entries below the diagonal, each once and ascending."""
     count = unknowns.shape[0]
     first, seen = np.zeros(count + 1, np.int32), np.empty(count, np.int32)
     at, joined = np.empty(0, np.int32), np.empty(0, np.int32)
@@ -90,7 +90,7 @@ def neighbours(indptr, indices, owner, unknowns):  # type: ignore[no-untyped-def
 
 @kernel(f"{PATTERN}(i4[::1], i4[::1], i4[::1], i4[::1], i4[::1])")
 def pattern_of(first_neighbour, neighbour, rank, vertex, start):  # type: ignore[no-untyped-def]
-    """The lower triangle in whole blocks, the diagonal one first in each column of them, the others by rank."""
+    """Return the lower triangle in whole blocks, in each column of them the diagonal one first, the others by rank."""
     count = rank.shape[0]
     first = np.zeros(count + 1, np.int32)
     for j in range(count):
@@ -130,9 +130,10 @@ def pattern_of(first_neighbour, neighbour, rank, vertex, start):  # type: ignore
 def places_of(  # type: ignore[no-untyped-def]
     indptr, indices, owner, rank, place, start, first, row, before, own, lower, to,
 ):
-    """Entries below and on the diagonal, `lower`, and where each goes in the triangle, `to`; how many there are.
+    """Write the entries on and below the diagonal, `lower`, and the place of each in the triangle, `to`; return their
+    number.
 
-    own: indptr of the triangle. What the order turns about the diagonal is turned.
+    own: indptr of the triangle. Entries that the order brings above the diagonal are transposed.
     """
     count = 0
     for column in range(indptr.shape[0] - 1):

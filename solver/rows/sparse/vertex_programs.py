@@ -1,4 +1,4 @@
-"""Kernel: which rows of a vertex hold once all other vertices stand still, a program of five unknowns at most."""
+"""Kernel: active rows of a vertex while all others are at rest, a program of five unknowns at most."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ TRIED = 8  #: rows of one vertex whose combinations are all tried
 
 @inlined
 def with_rows(first, last, factor, target, equal, pool, chosen, size, D, force, basis, corner, own, w):  # type: ignore[no-untyped-def]
-    """w = argmin ½ wᵀ D w − wᵀ force where equal and chosen rows hold: False where others imply a chosen row.
+    """w = argmin ½ wᵀ D w − wᵀ force under equations and the chosen rows. Return False where others imply one of these.
 
-    pool: the rows that bits of `chosen` stand for. own: their multipliers are written, (TRIED,).
+    pool: rows by the bits of `chosen`. own: their multipliers, written, (TRIED,).
     """
     count = 0
     row_at, along = np.empty(5, np.int64), np.zeros(5)
@@ -100,11 +100,12 @@ def choose_rows(  # type: ignore[no-untyped-def]
     first, block_row, before, start, indptr, values, touched, row_first, factor, target, equal, u, multiplier,
     gap_tolerance, force_tolerance, active,
 ):
-    """Update the active rows of every vertex where one is exceeded the wrong way or pulls; return how many vertices.
+    """Update the active rows of every vertex where one is violated or has a negative multiplier; return how many
+    vertices that are.
 
-    values: of A. u (m,) is the answer for the rows that are active now, multiplier (r,) theirs. gap_tolerance: (r,).
-    What the vertex' neighbours and all other rows do to it is taken as it is, so u is the program's answer where no
-    vertex changes, and where all of them are far apart, the next one is.
+    values: of A. u: solution for the rows that are active now, (m,), with their multipliers, (r,). gap_tolerance: (r,).
+    Forces of a vertex' neighbours and of rows over several vertices are taken from there, so u is the minimum where no
+    vertex changes, and where vertices that change have no neighbours in common the next solution is.
     """
     changed = 0
     D, basis, corner = np.empty((5, 5)), np.empty((5, 5)), np.empty((5, 5))

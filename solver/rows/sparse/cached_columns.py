@@ -1,4 +1,4 @@
-"""Cached solves of columns with one factor."""
+"""Columns beside one factor, solved once for as long as it is reused."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ import numpy as np
 
 from ...state import Index, Vec
 
-FREED, ON_VERTEX, SPREAD = 0, 1, 2  #: a direction that was let go, a row of one vertex, one of several
+FREED, ON_VERTEX, SPREAD = 0, 1, 2  #: a released direction, a row of one vertex, one of several
 Name = tuple[int, int, int]  #: one of these, the number of its vertex or row, and which direction
 
 #: writes a column that is zero
 Write = Callable[[int, int, int, Vec], None]
-#: columns in frames, the two, and A times those that were let go
+#: columns in frames, the two, and A times the released directions
 Solve = Callable[[Sequence[Name], Vec], tuple[Vec, Vec, Vec, dict[Name, Vec]]]
 
 
-class KeptColumns:
-    """Each column, its copy in the frames of the vertices, and two columns whose products are those with the inverse of
-    the factor between, (m, c): the column in frames and its solution, or its half solve as both. And products of all
-    with all, (c, c): of columns themselves, of these two, and with A between where both are released directions."""
+class CachedColumns:
+    """Columns a, (m, c), and three of each: a in the frames of the vertices, and x and y with xᵀ y = aᵀ F⁻¹ a for the
+    factored matrix F, which are a in frames and its solution, or the half solve L⁻¹ a twice. Beside them the products
+    of all with all, (c, c): aᵀ a, xᵀ y, and aᵀ A a of released directions."""
 
     def __init__(self, size: int) -> None:
         self._at: dict[Name, int] = {}
         self._arrays: list[Vec] = [np.zeros((size, 0), order="F") for _ in range(4)]
         self._between: list[Vec] = [np.zeros((0, 0)) for _ in range(3)]
-        self._chosen: Index | None = None  #: None: all of them as they stand
+        self._chosen: Index | None = None  #: None: all of them in their order
 
-    def ask(self, names: Sequence[Name], write: Write, solve: Solve) -> None:
-        """Choose these columns; those that are new are written and solved, all at once."""
+    def choose(self, names: Sequence[Name], write: Write, solve: Solve) -> None:
+        """Choose columns by name; new ones are written and solved in one call."""
         new = [name for name in names if name not in self._at]
         if new:
             size, count = self._arrays[0].shape
@@ -50,15 +50,14 @@ class KeptColumns:
         self._chosen = None if chosen == list(range(len(self._at))) else np.array(chosen, np.int32)
 
     def columns(self) -> tuple[Vec, Vec, Vec]:
-        """The chosen ones themselves, in frames, and the second of those two, all (m, c)."""
+        """Return the chosen columns a, a in frames, and y, all (m, c)."""
         whole, turned, _, second = self._arrays
         if self._chosen is None:
             return whole, turned, second
         return whole[:, self._chosen], turned[:, self._chosen], second[:, self._chosen]
 
     def between(self) -> tuple[Vec, Vec, Vec]:
-        """Products of the chosen ones with each other, with the factor's inverse between them, and with A between where
-        both were let go, all (c, c)."""
+        """Return products of the chosen columns: aᵀ a, aᵀ F⁻¹ a, and aᵀ A a of released directions, all (c, c)."""
         if self._chosen is None:
             return self._between[0], self._between[1], self._between[2]
         here = np.ix_(self._chosen, self._chosen)

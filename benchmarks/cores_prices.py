@@ -1,0 +1,151 @@
+"""Prices of sharing work between cores, measured on this machine, from which `benchmarks.cores` predicts."""
+
+from __future__ import annotations
+
+import hashlib
+import statistics
+import threading
+import time
+from typing import NamedTuple
+
+from solver import threads  # isort: skip  # first: it sets what numba and BLAS read
+
+import numpy as np
+
+from solver.nonlinear.problem_kernels import PIECES, place_nodes
+from solver.pool import Pool, Work
+
+STREAM = 1 << 24  #: float64 that memory's speed is measured with
+CALLS, ASLEEP = 300, 1.0e-3  #: that prices are the median of, [s] in which a helper takes what there is
+HASHED = 1 << 20  #: bytes of a piece that takes about a millisecond
+CARRIED = 1 << 15  #: float64, a copy of which is in one core's cache with the answer
+
+
+def bytes_a_second(count: int) -> float:
+    """Return how many bytes a second `count` threads together read and write, the best of five."""
+    arrays = [(np.zeros(STREAM), np.ones(STREAM)) for _ in range(count)]
+    best = np.inf
+    for _ in range(5):
+        work = [threading.Thread(target=np.copyto, args=pair) for pair in arrays]
+        began = time.perf_counter()
+        for one in work:
+            one.start()
+        for one in work:
+            one.join()
+        best = min(best, time.perf_counter() - began)
+    return 16.0 * STREAM * count / float(best)
+
+
+class Waits(NamedTuple):
+    """Seconds that it takes to share a call with one helper, medians."""
+
+    wake: float  #: until the helper begins
+    join: float  #: after the helper's end until the one who asked goes on
+
+
+def waits() -> Waits:
+    """Measure what two threads wait for each other, each with a piece of HASHED bytes, the helper's the later one."""
+    pool, data, began, ended = Pool(2), bytes(HASHED), dict[bool, float](), dict[bool, float]()
+
+    def piece(start: int, stop: int) -> None:
+        leads = threading.current_thread() is threading.main_thread()
+        began[leads] = time.perf_counter()
+        for _ in range(stop - start):
+            hashlib.sha256(data)  # lets go of Python's lock, as kernels do
+        ended[leads] = time.perf_counter()
+
+    found = []
+    for _ in range(CALLS):
+        began.clear()
+        ended.clear()
+        asked = time.perf_counter()
+        work = Work(piece, [(0, 1), (1, 2)], ())
+        pool.ask(work, 1)
+        work.lead()
+        after = time.perf_counter()
+        if len(began) == 2:
+            found.append((began[False] - asked, after - max(ended.values())))
+    pool.end()
+    return Waits(*(statistics.median(part) for part in zip(*found, strict=True)))
+
+
+def carrying() -> float:
+    """Return the seconds for each byte that one core's cache hands to another's and back.
+
+    That is what a copy takes more, both cores' time together, which another core makes and whose answer the first core
+    reads.
+    """
+    pool, source, answer = Pool(2), np.zeros(CARRIED), np.zeros(CARRIED)
+    spent: dict[bool, list[float]] = {False: [], True: []}
+
+    def piece(start: int, stop: int) -> None:
+        np.copyto(answer, source)
+
+    for _ in range(CALLS):
+        for is_away, times in spent.items():
+            source += 1.0  # in the first core's cache
+            answer += 1.0
+            work = Work(piece, [(0, 1)], ())
+            if is_away:
+                pool.ask(work, 1)
+                time.sleep(ASLEEP)
+            took, began = work.lead(), time.thread_time()
+            answer.sum()
+            times.append(took + time.thread_time() - began)
+    pool.end()
+    more = statistics.median(spent[True]) - statistics.median(spent[False])
+    return max(more, 0.0) / (source.nbytes + answer.nbytes)
+
+
+def asking() -> float:
+    """Seconds that a kernel takes which has hardly anything to do, the median: what each portion costs besides."""
+    x, nothing = np.zeros((PIECES, 3)), np.zeros(0, dtype=bool)
+    position, spent = np.arange(PIECES), []
+    for _ in range(CALLS):
+        began = time.perf_counter()
+        place_nodes(0, 1, position, nothing, x, x, x, 1.0, np.empty_like(x), np.empty_like(x))
+        spent.append(time.perf_counter() - began)
+    return statistics.median(spent)
+
+
+def handing_on() -> float:
+    """Return the seconds by which a call through the pool of one thread is longer than the kernel's own, the median."""
+    x, nothing = np.zeros((PIECES, 3)), np.zeros(0, dtype=bool)
+    arguments = np.arange(PIECES), nothing, x, x, x, 1.0, np.empty_like(x), np.empty_like(x)
+    threads.configure(1)
+    spent: list[float] = []
+    for _ in range(CALLS):
+        began = time.perf_counter()
+        place_nodes(0, PIECES, *arguments)
+        middle = time.perf_counter()
+        threads.parallel_for(place_nodes, PIECES, *arguments)
+        spent.append(time.perf_counter() - middle - (middle - began))
+    return max(statistics.median(spent), 0.0)
+
+
+class Prices(NamedTuple):
+    """Prices of this machine, as they were measured."""
+
+    wake: float  #: seconds until a helper begins
+    join: float  #: seconds after its end until the one who asked goes on
+    carry: float  #: seconds for each byte from one core's cache to another's and back
+    ask: float  #: seconds for each portion
+    hand: float  #: seconds more that a call takes on one thread by way of the pool
+    one: float  #: bytes a second of one thread
+    two: float  #: of two
+
+    def memory(self, count: int) -> float:
+        """Bytes a second of so many threads."""
+        contention = max(2.0 * self.one / self.two - 1.0, 0.0)
+        return count * self.one / (1.0 + contention * (count - 1))
+
+    @classmethod
+    def measured(cls) -> Prices:
+        """Return the prices of this machine now."""
+        return cls(*waits(), carrying(), asking(), handing_on(), bytes_a_second(1), bytes_a_second(2))
+
+    def as_details(self) -> dict[str, float]:
+        """Return them in the units of a row."""
+        return {"waking_us": 1e6 * self.wake, "joining_us": 1e6 * self.join, "carrying_us_a_mb": 1e12 * self.carry,
+                "asking_us": 1e6 * self.ask, "handing_us": 1e6 * self.hand, "gb_a_second": 1e-9 * self.one,
+                "gb_a_second_two": 1e-9 * self.two}

@@ -1,0 +1,73 @@
+"""Space that the bodies and the obstacles of a bake fill from its first frame to its last. Needs only numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..reshape.boxes import Boxes
+from ..state import Vec
+
+if TYPE_CHECKING:
+    from ..job.folder import Job
+
+#: of a body's size: how far an obstacle has to be from all that it sweeps to leave its motion as it is. Contact reaches
+#: over a tenth of an edge or its thickness, and iterations of a step go beyond where it ends
+ROOM = 1.0
+
+
+@dataclass(frozen=True)
+class Swept:
+    """Boxes around all places of the bodies of a bake."""
+
+    boxes: Boxes
+    room: Vec  #: how far around each an obstacle may change its motion [m], (b,)
+
+    @classmethod
+    def through(cls, records: Sequence[Mapping[str, NDArray[Any]]]) -> Swept:
+        """Return the boxes of bodies through these frames, of which there is one at least. records: the arrays of each
+        `GroupRecord`. Raises KeyError, ValueError where they are not of the same bodies."""
+        boxes = reduce(Boxes.around, (Boxes(one["token"], one["low"], one["high"]) for one in records))
+        size, thickness = (records[-1][name][boxes.token] for name in ("size", "thickness"))
+        extent = np.linalg.norm(records[0]["high"] - records[0]["low"], axis=1)  # mechanisms have no size of their own
+        return cls(boxes, ROOM * np.where(size > 0.0, size, extent) + 2.0 * thickness)
+
+    def near(self, low: NDArray[Any], high: NDArray[Any]) -> frozenset[int]:
+        """Return the tokens that come near a box with these corners [m]."""
+        room = self.room[:, None]
+        near = ((self.boxes.low - room <= high) & (self.boxes.high + room >= low)).all(axis=1)
+        return frozenset(self.boxes.token[near].tolist())
+
+
+def obstacle_boxes(job: Job) -> list[dict[str, Any]]:
+    """Return name, number of touched nodes and the corners of a box around all places of each obstacle [m], as plain
+    values for the manifest."""
+    found = []
+    for one in job.scene.obstacles:
+        paths = [path for path in (one.vertices, one.motion) if path is not None]
+        places = [np.asarray(job.array(path), dtype=float).reshape(-1, 3) for path in paths]
+        found.append({"name": one.name, "nodes": 0 if one.triangles is None else len(places[0]),
+                      "low": np.min([rows.min(axis=0) for rows in places], axis=0).tolist(),
+                      "high": np.max([rows.max(axis=0) for rows in places], axis=0).tolist()})
+    return found
+
+
+def obstacles_in(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what `obstacle_boxes` said of a bake. Raises KeyError where it was of a version without them."""
+    found: list[dict[str, Any]] = manifest["obstacles"] if manifest["scene"].get("obstacles") else []
+    return found
+
+
+def corners_of(obstacles: Iterable[Mapping[str, Any]]) -> dict[str, tuple[Vec, Vec]]:
+    """Return the corners of each box of `obstacle_boxes` [m], by name. Raises KeyError, TypeError, ValueError where
+    they are damaged."""
+    found = {str(one["name"]): (np.array(one["low"], dtype=float), np.array(one["high"], dtype=float))
+             for one in obstacles}
+    if not all(corner.shape == (3,) for corners in found.values() for corner in corners):
+        raise ValueError("corners of obstacles are not three numbers")
+    return found

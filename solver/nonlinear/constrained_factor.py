@@ -1,0 +1,35 @@
+"""A factor under rows that are eliminated."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..linear.interface import Factoring
+from ..rows.eliminated import EliminatedRows
+from ..state import Vec
+from .factor_wrapper import FactorWrapper
+
+
+class ConstrainedFactor(FactorWrapper):
+    """A factor whose solutions leave the rates of rows as they are: A d = r + Gᵀ μ, G d = 0. [Ascher 26]"""
+
+    def __init__(self, linear: Factoring, eliminated: EliminatedRows) -> None:
+        """linear: analysed. eliminated: in the order of its unknowns."""
+        super().__init__(linear)
+        rows = eliminated.rows
+        self._unchanged = replace(eliminated, rows=replace(rows, target=np.zeros(len(rows))))
+        self._response: Vec | None = None
+
+    def factor(self, lower: sp.csc_matrix, positions: Vec | None = None) -> None:
+        """Factor A. Raises NotPositiveDefinite."""
+        self._response = None
+        self._inner.factor(lower, positions)
+
+    def solve(self, right: Vec) -> Vec:
+        """Return d for r, both (m,)."""
+        if self._response is None:
+            self._response = self._inner.solve(self._unchanged.rows.G.T)
+        return self._unchanged.solve(self._inner.solve(right), self._response)[0]

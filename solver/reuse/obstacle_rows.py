@@ -1,0 +1,49 @@
+"""Memory of parts for each node, where obstacles of another number of nodes came, went or changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..state import State, Vec
+from ..world.ground_friction import FORCE
+from ..world.half_life_damping import CONTACT_TIME
+from ..world.sliding_damping import PAST
+
+#: memory of a part with a row for each node, those of obstacles behind those of its bodies
+PER_NODE = (FORCE, CONTACT_TIME, PAST)
+
+Counts = Mapping[str, int]  #: nodes of each obstacle by name, in their order
+
+
+class ObstacleRows:
+    """Rows of the obstacles then and now."""
+
+    def __init__(self, then: Counts, now: Counts, changed: frozenset[str]) -> None:
+        """changed: names of those that came, went or changed, which touched none of the bodies that remember."""
+        self._then, self._now, self._changed = then, now, changed
+
+    @property
+    def are_alike(self) -> bool:
+        """Return whether the rows of obstacles are those of the same nodes."""
+        return [*self._then.values()] == [*self._now.values()]
+
+    def now(self, state: State, parts: Sequence[int]) -> State:
+        """Return a state with the rows of the present obstacles in these parts of its world, which touch obstacles."""
+        memory = dict(state.memory)
+        for key in (f"{part}/{name}" for part in parts for name in PER_NODE):
+            if key in memory:
+                memory[key] = self._rows(memory[key])
+        return replace(state, memory=memory)
+
+    def _rows(self, then: Vec) -> Vec:
+        behind = len(then) - sum(self._then.values())
+        ends = np.cumsum([behind, *self._then.values()]).tolist()
+        own = {name: then[first:last] for name, first, last in zip(self._then, ends, ends[1:])}
+        of_none = np.zeros((0, *then.shape[1:]))
+        found = [of_none if name in self._changed else own[name] for name in self._now]
+        rows = [one if len(one) == count else np.zeros((count, *then.shape[1:]))
+                for one, count in zip(found, self._now.values())]
+        return np.concatenate([then[:behind], *rows])

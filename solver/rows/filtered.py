@@ -1,0 +1,92 @@
+"""Bilateral rows of single nodes by elimination in a frame of each node, without a factor: mass modification."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..state import Vec
+from .tables import SparseRows
+
+ACCURACY = 1.0e-14  #: of the right-hand side, in the norm of the preconditioner
+ALONE = 1.0e-12  #: of a row's largest entry: smaller ones are rounding
+OFF = 1.0e-9  #: of a node's targets: rows that leave more of them contradict each other
+
+
+class FilteredProgram:
+    """min ½ uᵀ A u − uᵀ b under hard equations of one node each, such as a node pinned along some directions.
+
+    u = z + S c: z has the rows' velocities, S removes the constrained directions of each node, and c is found by
+    conjugate gradients that are filtered by S. The rows' impulses are A u − b. [Notes, Mass Modification]
+    """
+
+    def __init__(self, matrix: sp.csc_array, rows: SparseRows, accuracy: float = ACCURACY) -> None:
+        """matrix: A, (m, m), three unknowns a node. accuracy: of the right-hand side, in the norm of the
+        preconditioner: what the gradients leave.
+
+        Raises ValueError where a row joins two nodes, has compliance or bounds, or rows of one node contradict each
+        other.
+        """
+        if not rows.is_equation.all() or rows.compliance.any():
+            raise ValueError("mass modification takes hard equations alone")
+        self._matrix, self._rows, self._accuracy = matrix, rows, accuracy
+        self.taken = 0  #: iterations of the last solution
+        m = matrix.shape[0]
+        self._basis, self._z = np.zeros((m // 3, 3, 3)), np.zeros(m)
+        self._of_node: list[tuple[int, list[int], Vec]] = []  #: node, its rows and their Jacobian on it
+        for node, own in _by_node(rows.matrix).items():
+            G = rows.matrix[own][:, 3 * node:3 * node + 3].toarray()
+            target, inverse = rows.target[own], np.linalg.pinv(G)
+            z = inverse @ target
+            if np.abs(G @ z - target).max() > OFF * max(float(np.abs(target).max()), 1e-300):
+                raise ValueError(f"rows of node {node} contradict each other")
+            self._z[3 * node:3 * node + 3], self._basis[node] = z, inverse @ G
+            self._of_node.append((node, own, G))
+
+    def solve(self, right: Vec) -> tuple[Vec, Vec]:
+        """Return u, (m,), and the rows' impulses, (r,). right: b."""
+        c, self.taken = _filtered_gradients(self._matrix, right - self._matrix @ self._z, self._basis, self._accuracy)
+        u = self._z + c
+        reaction, impulse = self._matrix @ u - right, np.zeros(len(self._rows))
+        for node, own, G in self._of_node:
+            impulse[own] = np.linalg.pinv(G.T) @ reaction[3 * node:3 * node + 3]
+        return u, impulse
+
+
+def _by_node(jacobian: sp.csr_array) -> dict[int, list[int]]:
+    """Return the rows of each node. Raises ValueError where a row has several nodes."""
+    found: dict[int, list[int]] = {}
+    for row in range(jacobian.shape[0]):
+        entries = slice(jacobian.indptr[row], jacobian.indptr[row + 1])
+        data = np.abs(jacobian.data[entries])
+        nodes = np.unique(jacobian.indices[entries][data > ALONE * data.max(initial=0.0)] // 3)
+        if len(nodes) != 1:
+            raise ValueError("mass modification constrains single nodes, and a row joins several")
+        found.setdefault(int(nodes[0]), []).append(row)
+    return found
+
+
+def _filtered_gradients(matrix: sp.csc_array, right: Vec, basis: Vec, accuracy: float) -> tuple[Vec, int]:
+    """Return c with S (A c − right) = 0 and S c = c, S = 1 − `basis` of each node, (n, 3, 3), and how many iterations
+    that took."""
+    def filtered(vector: Vec) -> Vec:
+        each = vector.reshape(-1, 3)
+        return np.asarray((each - np.einsum("nij,nj->ni", basis, each)).ravel())
+
+    inverse = 1.0 / matrix.diagonal()
+    c, r = np.zeros_like(right), filtered(right)
+    p = filtered(inverse * r)
+    size = first = float(r @ p)
+    taken = 0
+    while taken < 10 * len(right):
+        if size <= accuracy**2 * first or size == 0.0:
+            break
+        taken += 1
+        product = filtered(matrix @ p)
+        step = size / float(p @ product)
+        c += step * p
+        r -= step * product
+        preconditioned = filtered(inverse * r)
+        last, size = size, float(r @ preconditioned)
+        p = preconditioned + size / last * p
+    return c, taken

@@ -1,0 +1,53 @@
+"""The solution of a sparse program, and why there may be none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...errors import StepFailed
+from ...state import Index, Mask, Vec
+from ..names import Multipliers, Names
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """The minimum: A u = b + Gᵀ μ + Cᵀ λ, λ ≥ 0."""
+
+    u: Vec  #: (m,)
+    on_vertex: Vec  #: multipliers of the vertex' rows, in their order, (r,)
+    spread: Vec  #: of the others, (s,)
+    active: Mask  #: vertex' rows that are active, (r,); rows that others imply are not among them
+    spread_active: Mask  #: (s,)
+    names: tuple[Names, Names]  #: of both tables
+    warm: Multipliers  #: of active rows that may be exceeded, to start another solution from
+    factored: int  #: number of factorizations
+    tried: int  #: number of active sets
+    one_by_one: bool  #: whether the rows had to be taken one at a time
+
+    @property
+    def multipliers(self) -> Multipliers:
+        """Return the multipliers of all rows under their names."""
+        return Multipliers.of((self.names[0], self.on_vertex), (self.names[1], self.spread))
+
+
+class Infeasible(StepFailed):
+    """No u meets all of these rows; `names` are those of rows that contradict each other."""
+
+    def __init__(self, names: Sequence[int] | Names) -> None:
+        self.names: Names = np.unique(np.asarray(names, dtype=np.int64))
+        named = ", ".join(str(name) for name in self.names[:8]) + (", ..." if len(self.names) > 8 else "")
+        super().__init__(f"constraints contradict each other (rows {named})")
+
+
+class Singular(StepFailed):
+    """No stiffness resists a motion that no equation prevents. `unknowns` move most in it and belong to `vertices`."""
+
+    def __init__(self, unknowns: Index, vertices: Index, share: float) -> None:
+        self.unknowns, self.vertices = unknowns, vertices
+        named = ", ".join(str(one) for one in unknowns[:8]) + (", ..." if len(unknowns) > 8 else "")
+        where = ", ".join(str(one) for one in np.unique(vertices)[:8])
+        super().__init__(f"nothing resists a motion of unknowns {named} (vertices {where}): the matrix' share in it is "
+                         f"{share:.1e} of its diagonal")

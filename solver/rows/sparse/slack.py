@@ -1,0 +1,69 @@
+"""Rows with compliance in a sparse program: each has an unknown of its own that gives way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...state import Index, Vec
+from ..tables import MOST, SparseRows, VertexRows, together
+from .minimum import Minimum
+
+
+@dataclass(frozen=True)
+class SlackProgram:
+    """A program of hard rows with the minimum of one in which rows have compliance.
+
+    Where λ = w/Σ, G u + Σ λ = g is G u + w = g, and ½ w²/Σ is what the row stores: an entry 1/Σ of the matrix.
+    Compliant rows of vertices become rows over their unknowns and w.
+    """
+
+    matrix: sp.csc_matrix  #: (m + c, m + c)
+    unknowns: Index  #: of each vertex and of each w, (n + c, 5)
+    rows: VertexRows  #: hard ones
+    spread: SparseRows
+    hard: Index  #: numbers of `rows` among the given ones, (h,)
+    compliant: Index  #: of the others, which are the last of `spread`, (r − h,)
+    own: int  #: m
+
+    @classmethod
+    def of(cls, matrix: sp.csc_matrix, unknowns: Index, rows: VertexRows, spread: SparseRows) -> SlackProgram | None:
+        """Return the program of these rows; None where none has compliance."""
+        if not (rows.compliance.any() or spread.compliance.any()):
+            return None
+        m = matrix.shape[0]
+        hard, compliant = np.flatnonzero(rows.compliance == 0.0), np.flatnonzero(rows.compliance)
+        every = together(spread, _over_unknowns(rows.of(compliant), unknowns, m))
+        soft = np.flatnonzero(every.compliance)
+        count = len(soft)
+        slack = sp.csr_matrix((np.ones(count), (soft, np.arange(count))), shape=(len(every), count))
+        more = np.full((count, MOST), -1, np.int32)
+        more[:, 0] = m + np.arange(count)
+        whole = sp.block_diag([matrix, sp.diags(1.0 / every.compliance[soft])], format="csc")
+        return cls(whole, np.concatenate([unknowns, more]), rows.of(hard),
+                   replace(every, matrix=sp.hstack([every.matrix, slack], format="csr"),
+                           compliance=np.zeros(len(every))), hard, compliant, m)
+
+    def right(self, right: Vec) -> Vec:
+        """Return b of all unknowns, (m + c,). right: (m,)."""
+        return np.concatenate([right, np.zeros(self.matrix.shape[0] - self.own)])
+
+    def minimum(self, found: Minimum) -> Minimum:
+        """Return the minimum in the given rows and unknowns."""
+        rows, others = len(self.hard) + len(self.compliant), len(found.spread) - len(self.compliant)
+        on_vertex, active, names = np.empty(rows), np.empty(rows, np.bool_), np.empty(rows, np.int64)
+        for out, first, second in ((on_vertex, found.on_vertex, found.spread),
+                                   (active, found.active, found.spread_active), (names, *found.names)):
+            out[self.hard], out[self.compliant] = first, second[others:]
+        return replace(found, u=found.u[:self.own], on_vertex=on_vertex, spread=found.spread[:others], active=active,
+                       spread_active=found.spread_active[:others], names=(names, found.names[1][:others]))
+
+
+def _over_unknowns(rows: VertexRows, unknowns: Index, count: int) -> SparseRows:
+    """Return rows of vertices as rows over all unknowns, (r, m)."""
+    column = unknowns[rows.vertex]
+    row, entry = np.nonzero(column >= 0)
+    matrix = sp.csr_matrix((rows.factor[row, entry], (row, column[row, entry])), shape=(len(rows), count))
+    return SparseRows(rows.target, rows.low, rows.high, rows.compliance, rows.name, matrix)
