@@ -13,7 +13,7 @@ HOSTS = ("VIEW3D_MT_object", "VIEW3D_MT_pose", "VIEW3D_MT_paint_weight")
 #: operators in the order of the menu, None for a line between them
 TOP = ("quick_jelly", "quick_cloth", None, "add_soft_body", "add_cloth", "add_rope", "add_collider", None,
        "jiggle", "ragdoll", None,
-       "play_live", "record_live", "as_played", "bake", "pause", "cancel", None)
+       "play_live", "record_live", "bake", "pause", "cancel", None)
 
 #: sub-menus: name → label and operators
 SUBMENUS: dict[str, tuple[str, tuple[str | None, ...]]] = {
@@ -24,12 +24,12 @@ SUBMENUS: dict[str, tuple[str, tuple[str | None, ...]]] = {
                                "add_constraint", "remove_constraint", None,
                                "add_cut", "remove_cut")),
     "collide": ("Collide", ("collide", "add_ground", "level_ground", "land", None, "select_crossing",
-                            "contact_attributes")),
+                            "collide_with_itself", "contact_attributes")),
     "shape": ("Shape and Stiffness", ("set_wobble", "subdivide", "simulate_after", "turn_into_cloth", None,
                                       "preview_tets", "remove_previews")),
     "mechanism": ("Mechanism", ("mechanism_from_rigid_bodies", None, "add_spring", "remove_spring", "copy_to_bones",
                                 "drive_then_let_go", "add_obstacles", None, "show_joints", "remove_joints_preview")),
-    "files": ("Bake Files", ("set_quality", "free_bake", None, "use_take", "compare_take", "remove_take",
+    "files": ("Bake Files", ("set_quality", "as_played", "free_bake", None, "use_take", "compare_take", "remove_take",
                              "remove_unused_caches", None,
                              "export", "export_farm_job", "shared_bakes", "break_lock")),
 }

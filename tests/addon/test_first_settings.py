@@ -130,9 +130,9 @@ def test_what_falls_on_a_collider_gets_no_ground_that_would_hold_it_before(addon
     body = add(1.0)
     assert body.conjac.use_ground == ground and body.conjac.contact.collides_with == "all"
     told = [text for kind, text in drawn(body) if kind == "label"]
-    assert ("The Ground below holds it too: colliders under" in " ".join(told)) == ground
+    assert ("The Ground holds it too: it does not reach colliders" in " ".join(told)) == ground
     bpy.data.objects.remove(floor)
-    assert "The Ground below" not in " ".join(text for kind, text in drawn(body) if kind == "label")
+    assert "The Ground holds" not in " ".join(text for kind, text in drawn(body) if kind == "label")
 
 
 def test_what_may_roll_off_a_collider_gets_a_ground_below_it(addon):
@@ -152,12 +152,12 @@ def test_dynamic_nodes_that_do_not_count_are_told(addon):
         return " ".join(text for kind, text in drawn(cube) if kind == "label")
 
     cube = add(1.0)
-    assert "count where the method is ConJac" not in labels()
+    assert "dynamic nodes are for the method ConJac" not in labels()
     bpy.ops.conjac.add_handle()
     bpy.context.view_layer.update()
-    assert "count where the method is ConJac" in labels()
+    assert "dynamic nodes are for the method ConJac" in labels()
     cube.conjac.solver.method = "conjac"
-    assert "count where the method is ConJac" not in labels()
+    assert "dynamic nodes are for the method ConJac" not in labels()
 
 
 def test_a_first_bake_lands_bounces_and_goes_on_moving(addon, tmp_path):

@@ -87,7 +87,7 @@ def test_every_setting_of_the_catalogue_can_be_reached(soft_cube):
     hidden = {"rna_type", "name", "version", "kind", "enabled", "solver", "handles", "spots", "cuts", "nails", "pulls",
               "welds", "constraints", "attachments", "mechanism", "part", "cache", "contact",
               "simulate_after", "simulate_after_uid",  # by a menu of its own: test_simulate_after.py
-              "quality", "by_button"}  # test_quality.py, test_by_button.py
+              "quality", "by_button", "as_played"}  # test_quality.py, test_by_button.py, test_bake_as_played.py
     for group in (soft_cube.conjac, soft_cube.conjac.solver):  # old names are those of the solver's
         assert {name.removeprefix("dial_") for name in group.bl_rna.properties.keys()} - hidden <= shown
 
@@ -263,7 +263,8 @@ def test_every_operator_has_a_button(soft_cube):
     only_while_baking = {"conjac.pause", "conjac.cancel", "conjac.break_lock"}
     asked = {"conjac.shared_bakes"}  # by windows
     asked |= {"conjac.use_take", "conjac.compare_take", "conjac.remove_take"}  # where there is one: test_takes.py
-    asked |= {"conjac.record_live"}  # while it plays live
+    asked |= {"conjac.record_live", "conjac.as_played"}  # while it plays live, and then: test_bake_as_played.py
+    asked |= {"conjac.collide_with_itself"}  # where a bake shows that it is needed: test_through_itself.py
     asked |= {"conjac.make_own"}  # beside what a button has chosen: test_by_button.py
     # in Object > Quick Effects and in Add: test_quick_effects.py, test_ready_scenes.py
     quick = {"conjac.quick_jelly", "conjac.quick_cloth", "conjac.add_ready", "conjac.add_sample"}

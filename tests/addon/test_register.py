@@ -119,7 +119,7 @@ def test_every_tooltip_is_a_sentence_without_a_full_stop(addon):
     assert len(told) > 50
     for owner, label, description in told:
         assert description and not description.endswith("."), owner
-        small = {"per", "of", "on", "at", "by", "from", "to", "and", "the"}
+        small = {"per", "of", "on", "at", "by", "from", "to", "and", "the", "as"}
         assert all(word[:1].isupper() or word in small or not word.isalpha() for word in label.split()), (owner, label)
 
 

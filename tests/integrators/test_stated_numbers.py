@@ -88,5 +88,6 @@ def tumbled(folder, integrator, rate):
 def test_what_tumbles_keeps_energy_and_spin(tmp_path, integrator, rate):
     grown, turned = tumbled(tmp_path, integrator, rate)
     assert np.abs(grown).max() < (1e-10 if integrator != "semi_implicit" else 1e-7)
-    stated = re.search(r"Where the spin points is off by ([\d.]+)° after ten seconds of Backward Euler at 1/24 s", PAGE)
+    stated = re.search(
+        r"The direction of the spin is off by ([\d.]+)° after ten seconds of Backward Euler at 1/24 s", PAGE)
     assert turned < (float(stated[1]) if integrator.endswith("euler") or integrator == "semi_implicit" else 0.1)

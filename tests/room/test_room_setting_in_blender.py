@@ -151,9 +151,10 @@ BY_HAND = {
 
 #: properties that no bake reads: groups and lists themselves, what buttons remember, playback
 NO_SETTINGS = set((
-    "rna_type name version enabled quality by_button cache cache_folder export inside_material wobble_hertz solver "
-    "contact mechanism part attachments constraints cuts handles nails pulls spots welds contact.attributes_follow "
-    "mechanism.springs mechanism.active_spring mechanism.tolerance mechanism.use_decimation part.uuid part.called"
+    "rna_type name version enabled quality by_button as_played cache cache_folder export inside_material wobble_hertz "
+    "solver contact mechanism part attachments constraints cuts handles nails pulls spots welds "
+    "contact.attributes_follow mechanism.springs mechanism.active_spring mechanism.tolerance "
+    "mechanism.use_decimation part.uuid part.called"
 ).split())
 
 
