@@ -14,7 +14,7 @@ def multiply_blocks(blocks, x, out):  # type: ignore[no-untyped-def]
             out[3 * node + r] = blocks[node, r, 0] * a + blocks[node, r, 1] * b + blocks[node, r, 2] * c
 
 
-@kernel("void(i8[::1], f8[:,::1], f8[:,::1], f8[::1], f8[::1], f8[::1])", fastmath={"reassoc", "contract"})
+@kernel("void(i8[::1], f8[:,::1], f8[:,::1], f8[::1], f8[::1], f8[::1])")
 def backward_loop(order, steps, changes, inverse, weights, gradient):  # type: ignore[no-untyped-def]
     """Run the first loop of L-BFGS in place on `gradient`, over the pairs in `order` from the newest to the oldest;
     writes the weights of the pairs."""
@@ -27,7 +27,7 @@ def backward_loop(order, steps, changes, inverse, weights, gradient):  # type: i
             gradient[j] -= weights[k] * changes[k, j]
 
 
-@kernel("void(i8[::1], f8[:,::1], f8[:,::1], f8[::1], f8[::1], f8[::1])", fastmath={"reassoc", "contract"})
+@kernel("void(i8[::1], f8[:,::1], f8[:,::1], f8[::1], f8[::1], f8[::1])")
 def forward_loop(order, steps, changes, inverse, weights, out):  # type: ignore[no-untyped-def]
     """Run the second loop of L-BFGS in place on `out`, from the oldest pair to the newest."""
     for k in order:
