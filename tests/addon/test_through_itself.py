@@ -42,21 +42,21 @@ def bake_by_hand(obj, present):
 
 
 def test_what_falls_through_itself_is_told_and_mended_by_a_button(scene):  # noqa: F811
-    def told():
+    def hints():
         return [one for one in advice.look_at(obj, scene) if one.key == "itself"]
 
     obj = clamp()
-    assert not told()
+    assert not hints()
     bake_by_hand(obj, scene)
     for _ in range(100):  # a look lasts a moment
         crossing, examined = through_itself.frames(obj)
         if examined == 4:
             break
     assert (crossing, examined) == (2, 4)
-    [found] = told()
+    [found] = hints()
     assert "in 2 of 4 baked frames" in found.text and found.operator == "conjac.collide_with_itself"
     assert bpy.ops.conjac.collide_with_itself() == {"FINISHED"}
-    assert obj.conjac.contact.itself and not told()
+    assert obj.conjac.contact.itself and not hints()
 
 
 def test_triangles_that_share_a_vertex_do_not_count():
