@@ -99,9 +99,18 @@ def _read(settings: bpy.types.PropertyGroup) -> dict[str, Any]:
     """Return what is kept in a setting; a text of a stranger is nothing."""
     try:
         found = json.loads(settings.as_played or "{}")
-        return {key: value for key, value in found.items() if isinstance(value, dict if key == "before" else str)}
+        return {key: value for key, value in found.items()
+                if (_is_before(value) if key == "before" else isinstance(value, str))}
     except (ValueError, AttributeError, RecursionError):
         return {}
+
+
+def _is_before(value: Any) -> bool:
+    """Whether a value is what `choose` writes: label, value and whether it was set, of the solver's settings alone."""
+    names = {f"solver.{name}" for settings in SETTINGS.values() for name in settings} | {"solver.step"}
+    return isinstance(value, dict) and value.keys() <= names and all(
+        isinstance(one, list) and len(one) == 3 and isinstance(one[0], str) and isinstance(one[1], (str, int, float))
+        for one in value.values())
 
 
 class CONJAC_OT_as_played(Behaviour):

@@ -118,4 +118,4 @@ class Joints(JointsPart, SteppedPart, System[PosedTree]):
                 or not self.condensation.only_weight(external_force)):
             return after
         # bodies that nothing acts on keep their energy and spin
-        return self._tumbling.kept(state, after, None if posed is None else posed.constraint_solution)
+        return self._tumbling.with_invariants(state, after, None if posed is None else posed.constraint_solution)

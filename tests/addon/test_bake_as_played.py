@@ -105,3 +105,12 @@ def test_cloth_that_was_recorded_is_repeated(scene):  # noqa: F811
         off.append(np.abs(seen_at(cloth, 9) - recorded).max())
         press(cloth)
     assert off[1] < 0.2 * off[0], off
+
+
+@pytest.mark.parametrize("before", ['[]', '{"solver.nothing": ["", 1, true]}', '{"solver.method": ["", "live"]}',
+                                    '{"name": ["", "live", true]}', '{"solver.step": ["", [1], true]}'])
+def test_what_a_strangers_file_says_was_before_is_nothing(before):
+    class Settings:
+        as_played = f'{{"engine": "modes", "before": {before}}}'
+
+    assert as_played._read(Settings()) == {"engine": "modes"}

@@ -35,7 +35,7 @@ class Tumbling:
     def __len__(self) -> int:
         return len(self._bodies)
 
-    def kept(self, before: State, after: State, constraints: ConstraintSolution | None) -> State:
+    def with_invariants(self, before: State, after: State, constraints: ConstraintSolution | None) -> State:
         """Return the end of a step with rates that keep both invariants, positions as they are.
 
         constraints: constraints of its last stage; bodies on which they act are left as they are. None: there are none.
