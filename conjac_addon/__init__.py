@@ -1,4 +1,4 @@
-"""Everything of ConJac that knows Blender and artists; the equations live in solver."""
+"""The add-on: everything that depends on Blender and faces artists. The equations are in solver."""
 
 import atexit
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Baked frames on the artist's object, through what Blender itself has: rendering needs no extension."""
+"""Playback of baked frames by Blender's own modifiers and animation, so that rendering needs no extension."""
 
 from __future__ import annotations
 

@@ -1,1 +1,2 @@
-"""Sparse symmetric positive definite systems: order once, analyse once, factor in place, ask often."""
+"""Linear solvers of sparse symmetric positive definite systems: one ordering and analysis, factors in place, many solves.
+"""
