@@ -1,1 +1,1 @@
-"""Operators that set up soft bodies and mechanisms: add, paint, handles, joints, previews, remove. bake/ bakes."""
+"""Operators that set up bodies and mechanisms: add, paint, handles, joints, previews, remove. Baking is in bake/."""

@@ -1,2 +1,1 @@
-"""Linear solvers of sparse symmetric positive definite systems: one ordering and analysis, factors in place, many solves.
-"""
+"""Solvers of sparse symmetric positive definite systems: order and analyse once, factor in place, solve often."""
