@@ -1,5 +1,5 @@
-"""Catalogue of materials, integrators, joints and all else that has variants: one entry each, with key, class, label and
-parameters. Standard library only.
+"""Catalogue of materials, integrators, joints and all else that has variants: one entry each, with key, class, label
+and parameters. Standard library only.
 
 The schema of scene.json, Blender's menus and properties, the manual's tables and the property tests all read this
 package, so a new material, joint or integrator is one new file and one entry here. No code branches on a key.
