@@ -41,7 +41,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Take everything back, in reverse order."""
+    """Undo `register`, in reverse order."""
     atexit.unregister(unregister)
     while _registered:
         module = _registered.pop()

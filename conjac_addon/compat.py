@@ -19,7 +19,8 @@ NO_FLIP: Any = set() if _FLIPS_BY_NAME else (False, False, False)
 
 
 def look_for_presets(folder: Path, there: bool) -> None:
-    """Let Blender look for presets in `presets` of a folder, or no longer; it looks nowhere else before 4.3."""
+    """Add or remove a folder, with a subfolder `presets`, where Blender looks for presets; it has only one such folder
+    before 4.3."""
     if hasattr(bpy.utils, "register_preset_path"):
         (bpy.utils.register_preset_path if there else bpy.utils.unregister_preset_path)(str(folder))
 

@@ -79,7 +79,7 @@ class CONJAC_Spots(bpy.types.PropertyGroup):
 
 
 class CONJAC_Cut(bpy.types.PropertyGroup):
-    """One cut: what cuts the body, and when."""
+    """One cut: the object that cuts the body, and the frame."""
 
     __slots__ = ()
 

@@ -1,6 +1,6 @@
-"""Errors of objects, kept until the operation is repeated and succeeds: a pop-up goes with the mouse.
+"""Errors of objects, kept until the operation is repeated and succeeds, since a pop-up vanishes with the mouse.
 
-In memory alone: what a new Blender finds on the disk it says by itself.
+They are kept in memory only: a new Blender finds errors of the files on the disk by itself.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Failure:
     """One thing that went wrong."""
 
     def __init__(self, text: str, code: str) -> None:
-        """text: which object, what is wrong, what to do. code: its heading in the manual's troubleshooting page."""
+        """text: the object, what is wrong, and the remedy. code: its heading in the manual's troubleshooting page."""
         # what ends a message on a job is the place in a file that an artist never sees
         self.text, self.code = text.partition(" - at `$")[0].rstrip("."), code
 

@@ -109,7 +109,7 @@ def lead(obj: bpy.types.Object, leads: bool) -> None:
 
 
 def forget() -> None:
-    """Another file takes this one's place, or this one another name: what is written on the objects counts."""
+    """Forget owners when another file is loaded or this one is renamed: those that are stored on the objects apply."""
     _own.clear()
     _first.clear()
 

@@ -72,7 +72,7 @@ def _inside(package: ModuleType) -> Iterator[ModuleType]:
 
 
 def has_run(module: ModuleType) -> bool:
-    """Whether something of a module was asked for, so that it may have something to take back."""
+    """Whether a module was used, so that it may have something to unregister."""
     return not isinstance(module, Waiting)
 
 
@@ -118,7 +118,7 @@ class _Later:
 
 
 class _Finder:
-    """Finds modules by one look at each folder."""
+    """Finder of modules that lists each folder once."""
 
     names: dict[str, frozenset[str]] = {}  #: by folder: what is in it
 

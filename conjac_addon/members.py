@@ -29,12 +29,12 @@ def is_soft_body(obj: bpy.types.Object | None) -> bool:
 
 
 def is_cloth(obj: bpy.types.Object | None) -> bool:
-    """A mesh whose faces are what is simulated."""
+    """Whether the object is a mesh whose faces are simulated."""
     return obj is not None and obj.type == BODY and obj.conjac.kind == kinds.CLOTH
 
 
 def is_rope(obj: bpy.types.Object | None) -> bool:
-    """A mesh whose edges are what is simulated."""
+    """Whether the object is a mesh whose edges are simulated."""
     return obj is not None and obj.type == BODY and obj.conjac.kind == kinds.ROPE
 
 
@@ -151,7 +151,8 @@ def colliders(of: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Ob
 
 
 def _moving_parts(mechanism: bpy.types.Object) -> list[bpy.types.Object]:
-    """Rigid bodies by which a mechanism pushes soft bodies: as colliders besides they would stand where they began."""
+    """Return the rigid bodies with which a mechanism pushes soft bodies: as colliders they would remain at their
+    start."""
     collection = mechanism.conjac.mechanism.collection if is_mechanism(mechanism) else None
     if collection is None or not touches_soft(mechanism):
         return []
@@ -188,7 +189,7 @@ _moment: dict[int, list[bpy.types.Object]] | None = None
 
 @contextmanager
 def at_one_moment() -> Iterator[None]:
-    """Inside, nothing changes: what is asked for once is what it is. For drawing a panel."""
+    """Context in which nothing changes, so that each query is answered once and cached. For drawing a panel."""
     global _moment
     before, _moment = _moment, {}
     try:

@@ -46,7 +46,7 @@ def uuids(owner: bpy.types.Object) -> dict[str, str]:
 
 
 def give(owner: bpy.types.Object) -> None:
-    """A UUID for each that has none of its own, and for all what they are called now; what named them goes along."""
+    """Give every part without a UUID one, and record the present names of all; references to parts are updated."""
     known = uuids(owner)
     _follow(owner)
     for part in parts(owner):
@@ -101,7 +101,7 @@ def now(owner: bpy.types.Object, baked: Iterable[tuple[str, str]]) -> dict[str, 
 
 
 def _follow(owner: bpy.types.Object) -> None:
-    """Let springs and attachments name what they named when it was baked."""
+    """Update springs and attachments to the parts to which they referred when it was baked."""
     names = [(spring, end) for spring in owner.conjac.mechanism.springs for end in ("first", "second")]
     names += [(one, "part") for obj in bpy.data.objects if obj.is_editable
               for one in obj.conjac.attachments if one.object == owner]

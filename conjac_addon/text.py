@@ -38,7 +38,7 @@ def paragraph(layout: bpy.types.UILayout, text: str, icon: str = "NONE") -> None
 
 
 def one_line(text: str, region: bpy.types.Region | None, beside: float = 0.0) -> str:
-    """A sentence, or as much of it as one line takes, with an ellipsis. beside: units of what else is in that line."""
+    """Return a sentence, cut to one line with an ellipsis. beside: width of the rest of that line, in units."""
     if region is None or region.type not in {"UI", "WINDOW"}:
         found = tuple(textwrap.wrap(text, LINE - 1))
     else:

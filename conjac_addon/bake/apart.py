@@ -1,4 +1,5 @@
-"""How far the frames of a bake are from those of a take, as an attribute of the mesh: a draft beside the full bake."""
+"""Difference between the frames of a bake and those of a take, as an attribute of the mesh: a draft compared with the
+full bake."""
 
 from __future__ import annotations
 

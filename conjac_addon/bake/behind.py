@@ -1,4 +1,4 @@
-"""A bake behind the window: Blender's timer carries it on, and the window says how it goes."""
+"""Background bake: Blender's timer advances it, and the window shows its progress."""
 
 from typing import Any
 

@@ -12,10 +12,8 @@ from . import belongings, contents, earlier_frames, home, place, players, taken
 
 
 def free(obj: bpy.types.Object, scene: bpy.types.Scene, together: bool = False) -> str:
-    """Free the bake of the object. Returns what was done, in a sentence. Raises ConJacError.
-
-    What was baked together with soft bodies that still play it goes from the object alone, unless `together`.
-    """
+    """Free the bake of the object. Returns a sentence with the result. Raises ConJacError. If soft bodies that were
+    baked together still play it, only the object loses its bake, unless `together`."""
     holder, at = members.owner(obj), place.of(obj)
     others = [] if together else still_playing(obj, scene)
     if others:

@@ -106,7 +106,7 @@ def _before_undo(*_: Any) -> None:
 
 @persistent
 def _after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    """Attributes of what was asked to follow."""
+    """Update the attributes of objects whose attributes follow the frames."""
     if members.followers(scene):
         pushed_frames.follow(scene, depsgraph)
     if members.followers(scene, members.shows_stress):

@@ -109,7 +109,7 @@ def after(path: str) -> list[bpy.types.Object]:
 
 
 def forget() -> None:
-    """Another .blend takes this one's place: what the saved one plays stays where it is."""
+    """Forget the moves of a .blend that another one replaces: the saved bakes remain where they are."""
     _left.clear()
 
 

@@ -163,7 +163,7 @@ def given(obj: bpy.types.Object) -> Path | None:
 
 
 def forget() -> None:
-    """Another .blend takes this one's place: what it says of its objects counts."""
+    """Forget the folders of a .blend that another one replaces, whose objects name their own."""
     global _session
     _given.clear()
     identity.forget()

@@ -33,7 +33,7 @@ def look() -> None:
 
 
 def note(blend: str) -> None:
-    """The .blend was written to this path: say what it plays of others, and no longer plays."""
+    """Record which bakes of other files the .blend at this path plays, after it was saved."""
     if not _same(Path(blend), bpy.data.filepath):  # a copy, for which all folders are another's
         for folder, names in _played(set()).items():
             with suppress(OSError, CacheUnwritable):
@@ -59,7 +59,7 @@ def others(folder: Path, blend: str) -> dict[Path, list[str]]:
 
 
 def forget(folder: Path) -> None:
-    """Nobody plays the folder any more."""
+    """Remove all records of who plays the folder."""
     (folder / FILE).unlink(missing_ok=True)
 
 

@@ -175,7 +175,7 @@ class Bake:
             self.worker.cancel()
 
     def close(self) -> None:
-        """End at once whatever still runs."""
+        """Stop everything that still runs, at once."""
         running.pop(self.uid, None)
         self._steps.close()
         if self.worker is not None and self.worker.exit_code is None:
@@ -276,7 +276,7 @@ class Bake:
         self._tell(*self.worker.messages())
 
     def _finish(self) -> Iterator[bool]:
-        """Show what is there, and say how it ended."""
+        """Show the frames on the object, and report how the bake ended."""
         assert self.worker is not None
         code = self.worker.exit_code
         if self.progress.exit_code is None and not self._cancelled:
@@ -314,7 +314,7 @@ class Bake:
         return next((one for one in members.members(self.object(), self.scene()) if members.is_edited(one)), None)
 
     def _wait_for(self, text: str) -> None:
-        """Say what the bake waits for."""
+        """Show what the bake is waiting for."""
         if self.progress.text != text:
             self._tell({"event": "stage", "body": self.name, "progress": self.progress.fraction, "text": text})
 
@@ -385,7 +385,7 @@ def running_bake(obj: bpy.types.Object) -> Bake | None:
 
 
 def is_read(obj: bpy.types.Object) -> bool:
-    """Whether this Blender is reading what the bake of the object takes in."""
+    """Whether this Blender is gathering the scene for a bake of the object."""
     bake = running_bake(obj)
     return bake is not None and bake.worker is None
 

@@ -77,7 +77,7 @@ def ask() -> None:
 
 
 def say(sentence: str) -> None:
-    """Tell the artist, whatever Blender is doing."""
+    """Show a sentence to the artist, also if Blender is busy."""
     print(f"ConJac: {sentence}", flush=True)
     if not bpy.app.background:
         def draw(menu: bpy.types.Menu, _context: bpy.types.Context) -> None:

@@ -65,7 +65,7 @@ def players(holder: bpy.types.Object, scene: bpy.types.Scene, cache: Cache) -> l
 
 def show_mechanism(holder: bpy.types.Object, scene: bpy.types.Scene, folder: Path, cache: Cache,
                    run: tuple[int, int]) -> None:
-    """Keyframes of the mechanism alone. Raises ConJacError."""
+    """Show the keyframes of the mechanism only. Raises ConJacError."""
     entry = cache.mechanisms()[0]  # obstacles come after it
     called = names_now(holder, cache)
     first, names = entry["first"], tuple(called[name] for name in entry["bodies"])

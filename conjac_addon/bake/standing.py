@@ -50,7 +50,8 @@ _seen: dict[Path, tuple[tuple, float, Status]] = {}
 
 
 def status(obj: bpy.types.Object) -> Status:
-    """How the object's bake stands. A look at every setting and file of it: panels show what `watch` saw last."""
+    """Return the status of the object's bake. Reads every setting and file of it; panels use the cached result of
+    `watch`."""
     bake = running_bake(obj)
     if bake is not None:
         return of_running(bake)

@@ -31,7 +31,7 @@ class Unused:
 
 
 def found() -> list[Unused]:
-    """Return those in the cache folders of this .blend, by name. Looks at every file."""
+    """Return the unused caches in the cache folders of this .blend, by name. Reads every file."""
     known = {obj.conjac.cache.uuid for obj in bpy.data.objects}
     folders = [(folder, signature) for root in _roots() for folder in _inside(root)
                if (signature := home.read(folder)) is not None and signature.uuid not in known

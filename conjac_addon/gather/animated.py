@@ -107,7 +107,7 @@ def is_animated(obj: bpy.types.ID, path: str) -> bool:
 
 
 def _keyed(owner: bpy.types.ID) -> list[str]:
-    """Paths of what changes by keyframes: those that are all alike are no animation."""
+    """Return paths of properties with keyframes; keyframes of equal values are not animation."""
     return [curve.data_path for curve in compat.all_fcurves(owner)
             if len(curve.modifiers) or len({key.co[1] for key in curve.keyframe_points}) > 1]
 

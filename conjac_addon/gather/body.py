@@ -63,7 +63,7 @@ class BodyReader:
         attach.fill(self.body, self._evaluation, self._job, self._still)
 
     def see(self, frame: int) -> None:
-        """Look at what happens at a whole frame, which the scene stands at."""
+        """Read what happens at a whole frame, the present frame of the scene."""
         if self._cuts is not None:
             self._cuts.see(frame)
         if self._let_go is not None and not self._still:

@@ -37,7 +37,7 @@ class Evaluation(TakenUp):
         self._aside: ExitStack | None = None
 
     def take_up(self) -> None:
-        """Show what the simulation takes in, from now on. Raises BadInput where the object is being edited."""
+        """Show the simulation's input on the object from now on. Raises BadInput if the object is being edited."""
         check_mode(self.object)
         self._frame = self.scene.frame_current, self.scene.frame_subframe
         self._aside = ExitStack()
@@ -67,7 +67,7 @@ class Evaluation(TakenUp):
         self._check_evaluated(frame)
 
     def stay(self) -> None:
-        """Evaluate the scene where it stands."""
+        """Evaluate the scene at its present frame."""
         scene = self._evaluated_scene
         scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
         self._check_evaluated(scene.frame_current)
@@ -113,10 +113,8 @@ class Evaluation(TakenUp):
         return matrix
 
     def check_enabled(self, obj: bpy.types.Object, doing: str, instead: str = "") -> None:
-        """Raises BadInput for an object that Blender leaves where it was, whatever its animation says.
-
-        doing: what it is there for, such as 'it cuts "Ear"'; instead: what else an artist may want, such as "free it".
-        """
+        """Check that Blender evaluates an object with its animation; raises BadInput otherwise. doing: purpose of the
+        object, such as 'it cuts "Ear"'; instead: an alternative remedy, such as "free it"."""
         # it is in Blender's graph, as the settings point at it, and yet it is not moved
         off = _off(obj, self.scene, self.view_layer)
         if off is None:

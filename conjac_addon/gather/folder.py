@@ -60,7 +60,7 @@ class JobFolder:
             self._fresh.mkdir()
 
     def array(self, name: str, values: NDArray[Any]) -> str:
-        """Keep an array. Returns what scene.json calls it."""
+        """Write an array. Returns its name for scene.json."""
         with self._disk():
             with create(self._fresh / f"{name}.npy", self.folder) as file:
                 np.save(file, values, allow_pickle=False)
@@ -111,7 +111,7 @@ class JobFolder:
                 self._streams.pop().close()
 
     def abandon(self) -> None:
-        """Remove what was begun; what stood there before stays."""
+        """Delete the unfinished files; the files of before remain."""
         try:
             self.close()
         except CacheUnwritable:

@@ -1,4 +1,4 @@
-"""A mechanism as it stands now, for what only looks at it: no job folder, nothing on disk."""
+"""A mechanism as it is now, for display only: no job folder, nothing on disk."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ class _Surroundings:
 
     def __init__(self, evaluation: Evaluation, soft: list[Evaluation], job: JobFolder, frames: tuple[int, int],
                  report: Report, by_itself: bool) -> None:
-        """by_itself: a soft body is looked at alone, without what touches it or ties it."""
+        """by_itself: a soft body is read alone, without contacts and constraints."""
         self._evaluation, self._soft, self._job, self._start = evaluation, soft, job, frames[0]
         obj, scene = evaluation.object, evaluation.scene
         count = (frames[1] - frames[0]) * obj.conjac.samples_per_frame + 1

@@ -1,4 +1,4 @@
-"""Loose parts of a mesh: what no edge joins."""
+"""Loose parts of a mesh: sets of vertices that no edge connects."""
 
 from __future__ import annotations
 

@@ -203,7 +203,7 @@ class MechanismReader:
                                       f"limits {numbers[1]} to {numbers[2]}, and is pulled in softly")
 
     def _tell(self) -> None:
-        """Say what of the settings does nothing, or other than it looks."""
+        """Report settings that have no effect, or an unexpected one."""
         note, owner = self._source.notes.append, self._owner
         rubbing = [one["name"] for one in (*self.document["joints"], *self.document.get("loops", []))
                    if "friction" in one]
@@ -225,7 +225,7 @@ class MechanismReader:
         return bool(self._tracks or self._targets)
 
     def sample(self) -> None:
-        """Read what moves at the present sample."""
+        """Read the animated values at the present sample."""
         if not self.may_move:
             return
         poses = self._source.poses()

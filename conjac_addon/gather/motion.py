@@ -49,7 +49,7 @@ class Motion:
         self._stiffness: list[float] = []
 
     def begin(self) -> None:
-        """Open what is written sample by sample."""
+        """Open the arrays that are written sample by sample."""
         if len(self._pinned):
             self._pins = self._job.stream("pin_motion", (self.count, len(self._pinned), 3))
         if self._ground and self._ground.may_move:
@@ -62,12 +62,12 @@ class Motion:
 
     @property
     def moves_between(self) -> bool:
-        """Whether samples between whole frames are looked at."""
+        """Whether samples between whole frames are read."""
         return bool(self._pins or self._plane or self._is_activated or self._calms or self._softens or self._winds
                     or self._followed)
 
     def take(self, i: int) -> None:
-        """Read sample `i`, which the scene stands at."""
+        """Read sample `i`, the present time of the scene."""
         frame, sub = self._start + i // self._samples, i % self._samples
         if not sub or self.moves_between:
             self._sample(frame, sub / self._samples, self._pins, self._plane)

@@ -39,8 +39,8 @@ def for_soft_bodies(owner: bpy.types.Object) -> list[str]:
 
 
 def _groups(owner: bpy.types.Object) -> list[tuple[str, list[bpy.types.Object]]]:
-    """Return names of a mechanism's obstacles in scene.json, and their meshes: apart where some alone are colliders
-    too."""
+    """Return the names of a mechanism's obstacles in scene.json, and their meshes: in separate groups if only some are
+    colliders as well."""
     collection = owner.conjac.mechanism.obstacles
     if collection is None:
         return []

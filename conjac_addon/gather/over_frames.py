@@ -17,7 +17,7 @@ class Source(Protocol):
 
     @property
     def moves_between(self) -> bool:
-        """Whether it has to be read between whole frames."""
+        """Whether it must be read between whole frames."""
 
     def take(self, sample: int, frame: int, is_whole: bool) -> None:
         """Read it at the present sample. is_whole: whether the scene is at the frame itself."""

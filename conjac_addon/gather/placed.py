@@ -96,7 +96,7 @@ def _read_for(places: Mapping[str, Placed], whose: tuple[str, int] | None) -> di
 
 
 def _whose(what: str) -> tuple[str, int] | None:
-    """Return the kind and the number of what something is read for; None of what counts for all."""
+    """Return kind and number of the owner of a name; None for data that all share."""
     words = what.split(" ")
     if words[0] in _OF_MECHANISM:
         return "member", 0
@@ -112,7 +112,7 @@ def _in_list(what: str) -> str:
 
 
 def _differences(then: Mapping[str, Matrix], now: Mapping[str, bpy.types.Object]) -> list[str]:
-    """Return what stands elsewhere, and what came or went, in words."""
+    """Return in words which objects moved, and which were added or removed."""
     changed = set()
     for what in then.keys() & now.keys():
         here = np.array(now[what].matrix_world, dtype=np.float64)

@@ -21,7 +21,7 @@ REWEIGH = frozenset({"NODES", "VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX", "VERTEX
 
 
 def above(obj: bpy.types.Object) -> list[bpy.types.Modifier]:
-    """The modifiers whose result the simulation takes in."""
+    """Return the modifiers whose result is the input of the simulation."""
     return list(obj.modifiers)[:place(obj)]
 
 

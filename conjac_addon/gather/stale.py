@@ -44,8 +44,8 @@ def then_and_now(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path
 
 
 def changed_paths(old: dict[str, Any], now: dict[str, Any], obj: bpy.types.Object, scene: bpy.types.Scene) -> set[str]:
-    """Return paths in scene.json of what differs, and words where an entry came or went. Takes both documents apart.
-    """
+    """Return paths in scene.json of the differences, and words for entries that were added or removed. Changes both
+    documents."""
     changed = set()
     for family, label in (("bodies", "soft_bodies"), ("mechanisms", "mechanism")):
         paired = _paired(old.get(family, []), now.get(family, []))
@@ -106,7 +106,7 @@ def changed_paths(old: dict[str, Any], now: dict[str, Any], obj: bpy.types.Objec
 
 
 def without_contact(document: dict[str, Any]) -> None:
-    """Take away what is there only where something touches."""
+    """Remove fields that exist only if something touches."""
     document.pop("contact", None)
     document.pop("obstacles", None)
     for body in document["bodies"]:

@@ -91,7 +91,7 @@ def _has_chosen(obj: bpy.types.Object) -> bool:
 
 
 def _moved(owner: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """Return the objects whose settings say how all of a bake moves, those that may be changed."""
+    """Return the editable objects whose settings determine the motion of a whole bake."""
     return [one for one in dict.fromkeys((owner, *members.soft_bodies(owner, scene))) if one.is_editable]
 
 

@@ -39,7 +39,7 @@ class Led:
 
     @property
     def count(self) -> int:
-        """How many vertices bones lead."""
+        """Return the number of vertices that follow bones."""
         return sum(map(len, self._pinned.values()))
 
     def places(self, bodies: Sequence[bpy.types.Object], scene: bpy.types.Scene) -> Array:

@@ -79,7 +79,7 @@ class Played:
         return self.frame is not None
 
     def tick(self) -> bool:
-        """Do what there is to do now. Returns whether it goes on."""
+        """Do the pending work. Returns whether the session continues."""
         if self.ended is None and not is_rendering():
             try:
                 if self._board is None or self._steps is not None:
@@ -96,7 +96,7 @@ class Played:
         return self.ended is None
 
     def stop(self, why: str = "", failed: bool = False) -> None:
-        """End it, and show the object as it is."""
+        """End the session, and show the object without live motion."""
         if self.ended is not None:
             return
         self.ended, self.failed = why, failed
@@ -166,7 +166,7 @@ class Played:
         self._tell()
 
     def _keep(self, path: Path, frames: int) -> None:
-        """Take what was recorded out of the folder that goes when this ends."""
+        """Move a recording out of the temporary folder of the session."""
         handle, target = tempfile.mkstemp(prefix="conjac_performed_", suffix=".npz", dir=bpy.app.tempdir or None)
         os.close(handle)
         shutil.move(path, target)

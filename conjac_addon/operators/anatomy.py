@@ -34,8 +34,8 @@ _HALF = re.compile(r"(?P<limb>.*[._][LlRr])\.\d+")  #: of a limb that a rig such
 
 
 def light_branches(above: Mapping[str, str], masses: Mapping[str, float]) -> set[str]:
-    """Bones of branches that weigh next to nothing beside what they branch off with. above: each bone's parent, those
-    of parents first; masses: [kg], of all."""
+    """Return bones of side branches that have a negligible share of the total mass. above: parent of each bone, parents
+    first; masses: [kg], of all bones."""
     hanging = dict(masses)
     below: dict[str, list[str]] = {name: [] for name in masses}
     for name in reversed([*above]):
@@ -96,7 +96,7 @@ class _Rest:
 
 
 class _Limbs:
-    """Bones in a row, those in halves as one."""
+    """Limbs: bones in a row, with halves of a limb counted as one."""
 
     def __init__(self, rest: Mapping[str, _Rest], above: Mapping[str, str]) -> None:
         self._rest, self._above = rest, above

@@ -95,7 +95,7 @@ def widest(points: Floats, corners: NDArray[np.int32]) -> float:
 
 
 def evaluated_mesh(obj: bpy.types.Object) -> bpy.types.Mesh:
-    """Return the mesh with its modifiers; nobody has to clear it."""
+    """Return the mesh with its modifiers; it does not need to be cleared."""
     return cast(bpy.types.Mesh, obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data)
 
 

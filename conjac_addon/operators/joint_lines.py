@@ -67,7 +67,7 @@ def _box(size: dict[str, float], body: dict[str, Any], arrays: Arrays) -> list[A
 
 
 def _points(size: dict[str, float], body: dict[str, Any], arrays: Arrays) -> list[Array]:
-    """The box around the vertices: their hull is not needed to know what belongs to what."""
+    """Return the corners of the vertices' bounding box: the hull is not needed for the display."""
     vertices = arrays[body["vertices"]]
     low, high = vertices.min(axis=0), vertices.max(axis=0)
     extent = dict(zip(("size_x", "size_y", "size_z"), high - low))

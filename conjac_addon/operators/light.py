@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     Behaviour = bpy.types.Operator
 else:
     class Behaviour:
-        """Base of what an operator does. Not Blender's own: what is registered puts this before Blender's."""
+        """Base of operator behaviours. It is not Blender's: the registered class derives from a behaviour first, then
+        from Blender's."""
 
         @classmethod
         def poll(cls, _context):

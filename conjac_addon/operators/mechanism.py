@@ -56,7 +56,8 @@ class CONJAC_OT_ragdoll(Behaviour):
 
 
 def groups(scene: bpy.types.Scene) -> int:
-    """How many lots of rigid bodies move each by itself: joined to each other, not by what stands or is animated."""
+    """Return the number of independent groups of rigid bodies: connected by joints, not counting static and animated
+    bodies."""
     lot = {obj: obj for obj in scene.objects if moves(obj)}
     for obj in scene.objects:
         constraint = obj.rigid_body_constraint

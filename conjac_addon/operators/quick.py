@@ -1,4 +1,4 @@
-"""Object > Quick Effects: one click makes what is selected fall, bend and land, whatever it was."""
+"""Object > Quick Effects: one click makes the selected objects fall, bend and land, whatever they were."""
 
 from __future__ import annotations
 

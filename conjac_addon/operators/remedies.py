@@ -61,8 +61,8 @@ class CONJAC_OT_level_ground(Behaviour):
 
 
 def sunk(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
-    """How far [Blender units] the ground plane lies below the grid and all that stands on it: it was put there by what
-    lay deeper then. 0 without such a ground."""
+    """Return the distance [Blender units] of the ground plane below the grid and everything on it, after the objects
+    that lay lower have gone. 0 without such a ground."""
     settings = members.shared_settings(obj)
     if not settings.use_ground or settings.ground_object is not None:
         return 0.0

@@ -241,7 +241,7 @@ def _found(obj: bpy.types.Object, tracks: Sequence[Track]) -> dict[str, Any]:
 
 
 def _switch_off(obj: bpy.types.Object, found: dict[str, Any]) -> None:
-    """Mute what would move the baked parts besides their keyframes."""
+    """Mute whatever moves the baked parts besides their keyframes."""
     _mute(obj, found, True)
     data = obj.animation_data
     data.action_blend_type, data.action_influence, data.action_extrapolation = "REPLACE", 1.0, "HOLD"

@@ -43,7 +43,7 @@ class Alembic:
         attach(obj, path)
 
     def hide(self, obj: bpy.types.Object) -> None:
-        """Stop playing and let go of the file."""
+        """Stop playback and release the file."""
         modifier.remove_of(obj, "MESH_SEQUENCE_CACHE", self.suffix)
 
 
@@ -112,7 +112,7 @@ def export(scene: bpy.types.Scene, path: Path, first: int, last: int,
 
 def _hand_over(scene: bpy.types.Scene, folder: Path, first: int,
                meshes: Iterable[dict[str, NDArray[Any]]]) -> dict[str, str]:
-    """Put into a folder what the process that exports needs, and say where. Raises CacheUnwritable."""
+    """Write the input of the export process into a folder, and return its location. Raises CacheUnwritable."""
     blend, meshes_at = folder / "export.blend", ""
     try:
         for frame, arrays in enumerate(meshes, first):

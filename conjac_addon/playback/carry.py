@@ -86,7 +86,7 @@ def _nodes(holder: bpy.types.Object, groups: list[str], maps: Mapping[str, str])
 
 
 class _Made:
-    """A row of nodes that a geometry goes through."""
+    """A chain of geometry nodes."""
 
     def __init__(self, tree: bpy.types.NodeTree, holder: bpy.types.Object) -> None:
         self._tree = tree
@@ -114,7 +114,7 @@ class _Made:
         self._tree.links.new(found, self.add("GeometryNodeSetMaterialIndex")["Material Index"])
 
     def attribute(self, name: str, kind: str, stored: str, domain: str) -> None:
-        """An attribute of the same name. kind: what is looked up, stored: what it is kept as."""
+        """Transfer an attribute under its own name. kind: type of the lookup; stored: type of the result."""
         self._store(name, stored, domain, self._looked_up(self._named(name, kind), kind, self._place))
 
     def renamed(self, called: str, name: str) -> None:

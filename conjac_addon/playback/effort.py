@@ -60,5 +60,5 @@ def show(owner: bpy.types.Object, pushed: Sequence[Pushed]) -> list[str]:
 
 
 def hide(obj: bpy.types.Object) -> None:
-    """Take our curves and properties away."""
+    """Remove the extension's curves and properties."""
     graphs.remove(obj, IS_NAME)

@@ -70,7 +70,7 @@ def show(owner: bpy.types.Object, places: Places, arrays: Path, start: int, scal
 
 
 def _delta_rotation(obj: bpy.types.Object) -> Array:
-    """(3, 3), which stands before the object's own rotation."""
+    """Return the delta rotation (3, 3), which is applied before the object's own rotation."""
     if obj.rotation_mode == "AXIS_ANGLE":
         return np.eye(3)  # scripts and panels of Blender have no delta for it
     if obj.rotation_mode == "QUATERNION":
@@ -131,7 +131,7 @@ def bone_tracks(armature: bpy.types.Object, places: Places, read: dict[str, NDAr
 
 
 def _has_own_keyframes(bone: bpy.types.PoseBone) -> bool:
-    """An animated bone that nothing simulated takes along goes on playing its own animation."""
+    """Whether an animated bone keeps its own animation, as no simulated bone moves it."""
     settings = bone.conjac
     return settings.role == "animated" and not any(
         above.conjac.role == "simulated" for above in bone.parent_recursive)

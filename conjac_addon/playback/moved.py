@@ -24,7 +24,7 @@ def first_frame(obj: bpy.types.Object) -> int | None:
 
 
 def is_moved(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
-    """Whether an object or its bones stand elsewhere than their bake says, at the present frame."""
+    """Whether the transform of an object or its bones differs from the bake at the present frame."""
     frame = present_frame(scene) + present_subframe(scene)
     for curve, part, channel in _baked(obj):
         here, baked = getattr(part, channel)[curve.array_index], curve.evaluate(frame)

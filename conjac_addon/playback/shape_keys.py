@@ -26,7 +26,7 @@ class ShapeKeys:
     suffix = ""
 
     def show(self, obj: bpy.types.Object, scene: bpy.types.Scene, frames: Frames, path: Path | None = None) -> None:
-        """Turn the frames into shape keys. Raises BadMesh, naming what stands in the way."""
+        """Convert the frames to shape keys. Raises BadMesh with the obstacle."""
         self._check(obj, frames.vertices)
         self.hide(obj)
         # what deforms above the mark is in the frames already
@@ -66,7 +66,7 @@ class ShapeKeys:
                           "Apply those modifiers or choose PC2 or Alembic", obj.name)
 
     def hide(self, obj: bpy.types.Object) -> None:
-        """Take our shape keys away again and switch on what they replaced."""
+        """Remove the extension's shape keys and enable what they replaced."""
         if not is_ours(obj):
             return
         if sum(one.data == obj.data for one in bpy.data.objects) > 1:

@@ -176,7 +176,8 @@ def choose(obj: bpy.types.Object, modifier: bpy.types.Modifier | None) -> None:
 
 
 def remember(obj: bpy.types.Object, mark: bpy.types.Modifier) -> None:
-    """Keep where the cache modifier stands, which the artist may have moved, before it goes."""
+    """Store the position of the cache modifier in the stack before it is removed, since the artist may have moved
+    it."""
     if not hasattr(obj, "conjac"):
         return
     stood = list(obj.modifiers).index(mark)

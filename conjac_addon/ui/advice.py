@@ -73,7 +73,7 @@ _shown: dict[int, float] = {}  #: by session_uid: when a panel last showed it
 
 
 def known(obj: bpy.types.Object) -> tuple[Advice, ...]:
-    """Return the last advice on an object, nothing before the first look; a timer looks again."""
+    """Return the cached advice on an object, empty before it was first examined; a timer updates it."""
     until, advice = _found.get(obj.session_uid, (0.0, ()))
     _shown[obj.session_uid] = time.monotonic()
     # a background Blender has no panels to draw
@@ -83,7 +83,7 @@ def known(obj: bpy.types.Object) -> tuple[Advice, ...]:
 
 
 def is_quasistatic(obj: bpy.types.Object) -> bool:
-    """Whether no dynamic node is known of; before the first look by the names of its groups alone."""
+    """Whether no dynamic node is known; before the object is examined, by the names of its groups alone."""
     if obj.session_uid in _found:
         return any(one.key == "wobble" for one in known(obj))
     return (members.moves_dynamic_nodes(obj) and not len(obj.conjac.handles)
@@ -358,7 +358,7 @@ def hangs_free(mechanism: bpy.types.Object) -> bool:
 
 
 def unregister() -> None:
-    """Drop the timer and what was found."""
+    """Remove the timer and the cached advice."""
     if bpy.app.timers.is_registered(look):
         bpy.app.timers.unregister(look)
     _found.clear()

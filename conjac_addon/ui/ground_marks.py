@@ -91,7 +91,7 @@ def lines(corners: Array) -> Array:
 
 
 def draw(context: bpy.types.Context) -> None:
-    """Draw those of all visible bakes."""
+    """Draw the grounds of all visible bakes."""
     found = grounds(context.scene)
     if not found:
         return
@@ -112,6 +112,6 @@ def draw(context: bpy.types.Context) -> None:
 
 
 def forget() -> None:
-    """Drop what was found."""
+    """Drop the cached data."""
     global _found
     _found = None

@@ -179,7 +179,7 @@ def draw_text(context: bpy.types.Context, text: str) -> None:
 
 
 def draw_bar(context: bpy.types.Context, labels: Ends) -> None:
-    """Draw a bar of all colours with its title and what its two ends stand for."""
+    """Draw a color bar with its title and the values of its two ends."""
     left, low, scale = _corner(context)
     width, height = BAR[0] * scale, BAR[1] * scale
     at = np.linspace(0.0, 1.0, 32, dtype=np.float32)
@@ -210,7 +210,7 @@ def pinned(obj: bpy.types.Object, context: bpy.types.Context) -> tuple[Array, Ar
 
 
 def draw_pins(context: bpy.types.Context) -> None:
-    """Draw those of all visible soft bodies and cloths."""
+    """Draw the pins of all visible soft bodies and cloths."""
     bodies = [obj for obj in context.visible_objects if members.is_soft_body(obj) and obj.mode != "EDIT"]
     found = [vertices for obj in bodies if (vertices := pinned(obj, context)) is not None]
     for kind, colour in ((0, HARD), (1, SOFT)):
@@ -219,5 +219,5 @@ def draw_pins(context: bpy.types.Context) -> None:
 
 
 def forget() -> None:
-    """Drop what was read."""
+    """Drop the cached data."""
     _read.clear()

@@ -133,7 +133,7 @@ def draw_map(layout: bpy.types.UILayout, obj: bpy.types.Object, entry: Entry) ->
 
 
 def draw_show(layout: bpy.types.UILayout, label: str, field: str) -> None:
-    """The button that shows what a bake would use, and beside it the one that takes all that is shown away."""
+    """Draw the button that previews the input of a bake, and beside it the button that removes all previews."""
     row = layout.row(align=True)
     row.operator("conjac.preview_field", text=f"Show {label}", icon="HIDE_OFF").field = field
     row.operator("conjac.remove_previews", text="", icon="X")

@@ -25,7 +25,7 @@ _batches: dict[tuple[int, str], tuple[Any, Any, Any]] = {}
 
 
 def draw(context: bpy.types.Context) -> None:
-    """Draw what is shown of all visible objects."""
+    """Draw the previews of all visible objects."""
     if not previews.shown:
         return
     for obj in context.visible_objects:
@@ -114,6 +114,6 @@ def _batch(obj: bpy.types.Object, kind: str, one: Any, other: Any, make: Any) ->
 
 
 def forget() -> None:
-    """Drop what is shown."""
+    """Drop the previews."""
     _batches.clear()
     previews.shown.clear()

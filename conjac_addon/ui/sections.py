@@ -66,7 +66,7 @@ def draw_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def _draw_status(layout: bpy.types.UILayout, status: bake.Status) -> None:
-    """How the bake stands, in one line, whatever there is to say of it."""
+    """Draw the status of the bake, always in one line."""
     if status.state == "baking" and status.mine:
         layout.progress(factor=status.fraction or 0.0, text=status.text + progress.remaining(status.left_s))
     else:
@@ -105,7 +105,7 @@ def _notes_of(obj: bpy.types.Object, status: bake.Status) -> list[notes.Note]:
 
 
 def _draw_live(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
-    """The button that lets it move now, and how that goes."""
+    """Draw the button of Play Live and the state of the session."""
     played = live.played(obj)
     row = layout.row(align=True)
     row.scale_y = 1.5
@@ -289,7 +289,7 @@ def _tetrahedra(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
 
 
 def draw_simulate_after(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
-    """Which modifiers stand above what is simulated, where there are any."""
+    """Draw the choice of the modifier after which the object is simulated, if there are modifiers."""
     if len(obj.modifiers):
         row = layout.split(factor=0.4)
         row.alignment = "RIGHT"

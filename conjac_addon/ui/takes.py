@@ -1,4 +1,4 @@
-"""The section of takes: what was baked before with other settings, to be played again or deleted."""
+"""The section of takes: earlier bakes with other settings, which can be played again or deleted."""
 
 from __future__ import annotations
 

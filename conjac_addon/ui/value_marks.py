@@ -111,7 +111,7 @@ def legend(obj: bpy.types.Object, value: Value, scene: bpy.types.Scene) -> Ends 
 
 
 def draw_legend(context: bpy.types.Context) -> None:
-    """Draw what the colours mean, or what is missing, in the lower left of the view."""
+    """Draw the legend of the colors, or what is missing, in the lower left corner of the view."""
     found = shown(context)
     if found is None:
         return
@@ -123,6 +123,6 @@ def draw_legend(context: bpy.types.Context) -> None:
 
 
 def forget() -> None:
-    """Drop what was read."""
+    """Drop the cached data."""
     _ends.clear()
     stress_frames.forget()
