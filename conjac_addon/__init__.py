@@ -20,7 +20,7 @@ def _modules() -> tuple[ModuleType, ...]:
 
 
 def register() -> None:
-    """Make ConJac known to Blender. What was registered is taken back if a part fails."""
+    """Register everything with Blender. If a part fails, all that was registered is unregistered."""
     try:
         with later.loading():
             for module in _modules():

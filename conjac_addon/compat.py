@@ -1,4 +1,4 @@
-"""Differences between Blender 4.2 and 5.x: the only file that asks for Blender's version."""
+"""Differences between Blender 4.2 and 5.x: the only file that depends on Blender's version."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ NO_FLIP: Any = set() if _FLIPS_BY_NAME else (False, False, False)
 
 
 def look_for_presets(folder: Path, there: bool) -> None:
-    """Add or remove a folder, with a subfolder `presets`, where Blender looks for presets; it has only one such folder
-    before 4.3."""
+    """Add or remove a folder whose subfolder `presets` Blender searches for presets; Blender before 4.3 has no such
+    folders."""
     if hasattr(bpy.utils, "register_preset_path"):
         (bpy.utils.register_preset_path if there else bpy.utils.unregister_preset_path)(str(folder))
 
 
 def draw_presets(menu: bpy.types.Menu, context: bpy.types.Context, folder: Path) -> None:
-    """A menu of presets, those in `presets` of a folder among them."""
+    """Draw a menu of presets, including those in `presets` of a folder."""
     if hasattr(bpy.utils, "register_preset_path"):
         menu.draw_preset(context)
         return

@@ -102,7 +102,7 @@ class CONJAC_Nail(bpy.types.PropertyGroup):
 
 
 class CONJAC_Pull(bpy.types.PropertyGroup):
-    """One pull: what draws a spot of the body along, and how hard."""
+    """One pull: the Empty that moves a spot of the body, and its strength."""
 
     __slots__ = ()
 
@@ -128,7 +128,7 @@ class CONJAC_Weld(bpy.types.PropertyGroup):
 
 
 class CONJAC_Constraint(bpy.types.PropertyGroup):
-    """One constraint: which point of the body keeps which relation to what, and how firmly."""
+    """One constraint: a point of the body, its relation to another object, and its stiffness."""
 
     __slots__ = ()
 

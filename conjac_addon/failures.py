@@ -48,7 +48,7 @@ def keep(uid: int, doing: str, text: str, code: str) -> None:
 
 
 def mend(uid: int, doing: str) -> None:
-    """It went well now. A bake that does has gone through all that prepares it."""
+    """Remove an error after the operation succeeded. A successful bake includes all of its preparations."""
     for key in [key for key in _failures if key[0] == uid and doing in (key[1], BAKE)]:
         del _failures[key]
 

@@ -1,4 +1,4 @@
-"""Which solvers new objects have, and by which of them those move that touch each other."""
+"""Solvers of new objects, and the choice among them for objects in contact."""
 
 from __future__ import annotations
 

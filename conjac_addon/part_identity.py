@@ -15,7 +15,7 @@ import bpy
 
 
 def parts(owner: bpy.types.Object) -> list[Any]:
-    """The bones of an armature, or the objects of the collection that an Empty stands for."""
+    """Return the bones of an armature, or the objects in an Empty's collection."""
     if owner.type == "ARMATURE":
         return list(owner.pose.bones)
     collection = owner.conjac.mechanism.collection

@@ -102,7 +102,7 @@ class CONJAC_Part(bpy.types.PropertyGroup):
 
 
 class CONJAC_Spring(bpy.types.PropertyGroup):
-    """A damped spring between points of two parts. `name` says which, for the list."""
+    """A damped spring between points of two parts. `name` is shown in the list."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Preferences of the extension: what belongs to this computer and not to a .blend file."""
+"""Preferences of the extension: settings of this computer, not of a .blend file."""
 
 from typing import Any
 

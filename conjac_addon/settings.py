@@ -100,7 +100,7 @@ def maps_in_use(settings: bpy.types.PropertyGroup) -> dict[str, Entry]:
 
 
 def holder(settings: bpy.types.PropertyGroup, name: str) -> bpy.types.PropertyGroup:
-    """The group of settings that a property stands in: the solver's, or the one given."""
+    """Return the group of settings that contains a property: the solver's, or the given one."""
     return settings.solver if isinstance(settings, CONJAC_Settings) and name in CONJAC_Solver.NAMES else settings
 
 
@@ -120,7 +120,7 @@ def si(settings: bpy.types.PropertyGroup, name: str, scene: bpy.types.Scene) -> 
 
 
 def shortest(value: float) -> float:
-    """The shortest decimal that is this float32: what the artist typed. Blender stores 0.45 as 0.449999988."""
+    """Return the shortest decimal for a float32, as the artist typed it. Blender stores 0.45 as 0.449999988."""
     return float(f"{value:.7g}")
 
 
@@ -278,7 +278,8 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
 
 
 def _choose_alembic(settings: Any, context: bpy.types.Context) -> None:
-    """Sharp Edges were switched: what else shows the faces of each frame where no format was chosen."""
+    """Choose Alembic when Sharp Edges are enabled, unless a format was chosen: it is the one that shows each frame's
+    faces."""
     changes.note(settings, context)
     if getattr(settings, catalogue.SHARP.key) and not settings.is_property_set("export"):
         settings.export = SHARP_EXPORT

@@ -77,8 +77,8 @@ def setting(layout: bpy.types.UILayout, data: bpy.types.bpy_struct, name: str) -
 
 
 def is_cut(name: str, region: bpy.types.Region | None, beside: float = 0.0) -> bool:
-    """Whether the name of a property is too long for the left one of two columns in a region. beside: units of what
-    else is in that line."""
+    """Whether the name of a property is too long for the left one of two columns in a region. beside: width of the rest
+    of that line, in units."""
     if region is None or region.type not in {"UI", "WINDOW"}:
         return False
     room = _width(region) - (MARGINS + beside) * UNIT * bpy.context.preferences.system.ui_scale

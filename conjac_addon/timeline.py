@@ -36,12 +36,12 @@ def go_to(scene: bpy.types.Scene, frame: int, subframe: float = 0.0) -> None:
 
 
 def present_frame(scene: bpy.types.Scene) -> int:
-    """The whole frame of animation that the timeline stands at, or has just passed."""
+    """Return the whole frame of the timeline, rounded down."""
     return math.floor((scene.frame_current + scene.frame_subframe) * time_stretch(scene) + 1e-6)
 
 
 def present_subframe(scene: bpy.types.Scene) -> float:
-    """How far after that it stands, in [0, 1); 0 where Blender shows no subframes."""
+    """Return the fraction of a frame after that, in [0, 1); 0 if Blender shows no subframes."""
     place = (scene.frame_current + scene.frame_subframe) * time_stretch(scene)
     return max(place - present_frame(scene), 0.0) if scene.show_subframe else 0.0
 

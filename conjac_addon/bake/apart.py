@@ -31,9 +31,7 @@ class Apart(NamedTuple):
 
 def write(obj: bpy.types.Object, scene: bpy.types.Scene, number: int) -> Apart:
     """Compare the object's bake with a take, 0 for the newest, and write the largest distance of each vertex [mm].
-
-    Raises NoSuchThing where there is no such take or no frame that both have, BadInput where they are of other meshes.
-    """
+    Raises NoSuchThing without such a take or a common frame, BadInput if the meshes differ."""
     own = place.of(obj).folder
     take = takes.find(own, number)
     now, then = place.cache_of(own), Cache(take.folder / contents.CACHE)

@@ -59,7 +59,8 @@ from . import foreground, saving, session
 
 
 def run(argv: list[str]) -> int:
-    """The registered handler. argv: what follows "-c conjac". Returns the exit code, never raises."""
+    """Run the registered command-line handler. argv: arguments after "-c conjac". Returns the exit code, never
+    raises."""
     try:
         arguments = _parser().parse_args(argv)
     except SystemExit as end:  # argparse has printed why; leaving Python here would skip Blender's own exit

@@ -1,7 +1,7 @@
-"""Files of a job folder that are ours: no others are ever moved or deleted.
+"""Files of a job folder that belong to the extension: no others are ever moved or deleted.
 
-A .blend may come from a stranger and name any folder of the user. What it says of the disk is not believed: a folder is
-ours where a `home.json` that we wrote there says so, and of what lies in it only files that some list of ours names.
+A .blend may come from a stranger and name any folder of the user, so its paths are not trusted: a folder belongs to the
+extension only if it contains a `home.json` that the extension wrote, and only the files in its lists count.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The end of a bake: whether all frames are there, and what is written for playback."""
+"""The end of a bake: the check that all frames exist, and the output for playback."""
 
 from __future__ import annotations
 

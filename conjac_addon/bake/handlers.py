@@ -17,7 +17,7 @@ from . import moving, place, players, pushed_frames, session, share, stress_fram
 
 @persistent
 def _before_load(*_: Any) -> None:
-    """Another file takes this one's place: its bakes end, their frames stay."""
+    """End the bakes of a file before another one is loaded; their frames remain."""
     if later.has_run(session):
         session.stop_all()
 

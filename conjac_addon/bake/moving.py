@@ -172,7 +172,7 @@ def move(source: Path, target: Path) -> None:
 
 
 def _clear(folder: Path) -> None:
-    """Delete what was moved out of a folder, but for the files that other .blends play."""
+    """Delete the files that were moved out of a folder, except those that other .blends play."""
     played = players.others(folder, bpy.data.filepath)
     retained = {*(path.name for path in played), players.FILE, home.FILE, belongings.LIST} if played else ()
     contents.remove(folder, retained)
@@ -217,7 +217,7 @@ def follow() -> None:
 
 
 def repoint(source: Path, target: Path) -> None:
-    """Let everything that plays files of one folder play the same files of another one."""
+    """Redirect everything that plays files of one folder to the same files of another."""
     for obj in bpy.data.objects:
         if obj.library is not None:
             continue

@@ -158,7 +158,7 @@ def sign(obj: bpy.types.Object, folder: Path, blend: str | None = None) -> None:
 
 
 def given(obj: bpy.types.Object) -> Path | None:
-    """The folder that is known to be the object's own, without a look at the disk."""
+    """Return the folder that is known to belong to the object, without reading the disk."""
     return _given.get(obj.session_uid)
 
 

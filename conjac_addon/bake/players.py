@@ -27,7 +27,7 @@ _listed: set[Path] = set()
 
 
 def look() -> None:
-    """A .blend was loaded: what it plays of others is where it is listed."""
+    """Note, after a .blend was loaded, in which other folders it is listed: those whose bakes it plays."""
     _listed.clear()
     _listed.update(_played(set(_own_folders())))
 

@@ -53,7 +53,7 @@ def line(progress: Progress) -> str:
 
 
 def after(progress: Progress, message: Message) -> Progress:
-    """The progress after one more message. Unknown events change nothing: a newer solver may say more."""
+    """Return the progress after one more message. Unknown events, as of a newer solver, change nothing."""
     read = _READERS.get(message.get("event", ""))
     return read(progress, message) if read else progress
 

@@ -71,7 +71,7 @@ class Bake:
         running[self.uid] = self
 
     def _prepare(self, obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
-        """Take the folder that is baked into. Raises ConJacError where the bake cannot begin."""
+        """Take possession of the bake's folder. Raises ConJacError if the bake cannot begin."""
         self._cancelled = self._paused = False
         self._reading: Generator[tuple[float, str], None, None] | None = None
         self._undone = self._waits = False
@@ -247,7 +247,7 @@ class Bake:
                 self._reading = None
 
     def _lets_in(self) -> bool:
-        """Whether the window is let in, now that a frame has been read."""
+        """Whether the window is updated, now that a frame has been read."""
         self._waits = time.monotonic() > self._until
         return self._waits
 
@@ -319,7 +319,7 @@ class Bake:
             self._tell({"event": "stage", "body": self.name, "progress": self.progress.fraction, "text": text})
 
     def _show(self) -> None:
-        """Play all the frames there are, in the format asked for where the bake is complete."""
+        """Play all existing frames, in the chosen format if the bake is complete."""
         obj, cache = self.object(), place.cache_of(self.folder)
         if self.progress.exit_code != EXIT_COMPLETE and self._edited() is not None:
             return  # the next bake goes on, and shows them
@@ -360,7 +360,7 @@ class Bake:
             failures.mend(self.uid, failures.BAKE)
 
     def object(self) -> bpy.types.Object:
-        """The object as it is now. Raises NoSuchThing where it was deleted."""
+        """Return the present object. Raises NoSuchThing if it was deleted."""
         return _found(bpy.data.objects, self.uid, self.name)
 
     def scene(self) -> bpy.types.Scene:

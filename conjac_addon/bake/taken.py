@@ -33,7 +33,7 @@ def by(folder: Path) -> list[Path]:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what a Blender that died left here. Raises CacheBusy where one lives and bakes."""
+    """Remove files that a crashed Blender left behind. Raises CacheBusy if one is running and baking."""
     found = lock.holder(folder)
     if found == lock.here():
         return

@@ -43,7 +43,7 @@ _listed: dict[Path, tuple[int, list[Take]]] = {}  #: by job folder: when takes/ 
 
 
 def listed(folder: Path) -> list[Take]:
-    """Return the takes of a job folder, the newest first. Cheap enough for every redraw."""
+    """Return the takes of a job folder, the newest first. Fast enough for every redraw."""
     try:
         changed = (folder / contents.TAKES).stat().st_mtime_ns
     except OSError:
@@ -86,7 +86,7 @@ def drop(folder: Path) -> None:
 
 
 def keep(folder: Path, why: str) -> Take:
-    """Make a take of the frames of a job folder, which has none then. Raises CacheUnwritable."""
+    """Convert the frames of a job folder to a take; the folder has none afterwards. Raises CacheUnwritable."""
     made, cache = folder / contents.TAKES / NEXT, place.cache_of(folder)
     assert cache.manifest is not None
     try:

@@ -40,7 +40,7 @@ def found() -> list[Unused]:
 
 
 def remove(unused: list[Unused]) -> int:
-    """Delete them and return how many bytes that freed: what another program has open stays."""
+    """Delete caches and return the number of bytes freed; files that another program has open remain."""
     for one in unused:
         contents.remove(one.folder)
     return sum(one.size - _size(one.folder) for one in unused)

@@ -114,7 +114,7 @@ class Worker:
             self._process.stdin.flush()
 
     def _drain(self) -> None:
-        """In a thread: empty the pipe, or the worker would stand still when it is full."""
+        """Empty the pipe in a thread, since the worker would block on a full one."""
         assert self._process.stdout is not None
         for line in self._process.stdout:
             self._lines.put(line)
@@ -133,7 +133,7 @@ class Worker:
         return {"event": "output", "text": line}
 
     def _kill(self) -> None:
-        """The worker and what it has started: a mesher must not be left behind."""
+        """Kill the worker and its children, so that no mesher is left running."""
         if self.exit_code is not None:
             return
         if hasattr(os, "killpg"):

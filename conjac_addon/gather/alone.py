@@ -137,7 +137,7 @@ def _expressions(of: Iterable[bpy.types.ID]) -> Iterator[str]:
 
 
 def _is_enabled(obj: bpy.types.Object, layer: bpy.types.ViewLayer) -> bool:
-    """Whether Blender evaluates it for itself, and not only where something asks for it."""
+    """Whether Blender evaluates an object itself, not only as a dependency."""
     if obj.hide_viewport:
         return False
     within = [layer.layer_collection]

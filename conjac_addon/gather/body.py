@@ -30,7 +30,7 @@ _PACKAGE = __package__.rpartition(".")[0]  # conjac_addon, where the catalogue's
 
 
 def body_settings(obj: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, Any]:
-    """scene.json's body as far as it follows from settings alone: no array, nothing evaluated, cheap."""
+    """Return the fields of scene.json's body that depend on settings only: no arrays, no evaluation, fast."""
     body: dict[str, Any] = {"name": obj.name, "uuid": identity.of(obj), "surface": {}, "damping": {}, "painted": {},
                             "dynamic": {}, "pin": {}}
     fields.add(body, fields.gathered(BODY, obj, scene))

@@ -125,7 +125,7 @@ def by_depth(armature: bpy.types.Object) -> list[bpy.types.PoseBone]:
 
 
 def ancestors(bone: bpy.types.PoseBone) -> Iterator[bpy.types.PoseBone]:
-    """Its parents, the nearest first. `parent_recursive` finds all of them before the first is looked at."""
+    """Yield a bone's parents, the nearest first. `parent_recursive` would find all of them in advance."""
     while bone.parent is not None:
         bone = bone.parent
         yield bone

@@ -91,7 +91,7 @@ class Collider:
         return ends.reshape(-1, 2)[marked]
 
     def _painted_friction(self) -> Array | None:
-        """How much of its friction each vertex has, (n,), where a vertex group says so."""
+        """Return each vertex' share of the friction, (n,), if a vertex group sets it."""
         evaluated = self._evaluation.evaluated(self._object)
         if FRICTION not in evaluated.vertex_groups:
             return None

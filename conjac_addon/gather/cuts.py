@@ -1,4 +1,4 @@
-"""Cuts: where Empties and meshes stand at the frames at which they cut the body."""
+"""Cuts: transforms of Empties and meshes at the frames at which they cut the body."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .mesh import triangles
 Store = Callable[[str, NDArray[Any]], str]
 
 def cut_settings(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[dict[str, Any]]:
-    """Return the cuts in scene.json's body, as far as they follow from settings alone."""
+    """Return the cuts of scene.json's body that depend on settings only."""
     return [fields.gathered(CUT, obj, scene, item=cut)
             for cut in obj.conjac.cuts if cut.object is not None and cut.object.type in CUTTERS]
 

@@ -47,7 +47,7 @@ class Evaluation(TakenUp):
             modifier.show_viewport = False
 
     def put_back(self) -> None:
-        """Show what the artist has, at the frame where the artist was."""
+        """Restore the object and the frame as the artist left them."""
         if self._aside is None:
             return
         for name, shown in self._switches:
@@ -96,7 +96,7 @@ class Evaluation(TakenUp):
                            "Show it in the viewport and in its collections", self.object.name, frame)
 
     def evaluated(self, obj: bpy.types.Object) -> bpy.types.Object:
-        """An object of the scene as it is at the present frame."""
+        """Return the evaluated object at the present frame."""
         return obj.evaluated_get(self.depsgraph)
 
     def to_world(self, obj: bpy.types.Object | None = None) -> Array:
@@ -147,7 +147,7 @@ class Evaluation(TakenUp):
 
 
 def check_mode(obj: bpy.types.Object) -> None:
-    """Raises BadInput for an object of which Blender evaluates nothing new, as it is being edited."""
+    """Raises BadInput for an object in a mode in which Blender does not evaluate its mesh again."""
     if members.is_edited(obj):
         mode = "Sculpt Mode" if obj.mode == "SCULPT" else "Edit Mode"
         raise BadInput(f"it is in {mode}", "Go back to Object Mode and try again", obj.name)

@@ -24,7 +24,7 @@ Store = Callable[[str, NDArray[Any]], str]
 
 
 def is_activated(obj: bpy.types.Object) -> bool:
-    """Whether its fibers have an activation that has to be read at every sample."""
+    """Whether the activation of its fibers must be read at every sample."""
     if obj.conjac.fiber_material == NONE or not animated.may_be_animated(obj):
         return False
     return ACTIVATION in {param.key for param in catalogue.find("fiber_material", obj.conjac.fiber_material).params}

@@ -25,7 +25,7 @@ _UNNAMED = ("placed_", "mechanism_")
 
 
 class ArrayStream:
-    """An array that is written row by row, so that it never stands in memory whole."""
+    """An array that is written row by row, so that it is never in memory as a whole."""
 
     def __init__(self, file: BinaryIO, shape: tuple[int, ...]) -> None:
         self._file, self._row = file, shape[1:]

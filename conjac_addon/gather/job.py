@@ -37,7 +37,7 @@ Report = Callable[[str], None]
 
 
 def write_job(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, report: Report | None = None) -> None:
-    """Write the job of one object; `report` takes sentences for the artist. Raises ConJacError."""
+    """Write the job of one object. `report` is called with sentences for the artist. Raises ConJacError."""
     for _ in write_job_steps(obj, scene, folder, report):
         pass
 
@@ -231,7 +231,7 @@ def _let_cloth_go(document: dict[str, Any]) -> None:
 
 
 def _keep_places(evaluation: Evaluation, job: JobFolder) -> None:
-    """Write where all that is read stands at the start frame, which the scene is at."""
+    """Write the positions of everything that is read at the start frame, the present frame of the scene."""
     places = placed.read(evaluation.object, evaluation.scene, evaluation.depsgraph)
     for name, values in placed.arrays(places).items():
         job.array(name, values)
@@ -256,7 +256,7 @@ def job_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
 
 def scene_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
                    frames: tuple[int, int] | None = None) -> dict[str, Any]:
-    """scene.json as far as it follows from settings alone: no array, nothing evaluated, cheap."""
+    """Return the fields of scene.json that depend on settings only: no arrays, no evaluation, fast."""
     document = job_settings(obj, scene, frames)
     soft = members.soft_bodies(obj, scene)
     document["bodies"] = [body_settings(one, scene) for one in soft]

@@ -16,7 +16,7 @@ MANY = 64  #: loose parts of one mesh, above which nobody looks whether they are
 
 
 def loose_parts(mesh: bpy.types.Mesh) -> NDArray[np.int32]:
-    """(n,) a number for each vertex, the same for those that edges join."""
+    """Return a number for each vertex, (n,), equal for vertices that edges connect."""
     edges = np.empty(2 * len(mesh.edges), dtype=np.int32)
     mesh.edges.foreach_get("vertices", edges)
     edges = edges.reshape(-1, 2)

@@ -138,10 +138,8 @@ def as_set(settings: bpy.types.PropertyGroup, key: str, weights: NDArray[Any]) -
 
 def of_group(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, group: str, whose: str, name: str,
              report: Callable[[str], None]) -> NDArray[np.float64]:
-    """Weights of one vertex group or float attribute of the vertices, (n,) in [0, 1]. whose: what it is for.
-
-    Raises NoSuchThing where there is no such one.
-    """
+    """Return the weights of one vertex group or float attribute of the vertices, (n,) in [0, 1]. whose: its purpose,
+    for messages. Raises NoSuchThing if there is neither."""
     attribute = mesh.attributes.get(group) if group else None
     if attribute is not None and attribute.domain == "POINT" and attribute.data_type == "FLOAT":
         read = np.empty(len(mesh.vertices), dtype=np.float32)
@@ -155,8 +153,8 @@ def of_group(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, group: str, whos
 
 
 def _in_range(values: NDArray[Any], whose: str, report: Callable[[str], None]) -> NDArray[np.float64]:
-    """Return an attribute's values in [0, 1], (n,): what is outside is cut, what is no number counts as 0, and both are
-    reported in sentences that begin with `whose`."""
+    """Return an attribute's values, clamped to [0, 1], (n,). Values that are not numbers count as 0. Both are reported
+    in sentences that begin with `whose`."""
     lost = int(np.count_nonzero(np.isnan(values)))
     if lost:
         count, are = (f"{lost} values", "are not numbers and count") if lost > 1 else ("one value",

@@ -221,7 +221,7 @@ class MechanismReader:
 
     @property
     def may_move(self) -> bool:
-        """Whether anything of it has to be read between the whole frames."""
+        """Whether it must be read between whole frames."""
         return bool(self._tracks or self._targets)
 
     def sample(self) -> None:

@@ -98,7 +98,7 @@ class Motion:
             self._job.append(plane, self._ground.follow())
 
     def pin_motion(self) -> dict[str, str]:
-        """The fields of scene.json's pin, empty where the pinned region stands still."""
+        """Return the fields of scene.json's pin, empty if the pinned region does not move."""
         if not len(self._pinned):
             return {}
         if not self._pins_move:

@@ -19,7 +19,7 @@ Store = Callable[[str, NDArray[Any]], str]
 
 
 def nail_settings(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[dict[str, Any]]:
-    """Return the nails in scene.json's body, as far as they follow from settings alone."""
+    """Return the nails of scene.json's body that depend on settings only."""
     return [fields.gathered(NAIL, obj, scene, item=nail) for nail in obj.conjac.nails if nail.object is not None]
 
 

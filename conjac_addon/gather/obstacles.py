@@ -92,7 +92,8 @@ class Obstacles:
         return found
 
     def _mechanism(self, called: str, read: Iterable[tuple], friction: float, count: int) -> tuple[dict[str, Any], int]:
-        """One of them, of what was read of each object; count: bodies so far, and then."""
+        """Return one mechanism of obstacles for scene.json and the number of bodies including its own. read: data of
+        each object; count: number of bodies before it."""
         bodies, joints = [], []
         for obj, shapes, places, start in read:
             moves = any(not np.array_equal(place, start) for place in places)

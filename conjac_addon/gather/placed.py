@@ -52,11 +52,8 @@ MOST = 3
 
 
 def moved(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path) -> list[str]:
-    """Return a list of objects that stand elsewhere than when the bake was read, as "Cube, Ball moved", and of those
-    that came or went, as "Handles were added".
-
-    Empty where the folder does not say. Cheap: nothing is evaluated.
-    """
+    """Return sentences on objects that were moved since the bake was read, as "Cube, Ball moved", and on those that
+    were added or removed. Empty if the folder has no positions. Fast: nothing is evaluated."""
     then = _stored(folder)
     if then is None:
         return []
@@ -73,10 +70,8 @@ class Moved(NamedTuple):
 
 def moved_apart(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, numbers: Mapping[int, int],
                 colliders: Mapping[int, int]) -> Moved:
-    """Return what stands elsewhere than when the bake was read, and whose that is.
-
-    numbers, colliders: number of each member and of each collider now → when the bake was read.
-    """
+    """Return what was moved since the bake was read, with its owner. numbers, colliders: present number of each member
+    and each collider → number when the bake was read."""
     then = _stored(folder)
     if then is None:
         return Moved([], {}, {})
@@ -128,7 +123,7 @@ def _differences(then: Mapping[str, Matrix], now: Mapping[str, bpy.types.Object]
 
 
 def may_move(obj: bpy.types.Object) -> bool:
-    """Whether an object may stand elsewhere at another frame, or follows one that may."""
+    """Whether the transform of an object may depend on the frame, by itself or through another object."""
     data = obj.animation_data
     if data is not None and (data.action is not None or len(data.drivers) or len(data.nla_tracks)):
         return True
@@ -155,7 +150,7 @@ def _stored(folder: Path) -> dict[str, Matrix] | None:
 
 
 def _objects(obj: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, bpy.types.Object]:
-    """All objects whose places the bake reads, by what they are to it: names may change."""
+    """Return all objects whose positions the bake reads, by their role in it, since names may change."""
     found: dict[str, bpy.types.Object | None] = {}
     for k, one in enumerate(members.members(obj, scene)):
         settings = one.conjac

@@ -1,4 +1,4 @@
-"""Pulls: where Empties carry what is near them at the start, and how hard they pull."""
+"""Pulls: motion of the Empties that carry nearby parts of the body along, and their strength."""
 
 from __future__ import annotations
 

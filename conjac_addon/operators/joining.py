@@ -43,7 +43,8 @@ def meet(scene: bpy.types.Scene) -> None:
 
 
 def join(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
-    """After an object has become a soft body or cloth with the settings of a new one. What was set stays as it is."""
+    """Join an object that has just become a soft body or cloth to the simulation. Settings that were made by hand
+    remain."""
     _join(obj, scene)
     meet(scene)
 

@@ -1,4 +1,4 @@
-"""Weld soft bodies and cloth to each other, and take welds away."""
+"""Operators that weld soft bodies and cloth to each other, and remove welds."""
 
 import bpy
 import numpy as np

@@ -111,10 +111,8 @@ def _strips(obj: bpy.types.Object) -> list[tuple[bpy.types.NlaTrack, bpy.types.N
 
 
 def switched_off(obj: bpy.types.Object) -> set[tuple[str, str]]:
-    """(bone, constraint) of what is muted only because a bake of ours plays; ("", "") stands for its rigid body.
-
-    Both as they are called now.
-    """
+    """Return (bone, constraint) of constraints that are muted only because a bake plays, by their present names; ("",
+    "") is the rigid body."""
     action = ours(obj)
     if action is None:
         return set()
@@ -189,11 +187,9 @@ def _constraints(obj: bpy.types.Object, found: dict[str, Any]) -> list[tuple[Any
 
 
 def _still_there(stack: Any, ours: list[list[Any]], theirs: list[list[Any]]) -> list[bpy.types.Constraint]:
-    """Return the constraints of a stack that are ours: by name, by place, else the muted ones of the kind in their
-    order.
-
-    ours, theirs: [name, place in the stack, kind] of what we muted and of what was muted before; older files tell names
-    alone of ours.
+    """Return the constraints of a stack that were muted for the bake: by name, by position, else the muted ones of the
+    same kind in their order. ours, theirs: [name, position in the stack, kind] of those that were muted for the bake
+    and of those that were muted before; older files have only names in `ours`.
     """
     found = [stack[name] for name, *_ in ours if name in stack]
     known = {name for name, *_ in (*ours, *theirs)}
@@ -287,7 +283,7 @@ def _bring_back(obj: bpy.types.Object, action: bpy.types.Action) -> None:
 
 
 def _remove_curves(obj: bpy.types.Object, tracks: Sequence[Track]) -> None:
-    """The artist's curves of what is baked: our action is a copy, so theirs keeps them."""
+    """Remove the artist's curves of baked channels from the bake's action, which is a copy: the original keeps them."""
     paths = {path_of(track.bone, channel) for track in tracks for channel in CHANNELS}
     for curve in compat.fcurves(obj):
         if curve.data_path in paths:

@@ -74,7 +74,7 @@ def make(obj: bpy.types.Object, mesh: bpy.types.Mesh, mirrored: bool, cuts: Sequ
 
 
 def remove(obj: bpy.types.Object) -> None:
-    """Take the object that plays the cuts away and show the artist's own as it was."""
+    """Remove the object that plays the cuts, and show the artist's object again."""
     shown = find(obj)
     if shown is not None:
         mesh = shown.data

@@ -81,7 +81,7 @@ def _delta_rotation(obj: bpy.types.Object) -> Array:
 
 
 def hide(owner: bpy.types.Object) -> None:
-    """Take the keyframes of a bake away, and the graphs of its motors."""
+    """Remove the keyframes of a bake and the graphs of its motors."""
     for obj in playing(owner):
         action.hide(obj)
     for obj in moved_by(owner):

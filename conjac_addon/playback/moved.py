@@ -34,7 +34,7 @@ def is_moved(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
 
 
 def adopt_all(objects: Iterable[bpy.types.Object], scene: bpy.types.Scene) -> None:
-    """Let the next bake begin where objects and their bones were moved to at its first frame."""
+    """Start the next bake from the transforms to which objects and bones were moved at its first frame."""
     for obj in objects:
         if present_frame(scene) == first_frame(obj) and is_moved(obj, scene):
             _adopt(obj)

@@ -115,7 +115,7 @@ def _remember(keys: bpy.types.Key, where: str, modifiers: list[bpy.types.Modifie
 
 
 def _replaced(obj: bpy.types.Object, where: str) -> list[bpy.types.Modifier]:
-    """The modifiers that our shape keys stand for, as they are called now."""
+    """Return the modifiers that the shape keys replace, by their present names."""
     keys = obj.data.shape_keys
     uids = set(keys.get(where + IDENTIFIERS, ()))
     found = [m for m in obj.modifiers if m.persistent_uid in uids]

@@ -91,7 +91,7 @@ def is_quasistatic(obj: bpy.types.Object) -> bool:
 
 
 def look() -> None:
-    """Look at the objects that panels have shown, and draw the panels again where something is new."""
+    """Examine the objects that panels have shown, and redraw the panels if there are changes."""
     now, changed = time.monotonic(), False
     objects = {obj.session_uid: obj for obj in bpy.data.objects if obj.session_uid in _shown}
     for uid, when in list(_shown.items()):
@@ -187,7 +187,7 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
 
 
 def _touching_nothing(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
-    """Yield advice on objects that a soft body goes through because it collides with nothing."""
+    """Yield advice on a soft body that passes through other objects because it collides with nothing."""
     others = [one for one in scene.objects if one != obj]
     if members.mechanism_of(obj) is not None:
         # a character's flesh is meant to be quick: only what its bones may be stopped by is reported
@@ -224,13 +224,13 @@ def has_dynamic_node(obj: bpy.types.Object) -> bool | None:
 
 
 def is_flat(obj: bpy.types.Object) -> bool:
-    """Whether a soft body lies in a plane, and the artist has not set its thickness."""
+    """Whether a soft body is planar and the artist has not set its thickness."""
     return (members.is_volume(obj) and not obj.conjac.sheet_thickness and not above(obj)
             and min(*obj.dimensions) < FLAT * max(*obj.dimensions))
 
 
 def is_constrained(obj: bpy.types.Object) -> bool | None:
-    """Whether a pin, a bone or a nail holds it; None where that takes an evaluation."""
+    """Whether a pin, a bone or a nail holds it; None if that requires an evaluation."""
     settings = obj.conjac
     if any(one.object is not None for one in (*settings.nails, *settings.attachments)):
         return True
@@ -253,8 +253,8 @@ def limp(obj: bpy.types.Object, scene: bpy.types.Scene) -> float | None:
 
 
 def halved(obj: bpy.types.Object) -> str | None:
-    """Which body of its bake asked for shorter steps in many frames and what makes the bake faster, without a full
-    stop; None where few were shortened."""
+    """Return a sentence, without a full stop, on the body of a bake that shortened the steps of many frames, with a
+    remedy; None if few were shortened."""
     cache = place.cache_of(place.of(obj).folder)
     found, done = cache.diagnostics.halved(), len(cache.frames_done())
     if not done or found.count < MANY * done:
@@ -287,7 +287,7 @@ def of_blender(scene: bpy.types.Scene) -> list[bpy.types.Object]:
 
 
 def is_led(obj: bpy.types.Object) -> bool:
-    """Whether something moves an object or bends its mesh before the simulation takes it in."""
+    """Whether an object moves or deforms before the simulation."""
     keys = obj.data.shape_keys
     if any(animated.is_animated(obj, path) for path in TRANSFORMS):
         return True
@@ -301,9 +301,8 @@ def is_led(obj: bpy.types.Object) -> bool:
 
 
 def renamed_pin(obj: bpy.types.Object) -> str | None:
-    """A group that looks like the one that pinned it but is called otherwise; None where the map has its own, and where
-    no group looks like it.
-    """
+    """Return a group that resembles the missing pin group, probably renamed; None if the map has its group, or no group
+    resembles it."""
     name = obj.conjac.pin_group
     if not name or name in obj.vertex_groups or name in obj.data.attributes:
         return None

@@ -1,4 +1,4 @@
-"""Sections of cloth: what it is cut as and weighs, stretch and shear, bending, air."""
+"""Sections of cloth: rest shape and weight, stretch and shear, bending, air."""
 
 import bpy
 
@@ -37,7 +37,7 @@ def draw_sewing_header(layout: bpy.types.UILayout, context: bpy.types.Context) -
 
 
 def draw_sewing(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """How hard and in what time its seams close; its checkbox is in the header."""
+    """Draw stiffness and closing time of seams; the checkbox is in the header."""
     settings = context.object.conjac
     layout.active = settings.use_sewing
     fields.draw(layout, context.object, "seams")

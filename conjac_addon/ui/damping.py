@@ -35,7 +35,7 @@ _wanted: list[Key] = []
 
 
 def draw(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, scene: bpy.types.Scene) -> None:
-    """The picture and its numbers; nothing for an integrator that lets nothing wobble."""
+    """Draw the damping curve and its numbers; nothing for an integrator without wobbles."""
     if _table is None:
         _ask()
         return
@@ -129,7 +129,7 @@ def _ask(key: Key | None = None) -> None:
 
 
 def make_wanted() -> None:
-    """Make the pictures that panels asked for, and draw these panels again."""
+    """Render the requested pictures, and redraw their panels."""
     global _pictures
     load_table()
     if _pictures is None:

@@ -155,7 +155,7 @@ def draw_surface(places: Any, triangles: Index, tints: Any) -> None:
 
 
 def draw_legend(context: bpy.types.Context) -> None:
-    """Draw what its colours mean, in the lower left of the view."""
+    """Draw the legend of a map's colors, in the lower left corner of the view."""
     found = shown(context)
     if found is None or getattr(found[0].conjac, f"{found[1]}_group") == "":
         return

@@ -138,7 +138,7 @@ def draw_add(self: bpy.types.Menu, _context: bpy.types.Context) -> None:
 
 
 def draw_physics(self: bpy.types.Panel, context: bpy.types.Context) -> None:
-    """Buttons below those of Blender's own physics, as long as nothing of the object is simulated."""
+    """Draw buttons below Blender's own physics, as long as the object is not simulated."""
     obj = context.object
     if obj is None or obj.type != "MESH" or members.is_soft_body(obj) or members.is_collider(obj):
         return

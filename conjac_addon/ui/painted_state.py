@@ -34,7 +34,7 @@ def is_begun(obj: bpy.types.Object, entry: Entry) -> bool:
 
 
 def update(obj: bpy.types.Object) -> bool:
-    """Count anew. Returns whether something is new. Reads weights, so never while a panel is drawn."""
+    """Count again. Returns whether there are changes. Reads weights, so it never runs while a panel is drawn."""
     found = look_at(obj) if members.is_volume(obj) or members.is_cloth(obj) else {}
     changed = found != _found.get(obj.session_uid)
     _found[obj.session_uid] = found
@@ -42,7 +42,7 @@ def update(obj: bpy.types.Object) -> bool:
 
 
 def forget(uid: int | None = None) -> None:
-    """Drop what was counted of the object of a session_uid, or of all."""
+    """Drop the counts of the object with a session_uid, or of all."""
     if uid is None:
         _found.clear()
     else:

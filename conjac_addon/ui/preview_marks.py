@@ -48,7 +48,7 @@ def _nearer(obj: bpy.types.Object, context: bpy.types.Context) -> Matrix:
 
 
 def draw_legend(context: bpy.types.Context) -> None:
-    """Draw what the colours of the active object's map mean, unless another legend is there."""
+    """Draw the legend of the active object's map, unless there is another legend."""
     manager, obj = context.window_manager, context.object
     if obj is None or not obj.visible_get() or "none" != manager.conjac_heat or "none" != manager.conjac_colors:
         return

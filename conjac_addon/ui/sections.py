@@ -27,7 +27,7 @@ LEAST = 0.95e-6
 
 
 def draw_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Whether the object is a soft body, what has been baked, and the buttons for it."""
+    """Draw the kind of the object, the state of its bake, and its buttons."""
     obj = context.object
     if upgrade.refusal(obj):
         _draw_refusal(layout, obj)
@@ -177,7 +177,7 @@ def _draw_beginning(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
 
 
 def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """How motion is computed: the method, its parameters, the step, and what ends it."""
+    """Draw the solver's settings: method, its parameters, time step and stopping rule."""
     settings, scene, holder = context.object.conjac, context.scene, members.owner(context.object)
     shared, is_body = members.shared_settings(context.object), members.is_soft_body(context.object)
     is_led = is_body and members.is_mechanism(holder)
@@ -265,7 +265,7 @@ def draw_look(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def draw_volume(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw the settings of the volume: what is filled, the mesher, and the price of its tetrahedra."""
+    """Draw the settings of the volume: its input, the mesher, and the cost of its tetrahedra."""
     settings = context.object.conjac
     draw_simulate_after(layout, context.object)
     setting(layout, settings, "mesher")

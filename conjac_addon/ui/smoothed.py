@@ -1,4 +1,4 @@
-"""Finds modifiers that smooth cloth after it was simulated, and so draw it in what it touches."""
+"""Finds modifiers that smooth simulated cloth into the objects that it touches."""
 
 from __future__ import annotations
 

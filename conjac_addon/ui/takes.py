@@ -28,6 +28,6 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def words(take: takes.Take) -> str:
-    """One line of it: number, frames, size, and what changed after it."""
+    """Return one line on a take: number, frames, size, and what changed after it."""
     before = f", before {take.why}" if take.why else ""
     return f"{take.number}: {take.first} to {take.last}, {freeing.size_in_words(take.size)}{before}"
