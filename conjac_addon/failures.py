@@ -60,7 +60,7 @@ def of(*uids: int) -> list[Failure]:
 
 @contextmanager
 def remembered(uid: int, doing: str) -> Iterator[None]:
-    """Inside, a ConJacError is remembered and raised on."""
+    """Context in which a ConJacError is stored as the object's error, and raised again."""
     try:
         yield
     except ConJacError as error:

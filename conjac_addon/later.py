@@ -64,7 +64,7 @@ def run(module: ModuleType) -> None:
 
 
 def _inside(package: ModuleType) -> Iterator[ModuleType]:
-    """The modules below a package that were imported. (Those of Blender would be two thousand names to look at)"""
+    """Yield the imported modules below a package. Searching all of Blender's would take two thousand names."""
     for name, one in list(vars(package).items()):
         if isinstance(one, ModuleType) and sys.modules.get(f"{package.__name__}.{name}") is one:
             yield one
@@ -171,7 +171,7 @@ def _put(package: ModuleType, tail: str, spec: ModuleSpec) -> ModuleType:
 
 @contextmanager
 def loading() -> Iterator[None]:
-    """Inside, modules of ConJac wait for their first use."""
+    """Context in which modules of ConJac are imported at their first use."""
     collects = gc.isenabled()
     gc.disable()  # classes and functions that are to stay: a look at all that Blender has finds nothing
     sys.meta_path.insert(0, _Finder)  # type: ignore[arg-type]

@@ -28,7 +28,7 @@ def settings(part: Any) -> bpy.types.PropertyGroup:
 
 
 def by_uuid(owner: bpy.types.Object) -> dict[str, Any]:
-    """Each of them that has a UUID of its own."""
+    """Return the parts that have a UUID of their own, by it."""
     found: dict[str, Any] = {}
     for part in parts(owner):
         stored = settings(part)

@@ -51,7 +51,7 @@ NO_MOTOR = "none"
 
 
 def _menu(family: str, name: str, description: str, first: Item) -> Any:
-    """A menu of a catalogue's family with an entry of our own on top."""
+    """Return a menu of a catalogue's family with an additional first entry."""
     return bpy.props.EnumProperty(name=name, description=description, default=first[0], override=OVERRIDABLE,
                                   items=[first, *items(catalogue.menu(family).values())])
 

@@ -12,7 +12,7 @@ from . import kinds
 
 
 def is_enabled(settings: Any) -> bool:
-    """The old switch: on for every kind. A kind that is none of ours, from a newer file, is one too."""
+    """Whether the old switch is on: for every kind, also for unknown ones of a newer file."""
     return bool(settings.kind != kinds.NONE)
 
 

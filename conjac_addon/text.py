@@ -92,7 +92,7 @@ def _width(region: bpy.types.Region) -> float:
 
 
 def lines(text: str, region: bpy.types.Region | None, has_icon: bool = False) -> tuple[str, ...]:
-    """A sentence as the lines that fit into a region; without one, lines of `LINE` letters."""
+    """Return a sentence as the lines that fit into a region; without one, lines of `LINE` letters."""
     if region is None or region.type not in {"UI", "WINDOW"}:
         return tuple(textwrap.wrap(text, LINE))
     scale = bpy.context.preferences.system.ui_scale
@@ -103,7 +103,7 @@ def lines(text: str, region: bpy.types.Region | None, has_icon: bool = False) ->
 
 @functools.lru_cache(maxsize=512)
 def fitted(text: str, width: int, points: int) -> tuple[str, ...]:
-    """A sentence as lines that are `width` pixels wide at most; a longer word has a line of its own."""
+    """Return a sentence as lines that are `width` pixels wide at most; a longer word has a line of its own."""
     found: list[str] = []
     for word in text.split():
         longer = f"{found[-1]} {word}" if found else ""

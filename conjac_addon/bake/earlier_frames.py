@@ -32,8 +32,8 @@ class EarlierFrames:
             takes.before(folder)
 
     def to_reuse(self, folder: Path, resume: bool) -> Path | None:
-        """Return the folder that what has not changed is taken from; None without one. resume: whether there is a bake
-        to go on with."""
+        """Return the folder from which unchanged objects are reused; None without one. resume: whether there is a bake
+        to resume."""
         if self._solves_all:
             return None
         if _lie_aside(folder):

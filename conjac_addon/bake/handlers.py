@@ -55,8 +55,8 @@ _saves_as: tuple[str, str] | None = None
 
 @contextmanager
 def saves_as(beside: Path, target: str) -> Iterator[None]:
-    """Inside, a copy of the .blend that is written to `beside` is that which is saved to `target`, and has been saved
-    once this ends without an error."""
+    """Context in which a copy of the .blend that is written to `beside` is that which is saved to `target`, and has
+    been saved once this ends without an error."""
     global _saves_as
     _saves_as = (str(beside), target)
     try:
@@ -70,7 +70,7 @@ def saves_as(beside: Path, target: str) -> Iterator[None]:
 
 
 def _meant(path: str) -> str:
-    """Which .blend a file that Blender writes will be."""
+    """Return the .blend that a file written by Blender will become."""
     return _saves_as[1] if _saves_as is not None and os.path.normpath(path) == _saves_as[0] else path
 
 

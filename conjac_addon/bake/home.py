@@ -77,7 +77,7 @@ def is_of(folder: Path, home: Home, blend: str, session: str) -> bool:
 
 
 def seen_from(folder: Path, blend: str) -> str:
-    """The .blend as seen from the folder; its absolute path where it is on another drive."""
+    """Return the .blend as seen from the folder; its absolute path where it is on another drive."""
     if not blend:
         return ""
     try:

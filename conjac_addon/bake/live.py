@@ -26,7 +26,7 @@ class Watched(Protocol):
     progress: Progress
 
     def object(self) -> bpy.types.Object:
-        """The object, looked up again each time, since undo moves data-blocks in memory."""
+        """Return the object, looked up again each time, since undo moves data-blocks in memory."""
 
     def scene(self) -> bpy.types.Scene:
         """Return the scene of the object."""

@@ -139,10 +139,8 @@ def _take_back() -> None:
 
 
 def arrive(uid: int, folder: Path) -> Path:
-    """A bake has ended: the folder where it lies now, which is the one that was promised when the .blend was saved.
-
-    Raises CacheUnwritable where the files cannot follow; they stay then.
-    """
+    """Move a finished bake to the folder that was promised when the .blend was saved, and return the folder where it
+    is. Raises CacheUnwritable if the files cannot be moved; they remain then."""
     target = _due.pop(uid, None)
     if target is None:
         return folder
@@ -179,7 +177,7 @@ def _clear(folder: Path) -> None:
 
 
 def take(obj: bpy.types.Object) -> Path:
-    """A folder of the object's own, in the cache folder that the artist has chosen. Raises CacheUnwritable."""
+    """Return a folder of the object's own, in the cache folder that the artist has chosen. Raises CacheUnwritable."""
     folder = place.take(obj).folder
     if not _same_file(str(folder.parent), str(place.root_of(obj))):
         target = place.vacant(obj).folder
@@ -281,7 +279,7 @@ def link(source: str, target: str) -> None:
 
 
 def _own_folder(obj: bpy.types.Object) -> Path | None:
-    """The folder that is the object's own; None where it has none. What it is, is written on it where undo took it."""
+    """Return the object's own folder; None without one. Its name is written on the object again if undo removed it."""
     cache = obj.conjac.cache
     if place.given(obj) is None and cache.uuid and not cache.is_shared and obj.override_library is None and any(
             one != obj and one.conjac.cache.uuid == cache.uuid for one in bpy.data.objects):

@@ -48,7 +48,7 @@ def note(blend: str) -> None:
 
 
 def others(folder: Path, blend: str) -> dict[Path, list[str]]:
-    """The files of a job folder that other .blends play, with the names of those that are there."""
+    """Return the files of a job folder that other .blends play, with the names of the .blends that exist."""
     found: dict[Path, list[str]] = {}
     for named, names in _read(folder).items():
         path = Path(os.path.normpath(folder / named))
@@ -64,7 +64,7 @@ def forget(folder: Path) -> None:
 
 
 def _played(own: set[Path]) -> dict[Path, list[str]]:
-    """Names of files that this .blend plays by the job folders that they are in, but for its own."""
+    """Return names of files that this .blend plays, by their job folders, except its own folders."""
     found: dict[Path, set[str]] = {}
     for obj in bpy.data.objects:
         file = playback.file_of(obj)
@@ -82,7 +82,7 @@ def _own_folders() -> Iterator[Path]:
 
 
 def _read(folder: Path) -> dict[str, list[str]]:
-    """Names of files by path of the .blend from the folder; what is no such list is none."""
+    """Return names of files by path of the .blend from the folder; empty if the file is not a valid list."""
     try:
         with open_regular(folder / FILE) as stream:
             listed = json.loads(stream.read())["files"]

@@ -192,7 +192,7 @@ class Bake:
     # -- the life of a bake ------------------------------------------------------------------------------------
 
     def _run(self) -> Iterator[bool]:
-        """Each `next` does a little and gives whether there is more to do now."""
+        """Run the bake as a generator: each `next` does a little work and yields whether more can be done at once."""
         if place.is_temporary(self.object()):
             self.note("This .blend was never saved: the bake lies in a temporary folder and is deleted when Blender "
                        "closes. Save the file first to keep it")
@@ -310,7 +310,7 @@ class Bake:
             yield False
 
     def _edited(self) -> bpy.types.Object | None:
-        """An object of the bake that is being edited."""
+        """Return an object of the bake that is being edited."""
         return next((one for one in members.members(self.object(), self.scene()) if members.is_edited(one)), None)
 
     def _wait_for(self, text: str) -> None:
@@ -380,7 +380,7 @@ def stop_all() -> None:
 
 
 def running_bake(obj: bpy.types.Object) -> Bake | None:
-    """The bake of this Blender that the object is in."""
+    """Return this Blender's bake that includes the object."""
     return running.get(members.owner(obj).session_uid)
 
 

@@ -28,7 +28,7 @@ def take(obj: bpy.types.Object, stack: ExitStack) -> Path:
 
 
 def by(folder: Path) -> list[Path]:
-    """The folders below which somebody bakes into this job: itself, its cache, both or none."""
+    """Return the folders into which another process bakes this job: the job folder, its cache, both or none."""
     return [one for one in (folder, folder / "cache") if lock.busy(one)]
 
 

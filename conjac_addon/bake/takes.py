@@ -56,7 +56,7 @@ def listed(folder: Path) -> list[Take]:
 
 
 def find(folder: Path, number: int) -> Take:
-    """The take of this number, the newest for 0. Raises NoSuchThing."""
+    """Return the take of this number, the newest for 0. Raises NoSuchThing."""
     for take in listed(folder):
         if number in (0, take.number):
             return take
@@ -175,7 +175,7 @@ def remove(take: Take) -> None:
 
 
 def finished(cache: Cache) -> int:
-    """How many frames a bake has where all of them are there, else 0: what was stopped half way is no take."""
+    """Return the number of frames of a complete bake, else 0: an incomplete bake does not become a take."""
     done = set(cache.frames_done())
     # a shorter range than the last bake's is one that the panel calls complete
     ranges = cache.compared().frames, cache.frames

@@ -25,7 +25,7 @@ class Unused:
     size: int  #: of all files of ours in it, takes among them [bytes]
 
     def in_words(self) -> str:
-        """One line of it."""
+        """Return one line on it: name, frames and size."""
         frames = f"{self.frames} frame{'' if self.frames == 1 else 's'}"
         return f'"{self.name}": {frames}, {freeing.size_in_words(self.size)}'
 
@@ -47,7 +47,7 @@ def remove(unused: list[Unused]) -> int:
 
 
 def _roots() -> set[Path]:
-    """The cache folders that objects of this .blend have, and the one that new ones would have."""
+    """Return the cache folders that objects of this .blend have, and the one that new ones would have."""
     own = {place.root_of(obj) for obj in bpy.data.objects if obj.library is None}
     first = str(settings.CONJAC_Settings.bl_rna.properties["cache_folder"].default)
     own.add(Path(bpy.path.abspath(first)) if bpy.data.filepath else Path(bpy.app.tempdir, "conjac_cache"))

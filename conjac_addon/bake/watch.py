@@ -37,7 +37,7 @@ _rest_until = 0.0
 
 
 def shown(obj: bpy.types.Object) -> standing.Status:
-    """How the bake of an object stood when it was last looked at, which a timer does anew where something changed."""
+    """Return the status of an object's bake from the last time it was read; a timer reads it again after a change."""
     bake = session.running_bake(obj)
     _asked.add(obj.session_uid)
     if bake is not None:

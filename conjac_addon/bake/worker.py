@@ -145,7 +145,7 @@ class Worker:
 
 @functools.cache
 def command() -> tuple[str, ...]:
-    """How to start the worker: Blender's own Python, or Blender itself where `sys.executable` names another one.
+    """Return how to start the worker: Blender's own Python, or Blender itself where `sys.executable` names another one.
 
     A distribution's Blender may report a Python that it found on the path and that is another installation.
     """
@@ -162,7 +162,8 @@ def command() -> tuple[str, ...]:
 
 
 def _sys_path(root: Path) -> list[str]:
-    """The solver's place, then site-packages in Blender's own order: bundled wheels lie in the extensions' folder."""
+    """Return the solver's folder, then site-packages in Blender's own order: bundled wheels are in the extensions'
+    folder."""
     found = [path for path in sys.path if "site-packages" in path and os.path.isdir(path)]
     return list(dict.fromkeys([str(root), *found]))
 

@@ -117,7 +117,7 @@ def _driven(owner: bpy.types.ID) -> list[str]:
 
 
 def _driven_over_time(owner: bpy.types.ID) -> list[str]:
-    """Paths of what is driven by something that may change from frame to frame, muted drivers left out."""
+    """Return paths of properties with a driver that may depend on the frame; muted drivers are ignored."""
     return [] if owner.animation_data is None else [
         curve.data_path for curve in owner.animation_data.drivers if not curve.mute and _may_change(curve.driver)]
 

@@ -65,7 +65,7 @@ def group_of(attachment: bpy.types.PropertyGroup) -> str:
 
 
 def _carrier_name(attachment: bpy.types.PropertyGroup) -> str:
-    """The bone, the rigid body or the soft one."""
+    """Return the bone, the rigid body or the soft one."""
     return str(attachment.part if members.is_mechanism(attachment.object) else attachment.object.name)
 
 

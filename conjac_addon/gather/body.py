@@ -70,7 +70,7 @@ class BodyReader:
             self._let_go.see(frame)
 
     def finish(self) -> dict[str, Any]:
-        """The body of scene.json."""
+        """Return the body of scene.json."""
         body = self.body
         body["surface"] |= self.motion.to_object()
         body["pin"] |= self.motion.pin_motion()

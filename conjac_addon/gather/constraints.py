@@ -135,7 +135,7 @@ class _Tie:
         return np.array(found, dtype=np.float64)
 
     def _shape(self, obj: bpy.types.Object | None = None) -> tuple[Array, NDArray[np.int32], NDArray[np.int32]]:
-        """Vertices in the world [m], edges and triangles of what it is tied to, or of another object."""
+        """Return vertices in the world [m], edges and triangles of what it is tied to, or of another object."""
         of = self._object if obj is None else obj
         to_world = self._evaluation.to_world(of)
         evaluated = self._evaluation.evaluated(of)

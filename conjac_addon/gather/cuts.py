@@ -62,12 +62,12 @@ class Cuts:
                 self._evaluation.go_to(frame)
 
     def fields(self) -> dict[str, list[dict[str, Any]]]:
-        """The field of scene.json's body, empty where nothing is cut."""
+        """Return the field of scene.json's body, empty where nothing is cut."""
         return {"cuts": [self._seen[number] for number in sorted(self._seen)]} if self._seen else {}
 
 
 def _plane(evaluation: Evaluation, empty: bpy.types.Object, store: Store) -> dict[str, Any]:
-    """The XY plane of an Empty."""
+    """Return the XY plane of an Empty."""
     # the cross product of the other two axes stays at right angles to the plane under any scale
     matrix = evaluation.to_world(empty)
     normal = np.cross(matrix[:3, 0], matrix[:3, 1])
@@ -75,7 +75,7 @@ def _plane(evaluation: Evaluation, empty: bpy.types.Object, store: Store) -> dic
 
 
 def _sheet(evaluation: Evaluation, cutter: bpy.types.Object, store: Store) -> dict[str, Any]:
-    """The faces of a mesh, with its modifiers."""
+    """Return the faces of a mesh, with its modifiers."""
     if cutter == evaluation.object:
         raise BadInput("it cuts itself", "Choose another mesh, or an Empty", cutter.name)
     evaluated = evaluation.evaluated(cutter)

@@ -128,7 +128,7 @@ class Evaluation(TakenUp):
         return np.array(self.evaluated(obj).matrix_world.translation, dtype=np.float64) * self.scale
 
     def mesh(self, all_layers: bool = False) -> bpy.types.Mesh:
-        """The evaluated mesh; free it with `release`. all_layers: keep vertex groups and attributes for certain."""
+        """Return the evaluated mesh; free it with `release`. all_layers: guarantee vertex groups and attributes."""
         evaluated = self.evaluated(self.object)
         if all_layers:
             return evaluated.to_mesh(preserve_all_data_layers=True, depsgraph=self.depsgraph)
@@ -161,7 +161,7 @@ def coordinates(mesh: bpy.types.Mesh) -> Array:
 
 
 def view_layer_of(obj: bpy.types.Object, scene: bpy.types.Scene) -> bpy.types.ViewLayer:
-    """A view layer of the scene that holds the object, the current one if it does."""
+    """Return a view layer of the scene that holds the object, the current one if it does."""
     current = bpy.context.view_layer
     layers = sorted(scene.view_layers, key=lambda layer: layer != current)
     for layer in layers:

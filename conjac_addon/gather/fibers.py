@@ -31,7 +31,8 @@ def is_activated(obj: bpy.types.Object) -> bool:
 
 
 def directions(evaluation: Evaluation, mesh: bpy.types.Mesh, store: Store) -> dict[str, str]:
-    """The arrays that the chosen direction needs at the present frame. Raises BadInput where the artist gave none."""
+    """Return the arrays of the chosen direction at the present frame. Raises BadInput if the artist has not provided
+    them."""
     settings = evaluation.object.conjac
     read = _ARRAYS.get(settings.fiber_field)
     return {} if settings.fiber_material == NONE or read is None else read(evaluation, mesh, store)

@@ -14,7 +14,7 @@ from . import animated
 
 def choice(settings: bpy.types.PropertyGroup, family: str, scene: bpy.types.Scene,
            kind: str = "") -> dict[str, Any]:
-    """The chosen entry of a family and its parameters, in SI. kind: another entry in its place."""
+    """Return the chosen entry of a family and its parameters, in SI. kind: another entry in its place."""
     entry = catalogue.find(family, kind or getattr(properties.holder(settings, family), family))
     return {"kind": entry.key, "params": {
         param.key: properties.si(settings, properties.property_name(entry, param), scene) for param in entry.params}}

@@ -153,7 +153,8 @@ class JobPart:
 
 
 def listed_arrays(folder: Path) -> set[str]:
-    """Names of the arrays in arrays/ that a JobFolder wrote: as its list says, or scene.json of an older version."""
+    """Return names of the arrays in arrays/ that a JobFolder wrote: as its list says, or scene.json of an older
+    version."""
     with suppress(OSError, ValueError, RecursionError):
         with open_regular(folder / "arrays" / LIST, folder) as stream:
             names = json.loads(stream.read())

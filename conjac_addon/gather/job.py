@@ -238,7 +238,7 @@ def _keep_places(evaluation: Evaluation, job: JobFolder) -> None:
 
 
 def frame_range(obj: bpy.types.Object, scene: bpy.types.Scene) -> tuple[int, int]:
-    """First and last frame of the bake. Raises BadInput if the last comes first."""
+    """Return first and last frame of the bake. Raises BadInput if the last comes first."""
     start, end = timeline.frame_range(members.shared_settings(obj), scene)
     if end < start:
         raise BadInput(f"its last frame {end} is before its first frame {start}", "Correct the frame range", obj.name)

@@ -63,7 +63,8 @@ def any_apart(mesh: bpy.types.Mesh) -> bool:
 
 
 def _winding(point: NDArray[np.float64], corners: NDArray[np.float64]) -> float:
-    """How often triangles, corners (m, 3, 3), go around a point: the solid angles they are seen under, over 4π."""
+    """Return how often triangles, corners (m, 3, 3), go around a point: the solid angles they are seen under, over
+    4π."""
     if (point < corners.min(axis=(0, 1))).any() or (point > corners.max(axis=(0, 1))).any():
         return 0.0
     to = corners - point

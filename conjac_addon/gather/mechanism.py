@@ -241,7 +241,7 @@ class MechanismReader:
             values.append(target)
 
     def finish(self) -> dict[str, Any]:
-        """The mechanism of scene.json; its arrays are in the job folder."""
+        """Return the mechanism of scene.json; its arrays are in the job folder."""
         number = {name: k for k, name in enumerate(self._source.names)}
         for joint in self.document["joints"]:
             name = joint["child"]

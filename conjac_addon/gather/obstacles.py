@@ -34,7 +34,7 @@ def named(owner: bpy.types.Object) -> list[dict[str, Any]]:
 
 
 def for_soft_bodies(owner: bpy.types.Object) -> list[str]:
-    """Names of those that soft bodies touch: not what is a collider, which they touch as that, by its very mesh."""
+    """Return names of the obstacles that soft bodies touch, except colliders, whose own mesh they touch."""
     return [name for name, objects in _groups(owner) if not all(members.is_collider(one) for one in objects)]
 
 
@@ -82,7 +82,7 @@ class Obstacles:
             places.append(self._place(obj))
 
     def finish(self) -> list[dict[str, Any]]:
-        """The mechanisms of scene.json that they are, none without obstacles."""
+        """Return the mechanisms of scene.json for the obstacles, none without obstacles."""
         found, count = [], 0
         friction = properties.shortest(self._evaluation.object.conjac.mechanism.contact_friction)
         kinds = iter(zip(self._objects, self._shapes, self._places, self._start))
@@ -118,7 +118,7 @@ class Obstacles:
         return turns.pose(turns.split(matrix)[0], matrix[:3, 3])
 
     def _parts(self, obj: bpy.types.Object) -> list[Array]:
-        """Vertices of each loose part in the object's own frame [m], without scale."""
+        """Return vertices of each loose part in the object's own frame [m], without scale."""
         evaluated = self._evaluation.evaluated(obj)
         mesh = evaluated.to_mesh()
         local, triangles = coordinates(mesh), mesh_triangles(mesh)
@@ -142,9 +142,8 @@ class Obstacles:
 
 
 def flat_along(points: Array) -> Array | None:
-    """The unit normal of the plane that points (k, 3) lie in, to either side, (3,); None where they are in none, or on
-    a line.
-    """
+    """Return the unit normal of the plane that points (k, 3) lie in, to either side, (3,); None where they are in none,
+    or on a line."""
     _, spread, axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
     normal: Array = axes[2]
     return normal if spread[2] <= FLAT * spread[0] < spread[1] else None

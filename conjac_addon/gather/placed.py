@@ -31,7 +31,7 @@ _known: dict[Path, tuple[int, dict[str, Matrix]]] = {}
 
 
 def read(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> dict[str, Matrix]:
-    """The places of all that the bake of an object reads, by what they are to it."""
+    """Return the positions of everything that the bake of an object reads, by its role in the bake."""
     return {what: np.array(one.evaluated_get(depsgraph).matrix_world, dtype=np.float64)
             for what, one in _objects(obj, scene).items()}
 
@@ -70,8 +70,8 @@ class Moved(NamedTuple):
 
 def moved_apart(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, numbers: Mapping[int, int],
                 colliders: Mapping[int, int]) -> Moved:
-    """Return what was moved since the bake was read, with its owner. numbers, colliders: present number of each member
-    and each collider → number when the bake was read."""
+    """Return the objects that were moved since the bake was read, with the owner of each. numbers, colliders: present
+    number of each member and each collider → number when the bake was read."""
     then = _stored(folder)
     if then is None:
         return Moved([], {}, {})
@@ -86,7 +86,8 @@ def moved_apart(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, num
 
 
 def _read_for(places: Mapping[str, Placed], whose: tuple[str, int] | None) -> dict[str, Placed]:
-    """Return what is read for a member or a collider, named without its number; for None, what counts for all."""
+    """Return the positions that are read for a member or a collider, by role without its number; for None, those that
+    all share."""
     return {what if whose is None else _in_list(what): one for what, one in places.items() if _whose(what) == whose}
 
 
@@ -101,7 +102,7 @@ def _whose(what: str) -> tuple[str, int] | None:
 
 
 def _in_list(what: str) -> str:
-    """Return what something is to its member, whichever number that has."""
+    """Return the role of an object for its member, independent of the member's number."""
     words = what.split(" ")
     return what if words[0] in _OF_MECHANISM else " ".join([words[0], *words[2:]])
 

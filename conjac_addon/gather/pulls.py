@@ -50,7 +50,7 @@ class Pulls:
             self._strengths[number].append(float(now[number].strength))
 
     def fields(self, store: Store) -> dict[str, list[dict[str, Any]]]:
-        """The field of scene.json's body, empty where there are none."""
+        """Return the field of scene.json's body, empty where there are none."""
         if not self._empties:
             return {}
         pulls = pull_settings(self._evaluation.object, self._evaluation.scene)

@@ -77,7 +77,7 @@ class ObjectsPlan:
         return iter(self.bones)
 
     def part(self, name: str) -> bpy.types.PropertyGroup:
-        """Settings of the joint that holds an object, its Empty's; of the object where it has none."""
+        """Return settings of the joint that holds an object, its Empty's; of the object where it has none."""
         return self.joint_of.get(name, self.objects[name]).conjac.part
 
     def _tell_what_is_not_done(self) -> None:
@@ -192,7 +192,7 @@ class ObjectsPlan:
 
 
 def joint_of(empty: bpy.types.Object) -> JointPlan | None:
-    """The joint that an Empty's constraint is, without its limits. None where there is none like it."""
+    """Return the joint of an Empty's constraint, without its limits. None where there is none like it."""
     kind, axis, _ = KINDS.get(empty.rigid_body_constraint.type, ("", 0, ""))
     if not kind:
         return None
@@ -261,7 +261,7 @@ class Objects(TakenUp):
         return float(self._evaluation.evaluated(holder).conjac_motor_target)
 
     def measure(self) -> list[dict[str, Any]]:
-        """The shape of each body at the present frame, with vertices and triangles as arrays."""
+        """Return the shape of each body at the present frame, with vertices and triangles as arrays."""
         found = [self._shape(self.plan.objects[name]) for name in self.names]
         filled = [name for name, one in zip(self.names, found) if one["shape"]["kind"] == "mesh" and _is_filled(one)]
         if filled:

@@ -96,7 +96,7 @@ def _moved(owner: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Ob
 
 
 def _read(settings: bpy.types.PropertyGroup) -> dict[str, Any]:
-    """Return what is kept in a setting; a text of a stranger is nothing."""
+    """Return the performance stored in a setting; empty for an invalid text."""
     try:
         found = json.loads(settings.as_played or "{}")
         return {key: value for key, value in found.items()

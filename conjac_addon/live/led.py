@@ -43,7 +43,8 @@ class Led:
         return sum(map(len, self._pinned.values()))
 
     def places(self, bodies: Sequence[bpy.types.Object], scene: bpy.types.Scene) -> Array:
-        """Return where these vertices are now in the world [m], (s, 3). Raises BadInput where the mesh has changed."""
+        """Return the present positions of these vertices in the world [m], (s, 3). Raises BadInput where the mesh has
+        changed."""
         pose = b"".join(_pose(bodies[k]) for k in self._pinned)
         if pose != self._pose:
             self._pose = pose

@@ -116,22 +116,22 @@ class Played:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def object(self) -> bpy.types.Object:
-        """The object as it is now: undo moves data-blocks in memory. Raises NoSuchThing where it was deleted."""
+        """Return the object as it is now: undo moves data-blocks in memory. Raises NoSuchThing where it was deleted."""
         return _found(bpy.data.objects, self.uid, self.name)
 
     def scene(self) -> bpy.types.Scene:
         return _found(bpy.data.scenes, self._scene, self.name)
 
     def bodies(self) -> list[bpy.types.Object]:
-        """The soft bodies, in the order of the job. Raises NoSuchThing."""
+        """Return the soft bodies, in the order of the job. Raises NoSuchThing."""
         return [] if self._job is None else jobs.bodies(self.object(), self.scene(), self._job.names)
 
     def pullable(self) -> tuple[list[bpy.types.Object], list[NDArray[np.float64]]]:
-        """The soft bodies, and where vertices of each were at the start in the world [m], (n, 3)."""
+        """Return the soft bodies with the positions of their vertices at the start in the world [m], (n, 3)."""
         return self.bodies(), [] if self._job is None else self._job.places
 
     def rigid_at(self, obj: bpy.types.Object, place: NDArray[np.float64]) -> int:
-        """Number of the rigid body that an object shows at a place in world [Blender units], -1 for none."""
+        """Return the number of the rigid body of an object at a place in world [Blender units], -1 for none."""
         if self._job is None or self._posed is None:
             return -1
         return grasped.rigid_at(self.object(), obj, self._job.rigid, place)

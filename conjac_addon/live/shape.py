@@ -70,13 +70,13 @@ class Shape:
 
 
 def find(obj: bpy.types.Object) -> bpy.types.Modifier | None:
-    """The modifier that shows a live shape on the object."""
+    """Return the modifier that shows a live shape on the object."""
     return next((one for one in obj.modifiers if one.type == "MESH_CACHE" and getattr(one, FIELD) == SIGN), None)
 
 
 @contextmanager
 def hidden(obj: bpy.types.Object) -> Iterator[None]:
-    """Inside, the viewport shows the object without the live shape."""
+    """Context in which the viewport shows the object without the live shape."""
     mark = find(obj)
     if mark is not None:
         mark.show_viewport = False

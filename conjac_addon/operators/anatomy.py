@@ -85,7 +85,7 @@ class _Rest:
         self.along: Vector = self.axes[1]
 
     def angle(self, parent: _Rest) -> float:
-        """How far it is turned from its parent's direction [rad]."""
+        """Return the angle to its parent's direction [rad]."""
         return float(parent.along.angle(self.along, 0.0))
 
     def is_half(self, parent: _Rest) -> bool:
@@ -107,7 +107,7 @@ class _Limbs:
         self.longest = max(self._lengths.values(), default=0.0)
 
     def length(self, name: str) -> float:
-        """Return the length of the whole limb that a bone is of."""
+        """Return the length of the whole limb that contains a bone."""
         return self._lengths[self._first(name)]
 
     def _first(self, name: str) -> str:
@@ -116,7 +116,8 @@ class _Limbs:
         return name
 
     def fold(self, name: str) -> tuple[int, float, float] | None:
-        """The axis of a bone that a knee or an elbow folds about, and its limits [rad]; None where it is none."""
+        """Return the axis of a bone about which a knee or an elbow bends, and its limits [rad]; None for other
+        bones."""
         if not self._goes_on(name):
             return None
         # in a tail or a rope any number of them stand in a row

@@ -32,8 +32,8 @@ Floats = NDArray[np.float64]
 
 
 def filled_box(sizes: Sequence[float], edge: float) -> tuple[float, float]:
-    """Return how long edges of tetrahedra are, `edge` or what 0 picks, and about how many nodes a box of these sizes
-    has of them; all lengths in one unit."""
+    """Return the edge length of tetrahedra, `edge` or the automatic one for 0, and the approximate number of nodes of a
+    box of these sizes; all lengths in one unit."""
     edge = edge or sum(size * size for size in sizes) ** 0.5 / BOX_EDGES
     nodes = 1.0
     for size in sizes:

@@ -154,7 +154,7 @@ def volume_of(shape: dict) -> float:
 
 
 def extent_of(shape: dict) -> float:
-    """How long [m] a bone's shape is."""
+    """Return how long [m] a bone's shape is."""
     size = shape["params"]
     return size["size_z"] if shape["kind"] == "box" else 2.0 * size["radius"] + size.get("length", 0.0)
 

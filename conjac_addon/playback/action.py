@@ -89,7 +89,7 @@ def hide(obj: bpy.types.Object) -> None:
 
 
 def ours(obj: bpy.types.Object) -> bpy.types.Action | None:
-    """The baked action that plays on an object, itself or as a strip of the NLA, or None."""
+    """Return the baked action that plays on an object, itself or as a strip of the NLA, or None."""
     action = active(obj)
     if action is not None:
         return action
@@ -97,7 +97,7 @@ def ours(obj: bpy.types.Object) -> bpy.types.Action | None:
 
 
 def active(obj: bpy.types.Object) -> bpy.types.Action | None:
-    """The baked action that an object plays itself."""
+    """Return the baked action that an object plays itself."""
     action = obj.animation_data.action if obj.animation_data is not None else None
     return action if action is not None and FOUND in action else None
 
@@ -130,7 +130,7 @@ def is_simulated(obj: bpy.types.Object) -> bool:
 
 @contextmanager
 def set_aside(obj: bpy.types.Object) -> Iterator[None]:
-    """Inside, the object has the artist's own animation again where a bake of ours plays."""
+    """Context in which the object has the artist's own animation while a bake plays."""
     action = ours(obj)
     if action is None:
         yield
@@ -162,7 +162,7 @@ def _part(obj: bpy.types.Object, bone: str) -> Any:
 
 
 def parts_of(obj: bpy.types.Object) -> dict[str, Any]:
-    """The object as "" and its bones, by what they were called when our action was made."""
+    """Return the object as "" and its bones, by their names when the baked action was made."""
     bones = obj.pose.bones if obj.pose is not None else ()
     # a bone that was copied in Edit Mode has the same sign: the one that still has the name is meant
     renamed = {bone[CALLED]: bone for bone in bones if CALLED in bone and bone[CALLED] != bone.name}
@@ -172,7 +172,7 @@ def parts_of(obj: bpy.types.Object) -> dict[str, Any]:
 
 
 def _constraints(obj: bpy.types.Object, found: dict[str, Any]) -> list[tuple[Any, bpy.types.Constraint]]:
-    """The constraints that our action has muted, each with what has it, whatever they are called now.
+    """Return the constraints that our action has muted, each with what has it, whatever they are called now.
 
     Those of bones that were copied since are copies of muted ones, and count too.
     """
@@ -304,7 +304,7 @@ def _key(obj: bpy.types.Object, track: Track, first: int, tolerance: float) -> N
 
 
 def _rotation(part: Any, turns: Array) -> tuple[str, Array]:
-    """The channel of a part's rotation mode, and its values at each frame without jumps."""
+    """Return the channel of a part's rotation mode, and its values at each frame without jumps."""
     mode = part.rotation_mode
     if mode == "QUATERNION":
         return "rotation_quaternion", turns
@@ -320,7 +320,7 @@ def _rotation(part: Any, turns: Array) -> tuple[str, Array]:
 
 
 def local(bone: bpy.types.PoseBone, pose: Array, above: Array | None) -> Array:
-    """A bone's own transformation (frames, 4, 4) from its poses in the armature, and those of its parent."""
+    """Return a bone's own transformation (frames, 4, 4) from its poses in the armature, and those of its parent."""
     rest = np.array(bone.bone.matrix_local, dtype=np.float64)
     if bone.parent is None or above is None:
         return inverse(rest) @ pose

@@ -20,7 +20,7 @@ NAME, SIGN = "ConJac Data", "conjac_carries"  #: of the modifier and its node gr
 
 
 def find(obj: bpy.types.Object) -> bpy.types.Modifier | None:
-    """The modifier, or None."""
+    """Return the modifier of the carried data, or None."""
     return next((one for one in obj.modifiers
                  if one.type == "NODES" and one.node_group is not None and SIGN in one.node_group), None)
 
@@ -97,7 +97,7 @@ class _Made:
         self._place = self._named(PLACE, "FLOAT_VECTOR")
 
     def add(self, kind: str) -> Any:
-        """A node in the row; returns its inputs."""
+        """Add a node to the chain; returns its inputs."""
         node = self._tree.nodes.new(kind)
         node.location.x = 200.0 * len(self._tree.nodes)
         self._tree.links.new(self._flow, node.inputs["Geometry"])

@@ -34,7 +34,7 @@ class Pushed:
         return [UNITS[rate] for rate in catalogue.find("joint", self.kind).rates]
 
     def graphs(self) -> dict[str, NDArray[np.float64]]:
-        """Its efforts by the name of their property, counted where the joint has several of a unit."""
+        """Return its efforts by the name of their property, counted where the joint has several of a unit."""
         units, found = self.units, {}
         for k, unit in enumerate(units):
             count = f" {units[:k].count(unit) + 1}" if units.count(unit) > 1 else ""

@@ -69,7 +69,7 @@ def fill(mesh: bpy.types.Mesh, path: Path) -> None:
 
 
 def count(scene: bpy.types.Scene, obj: bpy.types.Object, frame: int) -> int:
-    """Number of vertices at a frame."""
+    """Return the number of vertices at a frame."""
     scene.frame_set(frame)
     layer = scene.view_layers[0]
     layer.update()

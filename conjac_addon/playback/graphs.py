@@ -62,7 +62,7 @@ def remove(obj: bpy.types.Object, is_name: re.Pattern[str]) -> None:
 
 
 def path_of(name: str, bone: str = "") -> str:
-    """The data path of a custom property."""
+    """Return the data path of a custom property."""
     return f'pose.bones["{bpy.utils.escape_identifier(bone)}"]["{name}"]' if bone else f'["{name}"]'
 
 

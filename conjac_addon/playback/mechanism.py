@@ -89,12 +89,12 @@ def hide(owner: bpy.types.Object) -> None:
 
 
 def playing(owner: bpy.types.Object) -> list[bpy.types.Object]:
-    """The objects that play keyframes of this mechanism's bake."""
+    """Return the objects that play keyframes of this mechanism's bake."""
     return [obj for obj in moved_by(owner) if action.ours(obj) is not None]
 
 
 def moved_by(owner: bpy.types.Object) -> list[bpy.types.Object]:
-    """The objects that a bake of this mechanism may give keyframes: itself, and those of its collection."""
+    """Return the objects that a bake of this mechanism may give keyframes: itself, and those of its collection."""
     collection = owner.conjac.mechanism.collection
     return [owner, *(collection.all_objects if collection is not None else ())]
 
@@ -138,8 +138,8 @@ def _has_own_keyframes(bone: bpy.types.PoseBone) -> bool:
 
 
 def read_arrays(folder: Path, armature: str) -> dict[str, NDArray[Any]]:
-    """Return the arrays for playing that gathering has left, see `gather.armature.Playback`. Raises BadInput where they
-    are not."""
+    """Return the arrays that gathering wrote for playback, see `gather.armature.Playback`. Raises BadInput if they are
+    missing."""
     try:
         found = {name: read_npy(folder / f"mechanism_{name}.npy", folder.parent)
                  for name in ("spaces", "tops", "offsets", "scales")}

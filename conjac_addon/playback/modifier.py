@@ -25,7 +25,7 @@ SIGNS = {"MESH_CACHE": ("eval_time", 67.578125), "MESH_SEQUENCE_CACHE": ("veloci
 
 
 def find(obj: bpy.types.Object) -> bpy.types.Modifier | None:
-    """The object's cache modifier, or None."""
+    """Return the object's cache modifier, or None."""
     return next((modifier for modifier in obj.modifiers if is_signed(modifier)), None)
 
 
@@ -54,7 +54,8 @@ def place(obj: bpy.types.Object) -> int:
 
 
 def put(obj: bpy.types.Object, kind: str) -> bpy.types.Modifier:
-    """The cache modifier, of type `kind`, at its place; one of another type is replaced where it stands."""
+    """Insert the cache modifier, of type `kind`, at its position, and return it; one of another type is replaced in its
+    place."""
     mark, index, name = find(obj), place(obj), NAME
     if mark is not None and mark.type != kind:
         name = mark.name  # the artist may have given it another
@@ -107,7 +108,7 @@ def remove_of(obj: bpy.types.Object, kind: str, suffix: str) -> None:
 
 
 def file_of(mark: bpy.types.Modifier) -> str:
-    """The file that a cache modifier plays, as it is named in the .blend; "" where it has none."""
+    """Return the file that a cache modifier plays, as it is named in the .blend; "" where it has none."""
     if mark.type == "MESH_CACHE":
         return str(mark.filepath)
     return str(mark.cache_file.filepath) if mark.cache_file else ""
@@ -123,7 +124,8 @@ def _drop(obj: bpy.types.Object, mark: bpy.types.Modifier) -> None:
 
 @contextmanager
 def only_above(obj: bpy.types.Object) -> Iterator[None]:
-    """Inside, the object shows what stands above the mark: the cache modifier and all after it are switched off."""
+    """Context in which the object shows only the modifiers above the mark: the cache modifier and all after it are
+    off."""
     below = [modifier for modifier in list(obj.modifiers)[place(obj):] if modifier.show_viewport]
     for modifier in below:
         modifier.show_viewport = False
@@ -135,7 +137,7 @@ def only_above(obj: bpy.types.Object) -> Iterator[None]:
 
 
 def vertex_count(obj: bpy.types.Object) -> int:
-    """Number of vertices at the mark's place in the stack."""
+    """Return the number of vertices at the mark's position in the stack."""
     if not list(obj.modifiers)[:place(obj)]:
         return len(obj.data.vertices)
     with only_above(obj):

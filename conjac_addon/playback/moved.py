@@ -18,7 +18,7 @@ SAME = 1.0e-5
 
 
 def first_frame(obj: bpy.types.Object) -> int | None:
-    """The first frame that the baked action of an object says something of; None where none plays by itself."""
+    """Return the first frame with a key in the baked action of an object; None where none plays by itself."""
     starts = [curve.range()[0] for curve, _, _ in _baked(obj)]
     return round(min(starts)) if starts else None
 
@@ -64,7 +64,7 @@ def _adopt(obj: bpy.types.Object) -> None:
 
 
 def _baked(obj: bpy.types.Object) -> Iterator[tuple[bpy.types.FCurve, Any, str]]:
-    """The curves of a bake that the artist's own animation says nothing of, with what has them and its channel."""
+    """Yield the curves of a bake for which the artist's own animation has none, with their owner and channel."""
     baked = action.active(obj)
     if baked is None:
         return

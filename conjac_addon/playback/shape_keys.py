@@ -90,7 +90,7 @@ def is_ours(obj: bpy.types.Object) -> bool:
 
 @contextmanager
 def set_aside(obj: bpy.types.Object) -> Iterator[None]:
-    """Inside, the object has the artist's own shape and modifiers again where shape keys of ours play."""
+    """Context in which the object has the artist's own shape and modifiers while baked shape keys play."""
     if not is_ours(obj):
         yield
         return

@@ -80,13 +80,13 @@ def automatic(obj: bpy.types.Object, modifiers: Modifiers) -> int:
 
 
 def _groups(obj: bpy.types.Object) -> set[str]:
-    """Names of the vertex groups that are maps of the object."""
+    """Return names of the vertex groups that are maps of the object."""
     settings = getattr(obj, "conjac", None)
     return set() if settings is None else {getattr(settings, f"{key}_group") for key in maps_in_use(settings)} - {""}
 
 
 def _paints(modifier: bpy.types.Modifier) -> str:
-    """The vertex group whose weights a modifier changes; nothing for all others."""
+    """Return the vertex group whose weights a modifier changes; nothing for all others."""
     field = WEIGHTS.get(modifier.type)
     return getattr(modifier, field) if field else ""
 

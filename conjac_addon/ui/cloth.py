@@ -13,7 +13,7 @@ HARD_LIMITS = ("length_limit", "area_limit")  #: beside Stretch Limit
 
 
 def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Its rest shape, weight and thickness, and what holds it."""
+    """Draw rest shape, weight, thickness and pins of cloth."""
     obj, settings = context.object, context.object.conjac
     presets.draw(layout, "cloth")
     setting(layout, settings, "cloth_shape")
@@ -46,7 +46,7 @@ def draw_sewing(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def draw_stretch(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """How it resists stretch and shear in its plane."""
+    """Draw the resistance to stretch and shear in the plane."""
     settings = context.object.conjac
     setting(layout, settings, "membrane")
     sections.draw_params(layout, settings, "membrane")
@@ -57,7 +57,7 @@ def draw_stretch(layout: bpy.types.UILayout, context: bpy.types.Context) -> None
 
 
 def draw_bending(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """How it resists being bent."""
+    """Draw the resistance to bending."""
     setting(layout, context.object.conjac, "bending")
     sections.draw_params(layout, context.object.conjac, "bending")
 

@@ -74,7 +74,7 @@ def caption(settings: bpy.types.PropertyGroup) -> str:
 
 
 def load_table() -> dict[str, Any]:
-    """The damping of every integrator, read once."""
+    """Return the damping of every integrator, which is read once."""
     global _table
     if _table is None:
         _table = json.loads(Path(__file__).with_name("damping.json").read_text(encoding="utf-8"))
@@ -150,7 +150,7 @@ def make_wanted() -> None:
 
 
 def pixels(key: Key) -> Any:
-    """The picture, (HEIGHT, WIDTH, 4) float32, from below."""
+    """Return the picture, (HEIGHT, WIDTH, 4) float32, from below."""
     import numpy as np
 
     low, high = math.log(LOWEST), math.log(HIGHEST)

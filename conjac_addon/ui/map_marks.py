@@ -73,7 +73,7 @@ def weights(obj: bpy.types.Object, mesh: bpy.types.Mesh, name: str) -> Array | N
 
 
 def evaluated(obj: bpy.types.Object, context: bpy.types.Context) -> tuple[bpy.types.Mesh, Array]:
-    """The mesh that is shown, and its vertices, (n, 3) in world."""
+    """Return the mesh that is shown, and its vertices, (n, 3) in world."""
     mesh: Any = obj.evaluated_get(context.evaluated_depsgraph_get()).data
     places = np.empty(3 * len(mesh.vertices), np.float32)
     mesh.vertices.foreach_get("co", places)
@@ -92,8 +92,8 @@ def colours(values: Array) -> Array:
 
 
 def heat(obj: bpy.types.Object, key: str, context: bpy.types.Context) -> tuple[Array, Index, Array] | None:
-    """Vertices (n, 3) in world a little above the surface, triangles (t, 3) and colours (n, 4) of a map; None where it
-    is not painted."""
+    """Return vertices (n, 3) in world a little above the surface, triangles (t, 3) and colours (n, 4) of a map; None
+    where it is not painted."""
     mesh, places = evaluated(obj, context)
     found = weights(obj, mesh, getattr(obj.conjac, f"{key}_group"))
     if found is None:
@@ -127,7 +127,8 @@ def ends(obj: bpy.types.Object, key: str) -> Ends:
 
 
 def shown(context: bpy.types.Context) -> tuple[bpy.types.Object, str] | None:
-    """The object and the map that are shown in colours: those of the active object, unless Blender shows its own."""
+    """Return the object and the map that are shown in colours: those of the active object, unless Blender shows its
+    own."""
     obj, key = context.object, context.window_manager.conjac_heat
     if key == "none" or obj is None or not members.is_soft_body(obj) or obj.mode != "OBJECT" or not obj.visible_get():
         return None

@@ -45,7 +45,8 @@ def _of_advice(one: advice.Advice, obj: bpy.types.Object) -> Note:
 
 
 def draw(layout: bpy.types.UILayout, notes: list[Note]) -> None:
-    """The first of them beside a fold, and all of them inside. layout: a panel's own, for Blender folds no other."""
+    """Draw the first note beside a fold, and all of them inside. layout: a panel's own, since Blender folds no
+    other."""
     header, body = layout.panel("CONJAC_notes", default_closed=True)
     header.use_property_split = False
     if not notes:

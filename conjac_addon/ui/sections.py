@@ -132,13 +132,13 @@ def _removes(obj: bpy.types.Object) -> str:
 
 
 def _draw_running(layout: bpy.types.UILayout, status: bake.Status) -> None:
-    """How far a bake is, below the buttons that hold it."""
+    """Draw the progress of a bake, below its buttons."""
     _draw_buttons(layout, status)
     _draw_status(layout, status)
 
 
 def _draw_buttons(layout: bpy.types.UILayout, status: bake.Status) -> None:
-    """The row of a bake: begin it and free it, or hold it."""
+    """Draw the buttons of a bake: bake and free, or pause and cancel."""
     row = layout.row(align=True)
     if status.state != "baking":
         row.operator("conjac.bake", icon="PHYSICS", text="Resume" if status.state == "partial" else "Bake")
@@ -247,12 +247,12 @@ def draw_forces(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def chosen(settings: bpy.types.PropertyGroup, family: str) -> Entry:
-    """The entry of a family that a menu stands at."""
+    """Return the chosen entry of a family."""
     return catalogue.find(family, getattr(holder(settings, family), family))
 
 
 def draw_look(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """How soft, how lively and how heavy it is."""
+    """Draw softness, liveliness and weight."""
     settings = context.object.conjac
     presets.draw(layout, "soft_body")
     row = layout.split(factor=0.6, align=True)  # its text is cut in half of a sidebar
@@ -298,7 +298,7 @@ def draw_simulate_after(layout: bpy.types.UILayout, obj: bpy.types.Object) -> No
 
 
 def draw_ground(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """The ground plane; its checkbox is in the header."""
+    """Draw the ground plane; its checkbox is in the header."""
     settings = members.shared_settings(context.object)
     layout.active = settings.use_ground
     setting(layout, settings, "ground_object")
@@ -349,7 +349,7 @@ def draw_output(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def draw_params(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, family: str) -> None:
-    """The parameters of the chosen entry of one family."""
+    """Draw the parameters of the chosen entry of one family."""
     entry = chosen(settings, family)
     settings = holder(settings, family)
     switches = {param.key: property_name(entry, param) for param in entry.params}

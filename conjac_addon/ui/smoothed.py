@@ -9,7 +9,7 @@ from ..gather import stack
 
 
 def smoother(obj: bpy.types.Object, scene: bpy.types.Scene) -> bpy.types.Modifier | None:
-    """The last modifier that subdivides a cloth's frames where that touches something; None where there is none.
+    """Return the last modifier that subdivides a cloth's frames where that touches something; None where there is none.
 
     Faces between vertices that lie on an edge of a collider are rounded off through it.
     """

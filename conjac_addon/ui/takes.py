@@ -12,7 +12,7 @@ BESIDE = 5.0
 
 
 def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """A line for each, the newest first."""
+    """Draw a line for each take, the newest first."""
     at = place.of(context.object)
     found = takes.listed(at.folder) if at.own else []
     if not found:

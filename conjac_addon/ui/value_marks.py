@@ -61,7 +61,7 @@ def ends(value: Value, low: float, high: float) -> Ends:
 
 
 def shown(context: bpy.types.Context) -> tuple[bpy.types.Object, Value] | None:
-    """The active object and the value that is shown of it."""
+    """Return the active object and its displayed value."""
     obj, key = context.object, context.window_manager.conjac_colors
     if key not in VALUES or obj is None or not members.is_soft_body(obj) or obj.mode != "OBJECT":
         return None
@@ -86,7 +86,8 @@ def values(obj: bpy.types.Object, value: Value, mesh: bpy.types.Mesh, scene: bpy
 
 def coloured(obj: bpy.types.Object, value: Value, context: bpy.types.Context
              ) -> tuple[Array, NDArray[np.int32], Array] | None:
-    """Vertices (n, 3) in world a little above the surface, triangles (t, 3) and colours (n, 4); None without values."""
+    """Return vertices (n, 3) in world a little above the surface, triangles (t, 3) and colours (n, 4); None without
+    values."""
     mesh, places = map_marks.evaluated(obj, context)
     found = values(obj, value, mesh, context.scene)
     if found is None:
