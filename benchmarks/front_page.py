@@ -1,4 +1,4 @@
-"""The README's table of numbers, from the rows that benchmarks wrote last.
+"""The README's table of numbers, from the latest rows of the benchmarks.
 
 `benchmarks.run --write` puts it there beside docs/benchmarks.md. A claim without a row that can be traced to a commit
 and a machine is named below the table and has no number in it.
