@@ -26,14 +26,24 @@ def draw(layout: bpy.types.UILayout, obj: bpy.types.Object, method: Entry, integ
 def _draw_touched(layout: bpy.types.UILayout, obj: bpy.types.Object, method: Entry, scene: bpy.types.Scene) -> None:
     """Say how exactly it touches colliders, and which other body it would touch, as a bake refuses it."""
     together, touched = method.able("drafts together"), "the ground and colliders"
+    staggered = method.able("touches bodies")
+
+    def is_touched(other: bpy.types.Object) -> bool:
+        key = holder(other.conjac, "method").method
+        if staggered:
+            return not (catalogue.find("method", key).able("draft") or members.is_sharp(other))
+        return together and key == method.key
+
     others = [one.name for one in contacts.touched(obj, members.soft_bodies(obj, scene), []) if one != obj
-              and not (together and holder(one.conjac, "method").method == method.key)]
+              and not is_touched(one)]
     mechanism = members.owner(obj)
-    if members.touches_soft(mechanism) and members.wants(obj, mechanism):
+    if not staggered and members.touches_soft(mechanism) and members.wants(obj, mechanism):
         others.append(mechanism.name)
     if others:
         if together:
             touched = f"the ground, colliders and what else moves by {method.label}"
+        elif staggered:
+            touched = "the ground, colliders, soft bodies and mechanisms"
         hint(layout, f'It touches {touched}, and not "{others[0]}": let it collide with a Collection of colliders, or '
              "with nothing, in Collisions")
     elif members.colliders(obj, scene):
