@@ -5,7 +5,7 @@
 `self`: a folded mat of 20,000 faces whose halves hit each other, a step of 1/96 s with contact over one without. What
 is left of the ratio is factors: each iteration of an impact changes which pairs push and how much, and takes a factor
 of its own, six a step, where a step without contact takes two thirds of one. Pairs, their stiffness and bounds are a
-fifth of the step. What was tried to have fewer stands in docs/contact_inside.md.
+fifth of the step. What was tried to have fewer stands in docs/contact_measured.md.
 `clock`: the same by the clock with two threads, least of the runs that no other program disturbed.
 `share`: a block that rests on a sheet with some 2,000 pairs, how much of a step goes into pairs, distances and bounds.
 `ducks`: balls in a box, 10 and 100 of them, all of which touch: the exponent of what a step costs in their number.
