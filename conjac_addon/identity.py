@@ -24,7 +24,7 @@ class CONJAC_Cache(bpy.types.PropertyGroup):
     __slots__ = ()
 
     uuid: bpy.props.StringProperty(
-        name="UUID", description="Tells this object's bake from all others, whatever it is called",
+        name="UUID", description="Identifies the bake of this object, whatever its name",
         options={"HIDDEN"}, override=OVERRIDABLE)
     folder: bpy.props.StringProperty(
         name="Folder", description="Folder of the bake, // for the one of the .blend", options={"HIDDEN"},

@@ -32,7 +32,7 @@ VERSION = 1
 
 #: those of which an artist may choose none, and what the menu says of that
 OPTIONAL = {"fiber_material": item("none", "None", "The same in every direction", 0),
-            "friction": item("none", "None", "It slides without end", 0),
+            "friction": item("none", "None", "No friction on the ground", 0),
             "spot": entries.SINGLE}
 
 #: Blender's units that grow with the scene's unit scale
@@ -158,7 +158,7 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
     property_unset, is_property_set = renamed.property_unset, renamed.is_property_set
 
     version: bpy.props.IntProperty(
-        name="Version", description="Which ConJac these settings were saved by, counted in changes of their meaning",
+        name="Version", description="Version of the settings with which these were saved",
         default=0, override=OVERRIDABLE)
     kind: bpy.props.EnumProperty(
         name="Kind", description="What ConJac simulates this object as", default=kinds.NONE, override=OVERRIDABLE,
@@ -166,7 +166,7 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
                item(kinds.SOFT_BODY, "Soft Body", "A mesh that bends and swings", kinds.NUMBERS[kinds.SOFT_BODY]),
                item(kinds.CLOTH, "Cloth", "A mesh whose faces stretch, shear and fold", kinds.NUMBERS[kinds.CLOTH]),
                item(kinds.ROPE, "Rope", "A mesh whose edges are ropes or wires", kinds.NUMBERS[kinds.ROPE]),
-               item(kinds.COLLIDER, "Collider", "A mesh that soft bodies do not go through",
+               item(kinds.COLLIDER, "Collider", "A mesh that soft bodies collide with",
                     kinds.NUMBERS[kinds.COLLIDER]),
                item(kinds.MECHANISM, "Mechanism", "Jointed rigid bodies: an armature, or an Empty that stands for "
                     "rigid body objects", kinds.NUMBERS[kinds.MECHANISM])])
@@ -184,9 +184,9 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
 
     simulate_after: bpy.props.StringProperty(
         name="Simulate After", description="The modifier whose result is simulated, by its name; MESH for the mesh "
-        "itself; empty for what suits the stack", default="", update=keep_identifier, override=OVERRIDABLE)
+        "itself; empty to choose it by the stack", default="", update=keep_identifier, override=OVERRIDABLE)
     simulate_after_uid: bpy.props.IntProperty(
-        name="Simulate After", description="Blender's own number of that modifier, which a new name does not change",
+        name="Simulate After", description="Blender's identifier of that modifier, which renaming does not change",
         default=0, options={"HIDDEN"}, override=OVERRIDABLE)
 
     use_ground: bpy.props.BoolProperty(
@@ -203,7 +203,7 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         override=OVERRIDABLE, items=[
             item("mesh", "Mesh", "Each face keeps the shape that it has at the first frame; the warp runs along the "
                  "object's X", 0),
-            item("uv", "UV Map", "Faces want to have the shape that the active UV map gives them, scaled to the area "
+            item("uv", "UV Map", "Faces have the rest shape that the active UV map gives them, scaled to the area "
                  "of the mesh; the warp runs along U", 1)])
 
     soft_pins: bpy.props.BoolProperty(
@@ -229,8 +229,8 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         name="Spots of Their Own", description="Groups of painted spots, each with its own way of moving",
         type=entries.CONJAC_Spots, override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
     suggest_spots: bpy.props.BoolProperty(
-        name="Suggest Where None", description="If there is no spot and no handle, begin a bake with as many spots "
-        "as Nodes says, where the body swings most", default=False, override=OVERRIDABLE)
+        name="Suggest Where None", description="If there are no spots or handles, begin a bake with Nodes "
+        "spots, where the body swings most", default=False, override=OVERRIDABLE)
 
     cuts: bpy.props.CollectionProperty(
         name="Cuts", description="Cuts through the body while it moves", type=entries.CONJAC_Cut,
@@ -259,7 +259,7 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         name="Joint", description="Settings of a rigid body object, or of an Empty that joins two",
         type=parts.CONJAC_Part, override=OVERRIDABLE)
     inside_material: bpy.props.PointerProperty(
-        name="Inside Material", description="Material of the faces that a cut lays open; they have a slot of their own",
+        name="Inside Material", description="Material of the faces that a cut exposes, in a slot of their own",
         type=bpy.types.Material, override=OVERRIDABLE)
     suggestions: bpy.props.IntProperty(
         name="Suggestions", description="How many dynamic nodes Suggest Dynamic Nodes adds", default=4, min=1,
@@ -269,7 +269,7 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         name="Wobble", description="Frequency of the slowest wobble [Hz], for Set Jiggle", default=2.5, min=0.01,
         soft_max=20.0, max=1.0e4, precision=2, override=OVERRIDABLE)
 
-    export: menu("export", "Format", "What the bake leaves behind for playback and rendering", default("export"))
+    export: menu("export", "Format", "Format of the bake for playback and rendering", default("export"))
     cache_folder: bpy.props.StringProperty(
         name="Cache Folder", description="Folder that holds a folder of results for each baked object",
         default="//conjac_cache/", subtype="DIR_PATH", override=OVERRIDABLE, **compat.RELATIVE_PATH)

@@ -103,25 +103,26 @@ def _parser() -> argparse.ArgumentParser:
     bake = verbs.add_parser("bake", help="bake soft bodies and mechanisms of the scene", description=(
         "Exit codes: 0 complete, 2 bad input, 3 diverged, 4 environment, 75 stopped and resumable."))
     bake.add_argument("--object", metavar="NAME", action="append",
-                      help="soft body or mechanism to bake; may be given again; default: all of the scene")
+                      help="soft body or mechanism to bake; may be repeated; default: all of the scene")
     bake.add_argument("--format", choices=list(catalogue.family("export")), help="default: the object's own setting")
-    bake.add_argument("--frames", type=_frames, metavar="A-B", help="frames that must be there; default: all")
-    bake.add_argument("--save", action="store_true", help="save the .blend with what plays the frames if all are there")
+    bake.add_argument("--frames", type=_frames, metavar="A-B", help="frames to bake; default: all")
+    bake.add_argument("--save", action="store_true", help="save the .blend with the modifier that plays the frames, "
+                                                          "if all of them are baked")
     bake.add_argument("--replace", action="store_true",
                       help="start a finished bake again if its settings have changed; otherwise that is refused")
     bake.add_argument("--solve-all", action="store_true", help=(
-        "solve every object again if any has changed; default: objects that have not changed, and are far from those "
-        "that have, keep their frames, which have the bytes of a bake of all"))
+        "solve every object again if any has changed; default: objects that have not changed and are far from those "
+        "that have keep their frames; these have the same bytes as in a bake of all"))
     bake.add_argument("--json", action="store_true", help="one JSON object a line on stdout")
     bake.set_defaults(command=_bake)
-    farm = verbs.add_parser("farm", help="write all that a farm needs to bake without Blender into a folder")
-    farm.add_argument("--out", metavar="BUNDLE", required=True, help="empty folder, made where it lacks")
+    farm = verbs.add_parser("farm", help="write a folder with everything that a farm needs to bake without Blender")
+    farm.add_argument("--out", metavar="BUNDLE", required=True, help="empty folder, created if missing")
     farm.add_argument("--object", metavar="NAME", help="soft body or mechanism; needed where the scene has several")
     farm.add_argument("--json", action="store_true", help="one JSON object a line on stdout")
     for option, says in FARM_OPTIONS.items():
         farm.add_argument(option, help=says)
     farm.add_argument("--blend", nargs="?", const="", metavar="FILE.blend", help=(
-        "render this .blend after the export, saved with relative paths; the open file where none is named"))
+        "render this .blend after the export, saved with relative paths; default: the open file"))
     farm.set_defaults(command=_farm)
     return parser
 
@@ -133,7 +134,7 @@ def _frames(text: str) -> tuple[int, int]:
         start = int(text[:1] + first)
         return start, int(last) if dash else start
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f'"{text}" is not like 1-72') from error
+        raise argparse.ArgumentTypeError(f'"{text}" is not a range such as 1-72') from error
 
 
 def _bake(arguments: argparse.Namespace, lines: Lines) -> tuple[int, str]:
@@ -167,9 +168,9 @@ def _bake(arguments: argparse.Namespace, lines: Lines) -> tuple[int, str]:
 
 #: options of `farm` that the solver reads
 FARM_OPTIONS = {"--wedge": "CSV file with a line of path=value cells for each bake",
-                "--chunk": "frames of a task, or a list as 1-24,25-48", "--threads": "threads of a task",
-                "--draft": "job folder of a baked draft: bodies that never meet in it are tasks apart",
-                "--format": "abc or shapekeys: what Blender also exports"}
+                "--chunk": "frames of one task, or a list such as 1-24,25-48", "--threads": "threads of a task",
+                "--draft": "job folder of a baked draft: bodies that never meet in it become separate tasks",
+                "--format": "abc or shapekeys: a format that Blender exports as well"}
 
 
 def _farm(arguments: argparse.Namespace, lines: Lines) -> tuple[int, str]:

@@ -51,7 +51,7 @@ class _OnRunningBake:
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         if running_bake(context.object) is None:
-            cls.poll_message_set("This Blender bakes nothing for the active object")
+            cls.poll_message_set("No bake of the active object runs in this Blender")
             return False
         return True
 

@@ -83,7 +83,7 @@ class Bake:
         self._listen: Callable[[dict[str, Any]], None] = lambda message: None
         found = place.of(obj)
         if self.uid in running or (found.own and place.cache_of(found.folder).status().state == "baking"):
-            raise CacheBusy("it is being baked already", "Wait for that bake or cancel it", self.name)
+            raise CacheBusy("it is already being baked", "Wait for that bake or cancel it", self.name)
         with ExitStack() as stack:
             try:
                 self.folder = taken.take(obj, stack)

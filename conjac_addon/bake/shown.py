@@ -57,7 +57,7 @@ def players(holder: bpy.types.Object, scene: bpy.types.Scene, cache: Cache) -> l
     for name, uuid in names.items():
         body = (soft.get(uuid) if uuid else None) or scene.objects.get(name)
         if body is None:
-            raise NoSuchThing(f'the soft body "{name}" of the bake has gone or has another name', "Bake again",
+            raise NoSuchThing(f'the soft body "{name}" of the bake is missing or was renamed', "Bake again",
                               holder.name)
         found.append((body, name))
     return found

@@ -73,7 +73,7 @@ def status(obj: bpy.types.Object) -> Status:
             return replace(found, state="stale", text=by_hand, by_hand=True)
         player = seen if members.is_soft_body(obj) else obj
         if not playback.plays(player):
-            return replace(found, state="stale", text="There are baked frames, but nothing plays them; bake again")
+            return replace(found, state="stale", text="Frames are baked, but nothing plays them; bake again")
         other = _plays_otherwise(player, folder)
         if other:
             return replace(found, state="stale", text=other)
@@ -170,7 +170,7 @@ def _through(folder: Path, frames: list[int]) -> swept.Swept:
 def _changed_beside(one: bpy.types.Object, found: Status, beside: gather.Beside) -> str:
     """A sentence on an object that is no longer as in its bake, or not in it yet; "" where it is as it was."""
     if beside.is_new:
-        return "Not baked yet: Bake adds it to what is there"
+        return "Not baked yet: Bake adds it to the existing bake"
     if beside.own:
         return _stale(list(beside.own))
     if beside.why:

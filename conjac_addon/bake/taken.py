@@ -52,5 +52,5 @@ def _hold(folder: Path, stack: ExitStack) -> None:
     try:
         stack.enter_context(lock.acquired(folder))
     except CacheBusy as error:
-        raise CacheBusy(f"it is being baked already by {lock.description(folder) or 'another Blender'}",
+        raise CacheBusy(f"it is already being baked by {lock.description(folder) or 'another Blender'}",
                         "Wait for that bake or cancel it; if it is long gone, use Break Lock") from error

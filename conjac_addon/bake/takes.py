@@ -116,11 +116,11 @@ def take_turns(folder: Path, finished: int, why: str) -> tuple[bool, list[str]]:
     again, notes = same(folder), []
     if finished:
         made = keep(folder, why)
-        notes = [f"The {finished} frames of before are kept as take {made.number}. These changed: {why}"]
+        notes = [f"The {finished} previous frames are kept as take {made.number}. These changed: {why}"]
     if again is None or not again.folder.is_dir():
         return False, notes
     bring_back(folder, again.folder)
-    return True, [*notes, f"Take {again.number} is just what the settings say: it is back"]
+    return True, [*notes, f"Take {again.number} matches the settings: it is the bake again"]
 
 
 def same(folder: Path) -> Take | None:

@@ -39,7 +39,8 @@ def fill(body: dict[str, Any], evaluation: Evaluation, job: JobFolder | JobPart,
     groups = [group_of(one) for one in used]
     for one, name in zip(used, groups):
         if name not in obj.vertex_groups:
-            raise NoSuchThing(f'there is no vertex group "{name}" that says what of it follows "{_carrier_name(one)}"',
+            raise NoSuchThing(f'there is no vertex group "{name}" with the part of it that follows '
+                              f'"{_carrier_name(one)}"',
                               "Paint it, or choose another one under Attach", obj.name)
     weights = group_weights(mesh, {obj.vertex_groups[name].index for name in groups})
     evaluation.release()
@@ -93,8 +94,9 @@ def _check(obj: bpy.types.Object, used: list[bpy.types.PropertyGroup]) -> None:
 
 def _check_on_flesh(obj: bpy.types.Object, flesh: bpy.types.Object) -> None:
     if not members.is_sharp(obj):
-        raise BadInput(f'it is attached to the soft body "{flesh.name}", and only cloth with Sharp Edges hangs on '
-                       "those", "Switch Sharp Edges on, attach it to a bone, or remove the attachment", obj.name)
+        raise BadInput(f'it is attached to the soft body "{flesh.name}", and only cloth with Sharp Edges can be '
+                       "attached to those", "Switch Sharp Edges on, attach it to a bone, or remove the "
+                                            "attachment", obj.name)
     if members.owner(flesh) != members.owner(obj):
         raise BadInput(f'it is attached to "{flesh.name}", and they are baked apart',
                        "Let them collide with each other, so that they are baked together", obj.name)

@@ -97,8 +97,8 @@ def plan(armature: bpy.types.Object) -> RigPlan:
             # left out between two bodies: stiff with the one above, or those below would hang on nothing that moves
             found[bone.name] = BonePlan(bone.name, above, JointPlan("fixed"))
             wanted.add(bone.name)
-            notes.append(f'"{armature.name}": the bone "{bone.name}" is left out between two that are not, so it is '
-                         f'stiff with "{above}"')
+            notes.append(f'"{armature.name}": the bone "{bone.name}" is left out between two that are simulated, so '
+                         f'it moves rigidly with "{above}"')
     now_called = part_identity.renamed(armature)
     ends = {now_called(name) for spring in armature.conjac.mechanism.springs for name in (spring.first, spring.second)}
     # what soft bodies touch is needed wherever it hangs
@@ -107,8 +107,8 @@ def plan(armature: bpy.types.Object) -> RigPlan:
     loose = [one.name for one in useful if one.parent is None and not one.animated]
     if len(loose) > 1:
         names = ", ".join(f'"{name}"' for name in loose[:4]) + (" and others" if len(loose) > 4 else "")
-        notes.append(f'"{armature.name}": {names} hang on nothing and fly each on its own; parent them, or give them a '
-                     "Child Of constraint, to hold them together")
+        notes.append(f'"{armature.name}": {names} have no parent, so each moves separately; parent them, or give '
+                     "them a Child Of constraint, to join them")
     return RigPlan(tuple(_parents_first(armature, useful)), tuple(notes))
 
 
@@ -155,7 +155,7 @@ def _parents_first(armature: bpy.types.Object, bodies: list[BonePlan]) -> list[B
         ready = [one for one in waiting if one.parent is None or one.parent in done]
         if not ready:
             ring = " → ".join(f'"{one.name}"' for one in waiting[:5])
-            raise BadInput(f"its bones hang on each other in a circle ({ring})",
+            raise BadInput(f"its bones are parented in a circle ({ring})",
                            "Remove a Child Of constraint", armature.name)
         placed += ready
         done |= {one.name for one in ready}

@@ -44,7 +44,8 @@ def _constraint_entry(obj: bpy.types.Object, one: bpy.types.PropertyGroup, soft:
         raise BadInput("one of its constraints ties it to nothing", "Choose an object under Constraints, or remove it",
                        obj.name)
     if one.place is None:
-        raise BadInput(f'its constraint to "{other.name}" has no Empty that says where', "Choose one under Constraints",
+        raise BadInput(f'its constraint to "{other.name}" has no Empty for its '
+                       'location', "Choose one under Constraints",
                        obj.name)
     far: dict[str, Any] = {}
     wide = {"radius": properties.shortest(one.radius)} if one.radius > 0.0 else {}

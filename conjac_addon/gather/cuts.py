@@ -28,14 +28,14 @@ class Cuts:
     """The cuts of an evaluation's object; `see` is to be called at every whole frame."""
 
     def __init__(self, evaluation: Evaluation, store: Store, frames: tuple[int, int]) -> None:
-        """Raises BadInput where a cut has no object that cuts or would never be seen between first and last frame."""
+        """Raises BadInput where a cut has no cutting object or would never be seen between first and last frame."""
         self._evaluation, self._store = evaluation, store
         obj, (start, end) = evaluation.object, frames
         self._cutters = [cut.object for cut in obj.conjac.cuts]
         for cut, cutter in zip(obj.conjac.cuts, self._cutters):
             frame = cut.frame
             if cutter is None:
-                raise BadInput(f"its cut at frame {frame} has no object that cuts",
+                raise BadInput(f"its cut at frame {frame} has no cutting object",
                                "Choose an Empty or a mesh, or remove the cut", obj.name)
             if cutter.type not in CUTTERS:
                 raise BadInput(f'it cuts "{obj.name}" and is a {cutter.type.title()}', "Choose an Empty or a mesh, or "

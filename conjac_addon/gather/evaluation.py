@@ -104,8 +104,8 @@ class Evaluation(TakenUp):
         of = obj or self.object
         matrix = np.array(self.evaluated(of).matrix_world, dtype=np.float64)
         if not np.abs(matrix).max() < turns.FARTHEST:
-            raise BadInput("it stands at a place that is not a number or too far away",
-                           "Look at its location, constraints and drivers", of.name, self.frame)
+            raise BadInput("its location is not a number or too far away",
+                           "Check its location, constraints and drivers", of.name, self.frame)
         if np.linalg.matrix_rank(matrix[:3, :3], tol=1e-12) < 3:
             raise BadInput("its scale is zero on an axis, so the result could not be brought back to its own space",
                            "Give it a scale above zero on every axis", of.name, self.frame)

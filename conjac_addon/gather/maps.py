@@ -166,7 +166,7 @@ def _in_range(values: NDArray[Any], whose: str, report: Callable[[str], None]) -
     outside = np.flatnonzero((weights < -ROUNDING) | (weights > 1.0 + ROUNDING))
     if len(outside):
         count = f"{len(outside)} values" if len(outside) > 1 else "one value"
-        report(f"{whose.format(count)}, such as {weights[outside[0]]:g}, lie outside of 0 to 1 and are cut to it")
+        report(f"{whose.format(count)}, such as {weights[outside[0]]:g}, are outside 0 to 1 and are clamped")
     return np.clip(weights, 0.0, 1.0)
 
 

@@ -209,7 +209,7 @@ class MechanismReader:
                    if "friction" in one]
         if rubbing and owner.conjac.mechanism.joint_friction == "none":
             note(f'"{owner.name}": the friction of "{rubbing[0]}"' + (" and others" if len(rubbing) > 1 else "")
-                 + " does nothing, since Joint Friction of the mechanism is None; choose BISP")
+                 + " has no effect, since Joint Friction of the mechanism is None; choose BISP")
         for joint in self.document["joints"]:
             words = motor_words(self._joint_poses[joint["child"]].plan) if "motor" in joint else ""
             if words and not follows(owner, self._plan[joint["child"]]):
@@ -237,7 +237,7 @@ class MechanismReader:
             target = self._source.motor_target(name)
             if not abs(target) < turns.FARTHEST:
                 raise BadInput(f'the motor of "{name}" has a target that is not a number or too large',
-                               "Look at its keyframes and drivers", self._owner.name, self._source.frame)
+                               "Check its keyframes and drivers", self._owner.name, self._source.frame)
             values.append(target)
 
     def finish(self) -> dict[str, Any]:

@@ -139,7 +139,7 @@ class ObjectsPlan:
         lost = _of_joints_alone(empty)
         if lost:
             self.notes.append(f'"{self.owner.name}": "{empty.name}" closes a ring of joints, where these of its '
-                              f"settings do nothing: {', '.join(lost)}; give them to another joint of the ring")
+                              f"settings have no effect: {', '.join(lost)}; give them to another joint of the ring")
         return Closing(empty.name, loop, bodies, empty.conjac.part)
 
     def _joined(self, empty: bpy.types.Object) -> tuple[str | None, str | None]:
@@ -304,7 +304,8 @@ class Objects(TakenUp):
         try:
             return turns.pose(turns.split(matrix)[0], matrix[:3, 3])
         except ValueError as error:
-            raise BadInput(f'"{obj.name}" has a place that cannot be: {error}', "Look at its scale and constraints",
+            raise BadInput(f'"{obj.name}" has an invalid location or rotation: '
+                           f'{error}', "Check its scale and constraints",
                            self.object.name, self._evaluation.frame) from error
 
     def _shape(self, obj: bpy.types.Object) -> dict[str, Any]:

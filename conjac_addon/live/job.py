@@ -126,7 +126,7 @@ def bodies(obj: bpy.types.Object, scene: bpy.types.Scene, names: list[str]) -> l
     there = {one.name: one for one in members.soft_bodies(obj, scene)}
     for name in names:
         if name not in there:
-            raise NoSuchThing("it was renamed or taken away while it was played live", "Press Play Live again", name)
+            raise NoSuchThing("it was renamed or removed while it was played live", "Press Play Live again", name)
     return [there[name] for name in names]
 
 
@@ -166,5 +166,5 @@ def ground(obj: bpy.types.Object, scene: bpy.types.Scene, unit: float) -> NDArra
 def check(obj: bpy.types.Object) -> None:
     """Raises BadInput where an object is not to be played live."""
     if not (members.is_soft_body(obj) or members.is_mechanism(obj)):
-        raise BadInput("it is no ConJac body and no mechanism", "Add one to it in the ConJac tab", obj.name)
+        raise BadInput("it is neither a ConJac body nor a mechanism", "Add one to it in the ConJac tab", obj.name)
     gather.check_mode(obj)

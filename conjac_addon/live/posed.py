@@ -51,7 +51,7 @@ class Posed:
             return
         for name, obj, pose in zip(self._names, self.objects(owner), poses):
             if obj is None:
-                raise BadInput(f'its rigid body "{name}" has gone or has another name', "Press Play Live again",
+                raise BadInput(f'its rigid body "{name}" is missing or was renamed', "Press Play Live again",
                                owner.name)
             if obj.rigid_body is not None and obj.rigid_body.type == "ACTIVE" and not obj.rigid_body.kinematic:
                 remember(obj)

@@ -41,7 +41,7 @@ class CONJAC_OT_select_crossing(Behaviour):
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         if not found and not pierced:
-            self.report({"INFO"}, f"At frame {start} no face of what it is baked with goes through another one")
+            self.report({"INFO"}, f"At frame {start} no faces of the objects that are baked together intersect")
             return {"FINISHED"}
         _select(found, pierced, context)
         sentences = [f'"{one.name}" and "{other.name}" cross with {len(of_one) + len(of_other)} faces'

@@ -141,7 +141,7 @@ class CONJAC_OT_add_obstacles(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return unless(cls, baked(cls, context), lambda obj: not _no_obstacles(obj, context.scene),
-                      "No bones or rigid bodies pass a collider") is not None
+                      "No bones or rigid bodies pass through a collider") is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         holder = members.owner(context.object)
@@ -150,7 +150,7 @@ class CONJAC_OT_add_obstacles(Behaviour):
             self.report({"ERROR"}, f'"{holder.name}" or its Obstacles are linked from another file: make them local')
             return {"CANCELLED"}
         if not missed:
-            self.report({"WARNING"}, "All that they pass is hollow, and as an obstacle it would be full: build it of "
+            self.report({"WARNING"}, "All that they pass through is hollow, and an obstacle is solid: build it from "
                         "convex pieces")
             return {"CANCELLED"}
         if settings.obstacles is None:
@@ -159,7 +159,7 @@ class CONJAC_OT_add_obstacles(Behaviour):
         for one in missed:
             settings.obstacles.objects.link(one)
         names = ", ".join(f'"{one.name}"' for one in missed)
-        self.report({"INFO"}, f'"{holder.name}" bumps into {names} now: each loose part counts as its convex hull')
+        self.report({"INFO"}, f'"{holder.name}" now collides with {names}: each loose part counts as its convex hull')
         redraw_panels()
         return {"FINISHED"}
 

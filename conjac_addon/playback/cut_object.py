@@ -49,7 +49,7 @@ def make(obj: bpy.types.Object, mesh: bpy.types.Mesh, mirrored: bool, cuts: Sequ
         _add_cuts(mesh, cuts, mirrored)
     except (IndexError, ValueError) as error:
         bpy.data.meshes.remove(mesh)
-        raise BadMesh("its mesh is another than the one that was baked", "Bake again", obj.name) from error
+        raise BadMesh("its mesh is not the one that was baked", "Bake again", obj.name) from error
     mesh.materials.append(obj.conjac.inside_material or inside)
     if WAS_SHOWN not in obj:
         obj[WAS_SHOWN] = {"display": obj.display_type, "render": obj.hide_render}

@@ -54,7 +54,7 @@ def show(owner: bpy.types.Object, places: Places, arrays: Path, start: int, scal
     for k, name in enumerate(places.names):
         obj = bpy.data.objects.get(name)
         if obj is None:
-            raise BadInput(f'the object "{name}" of the bake has gone or has another name', "Bake again", owner.name)
+            raise BadInput(f'the object "{name}" of the bake is missing or was renamed', "Bake again", owner.name)
         if np.ptp(world[:, k], axis=0).max() <= 1.0e-9 and not action.is_simulated(obj):
             action.hide(obj)
             continue
@@ -115,7 +115,7 @@ def bone_tracks(armature: bpy.types.Object, places: Places, read: dict[str, NDAr
     poses: dict[str, Array] = {}
     for k, name in enumerate(places.names):
         if name not in armature.pose.bones:
-            raise BadInput(f'the bone "{name}" of the bake has gone or has another name', "Bake again", armature.name)
+            raise BadInput(f'the bone "{name}" of the bake is missing or was renamed', "Bake again", armature.name)
         poses[name] = to_armature @ world[:, k]
     tracks = []
     for name, pose in poses.items():
@@ -144,7 +144,7 @@ def read_arrays(folder: Path, armature: str) -> dict[str, NDArray[Any]]:
         found = {name: read_npy(folder / f"mechanism_{name}.npy", folder.parent)
                  for name in ("spaces", "tops", "offsets", "scales")}
     except (OSError, Unreadable) as error:
-        raise BadInput(f"{folder} has lost what playing the bake needs", "Bake again", armature) from error
+        raise BadInput(f"{folder} lacks files that playing the bake needs", "Bake again", armature) from error
     spaces, tops, offsets, scales = found.values()
     bodies = offsets.size // 16
     fits = (tops.ndim == 1 and tops.dtype.kind == "i" and spaces.shape[1:] == (1 + len(tops), 4, 4)
@@ -153,5 +153,5 @@ def read_arrays(folder: Path, armature: str) -> dict[str, NDArray[Any]]:
             and ((tops >= 0) & (tops < bodies)).all())
     # nothing else can be taken back to the bones
     if not fits or not np.linalg.det(offsets).all() or not np.linalg.det(spaces[:, 0]).all():
-        raise BadInput(f"{folder} has something else than what playing the bake needs", "Bake again", armature)
+        raise BadInput(f"{folder} does not contain what playing the bake needs", "Bake again", armature)
     return found

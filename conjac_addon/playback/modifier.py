@@ -148,4 +148,4 @@ def check_count(obj: bpy.types.Object, vertices: int) -> None:
     present = vertex_count(obj)
     if present != vertices:
         raise BadMesh(f"it has {present} vertices at the {NAME} modifier, and the bake has {vertices}",
-                      "Bake again, or take back the change to the mesh", obj.name)
+                      "Bake again, or undo the change to the mesh", obj.name)

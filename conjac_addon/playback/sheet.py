@@ -69,7 +69,7 @@ class _Source:
         self._loops = _read(mesh.loop_triangles, "loops", 3, np.int32, count)
         if len(sheet.rest) != len(mesh.vertices) or sheet.source.max(initial=0) >= count:
             bpy.data.meshes.remove(mesh)
-            raise BadMesh("its mesh is another than the one that was baked", "Bake again", obj.name)
+            raise BadMesh("its mesh is not the one that was baked", "Bake again", obj.name)
         self._mirrored = mirrored
         if mirrored:
             self.triangles, self._loops = self.triangles[:, ::-1].copy(), self._loops[:, ::-1].copy()

@@ -130,7 +130,7 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
         if members.mechanism_of(obj) is None and is_pulled(scene) and is_constrained(obj) is False \
                 and not has_floor(obj, scene):
             if floor := unnoticed(obj, scene):
-                yield Advice("through", f'It falls through "{floor[0].name}", which is no collider', "conjac.land",
+                yield Advice("through", f'It falls through "{floor[0].name}", which is not a collider', "conjac.land",
                              "Make It a Collider")
             elif shown := instanced(obj, scene):
                 yield Advice("instanced", f'It falls through what "{shown[0].name}" shows: an instance is not solid. '
@@ -143,17 +143,17 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
                          "" if there else "Mechanism of Rigid Bodies")
         if is_pulled(scene) and (deep := sunk(obj, scene)) > SUNK * max(*obj.dimensions):
             yield Advice("sunk", f"Its ground lies {deep * unit_scale(scene):.3g} m below the grid: it falls through "
-                         "that, and the ground does not follow where it is raised", "conjac.level_ground",
+                         "the grid, and the ground does not rise with it", "conjac.level_ground",
                          "Raise Ground to the Grid")
         if is_pulled(scene) and lies(obj, scene):
             yield Advice("lies", "It lies on the ground already: raise it to see it fall")
         unpinned = renamed_pin(obj)
         if not unpinned and is_constrained(obj) is False and is_led(obj):
-            yield Advice("unled", "Its own animation does nothing: that moves what is pinned, and nothing is",
+            yield Advice("unled", "Its own animation has no effect: it moves only pinned vertices, and there are none",
                          "conjac.add_group", "Paint Pin")
         if unpinned:
             yield Advice("unpinned", f'"{unpinned}" pins nothing: under Paint, Pin is the group '
-                         f'"{obj.conjac.pin_group}", which is not there')
+                         f'"{obj.conjac.pin_group}", which does not exist')
         if (hertz := limp(obj, scene)) is not None:
             yield Advice("limp", f"It hangs rather than wobbles: its slowest wobble has {hertz:.2g} Hz",
                          "conjac.set_wobble", "Set Jiggle")
@@ -161,17 +161,17 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
             yield Advice("halved", shortened)
         crossing, examined = through_itself.frames(obj)
         if crossing:
-            yield Advice("itself", f"It goes through itself in {crossing} of {examined} baked frames: Self Collision "
-                         "keeps it from that", "conjac.collide_with_itself", "Switch On Self Collision")
+            yield Advice("itself", f"It goes through itself in {crossing} of {examined} baked frames: Self "
+                         "Collision prevents this", "conjac.collide_with_itself", "Switch On Self Collision")
         if (after := smoother(obj, scene)) is not None:
-            yield Advice("smoothed", f'"{after.name}" smooths it after it was simulated, into what it touches',
+            yield Advice("smoothed", f'"{after.name}" smooths the simulated shape into what it touches',
                          "conjac.simulate_after", f"Simulate After {after.name}")
         count = count_at_mark(obj)
         if is_flat(obj):
-            yield Advice("flat", "It is flat, so nothing of it can be filled", "conjac.turn_into_cloth",
+            yield Advice("flat", "It is flat, so it has no inside to fill", "conjac.turn_into_cloth",
                          "Turn Into Cloth")
         elif count is not None and count < FEW:
-            yield Advice("coarse", f"Only {count} vertices: too few to be seen bending", "conjac.subdivide",
+            yield Advice("coarse", f"Only {count} vertices: too few to bend visibly", "conjac.subdivide",
                          "Subdivide")
         if obj.conjac.contact.collides_with == kinds.NOTHING:
             yield from _touching_nothing(obj, scene)
@@ -182,7 +182,7 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
             yield Advice("falls", "It falls forever: nothing holds it", "conjac.add_ground", "Add Ground")
         for body, first in members.taken(obj, scene)[:1]:
             yield Advice("taken", f'"{body.name}" goes through it: it is baked with "{first.name}", and a soft body '
-                         "touches one mechanism")
+                         "can touch only one mechanism")
     yield from _passed(obj, scene)
 
 
@@ -192,9 +192,9 @@ def _touching_nothing(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator
     if members.mechanism_of(obj) is not None:
         # a character's flesh is meant to be quick: only what its bones may be stopped by is reported
         if any(members.is_collider(one) for one in others):
-            yield Advice("apart", "It goes through colliders, whatever stops its bones: see Collides With")
+            yield Advice("apart", "It passes through colliders, even those that stop its bones: see Collides With")
     elif any(members.is_soft_body(one) or members.is_collider(one) for one in others):
-        yield Advice("apart", "It goes through other soft bodies and colliders", "conjac.collide", "Collide With All")
+        yield Advice("apart", "It passes through other soft bodies and colliders", "conjac.collide", "Collide With All")
 
 
 def _passed(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
@@ -202,11 +202,11 @@ def _passed(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
     full, hollow = unmet(obj, scene)
     if full:
         named = ", ".join(f'"{one.name}"' for one in full[:2]) + (f" and {len(full) - 2} more" if full[2:] else "")
-        yield Advice("passed", f"Bones and rigid bodies pass {named}: a collider, but no obstacle",
+        yield Advice("passed", f"Bones and rigid bodies pass through {named}: a collider, but not an obstacle",
                      "conjac.add_obstacles", "Make Obstacles" if full[1:] else "Make It an Obstacle")
     if hollow:
-        yield Advice("hollow", f'Bones and rigid bodies pass "{hollow[0].name}": it is hollow, so give Obstacles '
-                     "convex pieces of it")
+        yield Advice("hollow", f'Bones and rigid bodies pass through "{hollow[0].name}": it is hollow, so give '
+                     "Obstacles convex pieces of it")
 
 
 def is_pulled(scene: bpy.types.Scene) -> bool:

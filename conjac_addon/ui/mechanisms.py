@@ -123,7 +123,7 @@ def draw_bone(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
                 setting(layout, part, "limit_high")
         draw_joint(layout, part, bone, bones.joint_of(bone.id_data, bone))  # type: ignore[arg-type]
         if part.friction and bone.id_data.conjac.mechanism.joint_friction == "none":
-            hint(layout, "Friction does nothing: Joint Friction of the mechanism is None")
+            hint(layout, "Friction has no effect: Joint Friction of the mechanism is None")
     layout.operator("conjac.copy_to_bones", icon="COPYDOWN")
 
 

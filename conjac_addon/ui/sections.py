@@ -82,7 +82,7 @@ def _headline(status: bake.Status) -> str:
         many = f"All {status.total}" if status.state == "complete" else f"{status.done} of {status.total}"
         return f"{many} frames are baked"
     return {"none": "Nothing is baked", "stale": "Out of date: bake again", "broken": "Its bake cannot be read",
-            "baking": "Another program bakes it"}.get(status.state, one_line(status.text, bpy.context.region, ICON))
+            "baking": "Another program is baking it"}.get(status.state, one_line(status.text, bpy.context.region, ICON))
 
 
 def _notes_of(obj: bpy.types.Object, status: bake.Status) -> list[notes.Note]:
@@ -91,7 +91,8 @@ def _notes_of(obj: bpy.types.Object, status: bake.Status) -> list[notes.Note]:
         if status.mine:
             slowly = slow.of(obj, bpy.context.scene)
             return [notes.Note(slowly)] if slowly else []
-        return [notes.Note(f"Another program bakes it: pause or cancel it there. {status.other_baker}".rstrip(". "))]
+        return [notes.Note("Another program is baking it: pause or cancel it there. "
+                           f"{status.other_baker}".rstrip(". "))]
     found = notes.of(obj)
     if _headline(status) != status.text:
         alarming = bool(status.wrong) or status.state == "broken"
@@ -184,10 +185,10 @@ def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     moves = settings if owns else shared  # by whose integrator it moves while it touches nothing
     if is_led:
         settings = shared
-        hint(layout, f'The method is that of "{holder.name}", which it is baked with' if owns else
-             f'Those of "{holder.name}", which it is baked with')
+        hint(layout, f'The method is that of "{holder.name}", with which it is baked' if owns else
+             f'Settings are those of "{holder.name}", with which it is baked')
     if owns and holder != context.object:
-        hint(layout, f'Where it touches what moves by others, those of "{holder.name}" count')
+        hint(layout, f'Where it touches bodies with another solver, settings of "{holder.name}" count')
     solver = settings.solver
     if is_body or members.soft_bodies(context.object, scene):
         setting(layout, solver, "method")
@@ -225,8 +226,8 @@ def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
         setting(stages, moves.solver, "stage_solver")
         draw_params(stages, moves, "stage_solver")
         if method.follows and not integrator.why_not("quasistatic"):
-            hint(layout, f"{method.label} iterates in a way of its own: of its stage solver only what tells when a "
-                 "stage ends counts")
+            hint(layout, f"{method.label} has iterations of its own: of the stage solver only the stopping "
+                 "tolerance counts")
     if is_body and not is_led and not members.is_cloth(context.object):
         setting(layout, context.object.conjac, "damping")
         draw_params(layout, context.object.conjac, "damping")

@@ -51,7 +51,7 @@ class Surroundings:
             fraction *= self.arc_margin * free
         there = self.positions(q)
         if self.largest_step(x, there) < 1.0:
-            raise StepFailed("what is moved by hand has something before it")
+            raise StepFailed("animated parts are blocked")
         return q, there, 0.0
 
 
@@ -147,11 +147,11 @@ class Bounded(Iterations[S]):
             return self.end
         if self.free_fraction < BLOCKED:
             at = nearest(self._around.contact_forces(self._x))
-            raise StepFailed(f"what is moved by hand or by joints would be pressed{at} through something", None,
+            raise StepFailed(f"animated or jointed parts would be pressed{at} through something", None,
                              BLOCKED_REMEDY)
         where = in_words(self._x[self._most])
-        raise StepFailed(f"rigid and soft bodies that touch did not agree in {self.count} iterations; positions near "
-                         f"({where}) m still change by {self.moved:.3g} m, {self._time:.6g} s",
+        raise StepFailed(f"rigid and soft bodies that touch did not converge in {self.count} iterations; positions "
+                         f"near ({where}) m still change by {self.moved:.3g} m, {self._time:.6g} s",
                          self._around.body_of(self._most), BLOCKED_REMEDY)
 
 

@@ -19,7 +19,7 @@ from .problem import Evaluation, StageProblem
 #: factors before the stage has not converged; the iterations that find an impact's pairs count as well
 MAX_FACTORIZATIONS = 30
 ITERATIONS_PER_FACTOR = 4  #: times that: limit of iterations
-CLEARANCE_REMEDY = "Give what touches there more room, move it more slowly, or use shorter steps"
+CLEARANCE_REMEDY = "Leave more room there, animate it more slowly, or use shorter steps"
 LAGGED = 12  #: iterations after which the normal forces of friction are constant
 LOAD_UPDATES = 3  #: iterations on the last factor in which a converged stage updates friction's normal forces
 MOST_UPDATES = 32  #: and at most, until what is left is small beside what friction does
@@ -138,7 +138,7 @@ def solve_in_contact(problem_at: Callable[[Vec], StageProblem], step_start: Vec,
     if accepts or iterations.last > 0.0 and problem.has_converged_energy(at, iterations.vector) \
             and lowers_potential_of_rest(problem, at):
         return problem, at.unknowns
-    unsettled = problem.failed(f"surfaces did not settle in {MAX_FACTORIZATIONS} iterations", at)
+    unsettled = problem.failed(f"contact did not converge in {MAX_FACTORIZATIONS} iterations", at)
     raise StageNotConverged(str(unsettled), unsettled.object, unsettled.remedy or CLEARANCE_REMEDY)
 
 

@@ -25,7 +25,7 @@ from .limits import remaining as remaining
 from .problem import StageProblem
 from .residual_report import ResidualReport
 
-CLEARANCE_REMEDY = "Give what touches there more room, move it more slowly, or use shorter steps"
+CLEARANCE_REMEDY = "Leave more room there, animate it more slowly, or use shorter steps"
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class GapActiveSet:
         if self._limits.accepts and not prescribed_left.any():
             return self._finished(unknowns)
         worst = ResidualReport(self._problem).worst_node(at)
-        raise self._not_converged(f"gaps did not settle in {self.max_iterations} iterations",
+        raise self._not_converged(f"gap constraints did not converge in {self.max_iterations} iterations",
                                   self._problem.physics.body_of(worst))
 
     def _start(self, step_start: Vec, guess: Vec) -> tuple[Vec, Vec]:
@@ -169,8 +169,8 @@ class GapActiveSet:
         if fraction < self.shortest:
             furthest = int(np.abs(prescribed_left).max(axis=1).argmax())
             x = problem.positions_at(unknowns)[furthest]
-            raise StepFailed(f"what is moved by hand has {np.abs(prescribed_left).max():.3g} m of its way left near "
-                             f"({', '.join(f'{c:.4g}' for c in x)}) m and something is before it",
+            raise StepFailed(f"an animated part is blocked near ({', '.join(f'{c:.4g}' for c in x)}) m, with "
+                             f"{np.abs(prescribed_left).max():.3g} m of its motion left",
                              problem.physics.body_of(furthest), COMPLIANT_PINS_REMEDY)
         return unknowns + fraction * direction, (1.0 - fraction) * prescribed_left
 

@@ -249,7 +249,7 @@ class Rates(Iterations[PosedRates]):
         return self.moved <= max(self.limits.tolerance * self.largest, posed.rounding(self.u))
 
     def not_converged(self) -> State:
-        raise StepFailed(f"{self._who} did not settle in {self.count} iterations")
+        raise StepFailed(f"{self._who} did not converge in {self.count} iterations")
 
 
 class Coupled(Iterations[PosedCondensed]):
@@ -286,7 +286,7 @@ class Coupled(Iterations[PosedCondensed]):
         return self.moved <= self._goal
 
     def not_converged(self) -> State:
-        raise StepFailed(f"{self._who} did not agree in {self.count} iterations; "
+        raise StepFailed(f"{self._who} did not converge in {self.count} iterations; "
                          f"positions still change by {self.moved:.3g} m")
 
 

@@ -44,7 +44,7 @@ class StopRule:
 
     def failure(self, problem: StageProblem, at: Evaluation) -> StepFailed:
         """Return the error of a stage that has not converged."""
-        return problem.failed(f"the solver did not settle in {self.iterations} iterations", at)
+        return problem.failed(f"the solver did not converge in {self.iterations} iterations", at)
 
 
 class Progress:
