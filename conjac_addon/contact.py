@@ -43,12 +43,12 @@ classes = (CONJAC_Contact,)
 
 
 def _is_volume(obj: bpy.types.Object) -> bool:
-    """Whether an object is a volume. Blender's start asks nothing of `members`."""
+    """Whether an object is a volume. It does not import `members`, for a fast start of Blender."""
     return members.is_volume(obj)
 
 
 def _leading(obj: bpy.types.Object) -> Any:
-    """Return the settings of the object that leads the bake of another one."""
+    """Return the settings of the object that leads an object's bake."""
     return members.owner(obj).conjac
 
 

@@ -23,12 +23,12 @@ AS_BODY: Item = item("body", "As Painted Spots", "As set in Spots Move", 100)
 
 
 def catalogue_param(key: str) -> catalogue.Param:
-    """A parameter of constraints by its key."""
+    """Return a parameter of constraints by its key."""
     return next(param for entry in catalogue.menu("constraint").values() for param in entry.params if param.key == key)
 
 
 def quality() -> Any:
-    """Return the property that keeps which quality of a bake was chosen last."""
+    """Return the property that stores the quality that was chosen last."""
     chosen = [item(key, *words, number) for number, (key, words) in enumerate(QUALITIES.items(), 1)]
     return bpy.props.EnumProperty(
         name="Quality", description="The quality that was chosen last; it applies until edges or steps are changed",
@@ -37,7 +37,7 @@ def quality() -> Any:
 
 
 def by_button() -> Any:
-    """Return the property that keeps which settings buttons have chosen."""
+    """Return the property that stores which settings buttons have chosen."""
     return bpy.props.StringProperty(
         name="Chosen by Buttons", description="Settings that buttons have chosen, as JSON", default="",
         options={"HIDDEN"}, override=OVERRIDABLE)
@@ -79,7 +79,7 @@ class CONJAC_Spots(bpy.types.PropertyGroup):
 
 
 class CONJAC_Cut(bpy.types.PropertyGroup):
-    """One cut: what cuts the body, and when."""
+    """One cut: the object that cuts the body, and the frame."""
 
     __slots__ = ()
 
@@ -102,7 +102,7 @@ class CONJAC_Nail(bpy.types.PropertyGroup):
 
 
 class CONJAC_Pull(bpy.types.PropertyGroup):
-    """One pull: what draws a spot of the body along, and how hard."""
+    """One pull: the Empty that moves a spot of the body, and its strength."""
 
     __slots__ = ()
 
@@ -128,7 +128,7 @@ class CONJAC_Weld(bpy.types.PropertyGroup):
 
 
 class CONJAC_Constraint(bpy.types.PropertyGroup):
-    """One constraint: which point of the body keeps which relation to what, and how firmly."""
+    """One constraint: a point of the body, its relation to another object, and its stiffness."""
 
     __slots__ = ()
 
@@ -163,7 +163,7 @@ CUTTERS = {"EMPTY": "plane", "MESH": "sheet"}
 
 
 def _share(name: str) -> Any:
-    """Return a function that reads how far after its frame an entry is, where it is: no frame is parted into more."""
+    """Return a function that reads the subframe of an entry, if it has one."""
     return lambda reading: round(getattr(reading.holder, name), 6) or UNWRITTEN
 
 
@@ -178,7 +178,7 @@ def begins(weld: Any, start: int) -> int:
 
 
 def _after(reading: Reading, frame: int) -> float:
-    """Return how long after the first frame of the bake another one is [s]."""
+    """Return the time [s] of a frame after the first frame of the bake."""
     return (frame - reading.frames[0]) * (reading.scene.render.fps_base / reading.scene.render.fps)
 
 

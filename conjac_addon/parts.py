@@ -51,7 +51,7 @@ NO_MOTOR = "none"
 
 
 def _menu(family: str, name: str, description: str, first: Item) -> Any:
-    """A menu of a catalogue's family with an entry of our own on top."""
+    """Return a menu of a catalogue's family with an additional first entry."""
     return bpy.props.EnumProperty(name=name, description=description, default=first[0], override=OVERRIDABLE,
                                   items=[first, *items(catalogue.menu(family).values())])
 
@@ -102,7 +102,7 @@ class CONJAC_Part(bpy.types.PropertyGroup):
 
 
 class CONJAC_Spring(bpy.types.PropertyGroup):
-    """A damped spring between points of two parts. `name` says which, for the list."""
+    """A damped spring between points of two parts. `name` is shown in the list."""
 
     __slots__ = ()
 

@@ -51,12 +51,13 @@ TIED_OVER_TIME = ("hold", "stiffness", "strength", "length")
 
 
 def property_name(entry: Entry, param: Param) -> str:
-    """Name of the property behind a parameter: its key, or "<entry>_<key>" where another entry means something else."""
+    """Return the name of the property behind a parameter: its key, or "<entry>_<key>" where another entry means
+    something else."""
     return param.key if _firsts().get(param.key, param) is param else f"{entry.key}_{param.key}"
 
 
 def painted_params() -> dict[str, Param]:
-    """The parameters that a painted map blends, by key."""
+    """Return the parameters that a painted map blends, by key."""
     return {param.key: param for entry in catalogue.maps().values() for param in entry.params}
 
 
@@ -93,19 +94,19 @@ def fields_in_use(settings: bpy.types.PropertyGroup) -> set[str]:
 
 
 def maps_in_use(settings: bpy.types.PropertyGroup) -> dict[str, Entry]:
-    """The maps that mean something with the present choices, by key."""
+    """Return the maps that have an effect with the present choices, by key."""
     fields = fields_in_use(settings)
     return {key: entry for key, entry in catalogue.maps().items()
             if not entry.params or any(param.key in fields for param in entry.params)}
 
 
 def holder(settings: bpy.types.PropertyGroup, name: str) -> bpy.types.PropertyGroup:
-    """The group of settings that a property stands in: the solver's, or the one given."""
+    """Return the group of settings that contains a property: the solver's, or the given one."""
     return settings.solver if isinstance(settings, CONJAC_Settings) and name in CONJAC_Solver.NAMES else settings
 
 
 def si(settings: bpy.types.PropertyGroup, name: str, scene: bpy.types.Scene) -> float | int | bool:
-    """The value of a property in SI: lengths, speeds and accelerations times the scene's unit scale."""
+    """Return the value of a property in SI: lengths, speeds and accelerations times the scene's unit scale."""
     settings = holder(settings, name)
     value = getattr(settings, name)
     if not isinstance(value, float):
@@ -120,7 +121,7 @@ def si(settings: bpy.types.PropertyGroup, name: str, scene: bpy.types.Scene) -> 
 
 
 def shortest(value: float) -> float:
-    """The shortest decimal that is this float32: what the artist typed. Blender stores 0.45 as 0.449999988."""
+    """Return the shortest decimal for a float32, as the artist typed it. Blender stores 0.45 as 0.449999988."""
     return float(f"{value:.7g}")
 
 
@@ -136,7 +137,7 @@ def _entries() -> tuple[Entry, ...]:
 
 @functools.cache
 def _firsts() -> dict[str, Param]:
-    """The first parameter of each key."""
+    """Return the first parameter of each key."""
     return {param.key: param for entry in reversed(_entries()) for param in reversed(entry.params)}
 
 
@@ -278,7 +279,8 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
 
 
 def _choose_alembic(settings: Any, context: bpy.types.Context) -> None:
-    """Sharp Edges were switched: what else shows the faces of each frame where no format was chosen."""
+    """Choose Alembic when Sharp Edges are enabled, unless a format was chosen: it is the one that shows each frame's
+    faces."""
     changes.note(settings, context)
     if getattr(settings, catalogue.SHARP.key) and not settings.is_property_set("export"):
         settings.export = SHARP_EXPORT
@@ -319,7 +321,7 @@ def _maps() -> dict[str, Any]:
 
 
 def _exact_defaults() -> dict[str, float | int | bool]:
-    """The catalogue's defaults by property name, in double precision."""
+    """Return the catalogue's defaults by property name, in double precision."""
     known = {property_name(entry, param): param.default for entry in _entries() for param in entry.params}
     numbers = (catalogue.DENSITY, catalogue.PIN_STIFFNESS, *catalogue.CLOTH_NUMBERS, *catalogue.ROPE_NUMBERS,
                *catalogue.SHARP_NUMBERS, *catalogue.SHARP_OPTIONS)

@@ -9,7 +9,8 @@ from . import members
 
 
 def why(obj: bpy.types.Object, key: str) -> str:
-    """The reason, without a full stop, "" where it counts. key: of a map; handles and spots are "dynamic"."""
+    """Return the reason why a setting has no effect, without a full stop; "" where it has one. key: of a map; handles
+    and spots are "dynamic"."""
     reason = _REASONS.get(key)
     return "" if reason is None else reason(obj)
 

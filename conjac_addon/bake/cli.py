@@ -59,7 +59,8 @@ from . import foreground, saving, session
 
 
 def run(argv: list[str]) -> int:
-    """The registered handler. argv: what follows "-c conjac". Returns the exit code, never raises."""
+    """Run the registered command-line handler. argv: arguments after "-c conjac". Returns the exit code, never
+    raises."""
     try:
         arguments = _parser().parse_args(argv)
     except SystemExit as end:  # argparse has printed why; leaving Python here would skip Blender's own exit
@@ -197,9 +198,8 @@ def _farm(arguments: argparse.Namespace, lines: Lines) -> tuple[int, str]:
 
 @contextmanager
 def _stops_on_signals() -> Iterator[Callable[[], bool]]:
-    """Inside, the first SIGTERM or Ctrl-C ends the step in hand: Blender itself dies of the one, unheard, and only
-    takes note of the other. Gives whether one came.
-    """
+    """Context in which the first SIGTERM or Ctrl-C ends the step in hand: Blender itself dies of the one, unheard, and
+    only takes note of the other. Gives whether one came."""
     asked: list[int] = []
     before: dict[int, Any] = {}
 
@@ -233,9 +233,8 @@ def _named(scene: bpy.types.Scene, names: list[str]) -> list[bpy.types.Object]:
 
 
 def _bakes(scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """The mechanisms, and of soft bodies that touch each other the one that has their bake. Raises
-    BadInput where one may be and cannot be read.
-    """
+    """Return the mechanisms, and the owner of each bake of soft bodies that touch each other. Raises BadInput where one
+    may be and cannot be read."""
     for obj in scene.objects:
         upgrade.check(obj)
     found = [obj for obj in scene.objects if members.is_mechanism(obj)

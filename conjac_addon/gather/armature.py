@@ -47,7 +47,7 @@ class Armature:
         self.offsets = np.broadcast_to(np.eye(4), (len(self.names), 4, 4)).copy()
 
     def part(self, name: str) -> bpy.types.PropertyGroup:
-        """The settings of one body and its joint."""
+        """Return the settings of one body and its joint."""
         return self.object.pose.bones[name].conjac
 
     @property
@@ -125,7 +125,7 @@ class Armature:
         return np.array([self._bone(name)[1] for name in self.names]) / self._evaluation.scale
 
     def evaluated(self) -> bpy.types.Object:
-        """The armature at the present frame."""
+        """Return the armature at the present frame."""
         return self._evaluation.evaluated(self.object)
 
     def _bone(self, name: str) -> tuple[Array, Array]:

@@ -51,7 +51,8 @@ def coordinates(kind: str, turn: Array, shift: Array) -> Array:
 
 
 def turned(kind: str, start: Array) -> Array:
-    """The turn (3, 3) that coordinates stand for, in the joint's frame. Raises BadInput as `coordinates` does."""
+    """Return the turn (3, 3) that coordinates stand for, in the joint's frame. Raises BadInput as `coordinates`
+    does."""
     found, spin = np.eye(3), np.zeros(3)
     for one, value in zip(_motions(kind), start):
         axis = np.eye(3)["xyz".index(one[-1])]
@@ -105,7 +106,7 @@ class JointTrack:
         self._in_child = np.linalg.inv(child) @ at_start
 
     def read(self, child: Array, parent: Array | None) -> Array:
-        """The coordinates (k,) with the bodies at these places."""
+        """Return the coordinates (k,) with the bodies at these places."""
         frame = self._in_parent if parent is None else parent @ self._in_parent
         moved: Any = np.linalg.inv(frame) @ (child @ self._in_child)
         return coordinates(self.kind, moved[:3, :3], moved[:3, 3])

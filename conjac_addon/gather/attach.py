@@ -15,7 +15,7 @@ from .maps import PAINTED, group_weights
 
 
 def attach_settings(obj: bpy.types.Object) -> list[dict[str, Any]]:
-    """Return the attachments in scene.json's body, as far as they follow from settings alone."""
+    """Return the attachments of scene.json's body that depend on settings only."""
     return [{"mechanism": one.object.name, "body": part_identity.renamed(one.object)(one.part)}
             if members.is_mechanism(one.object) else {"body": one.object.name}
             for one in obj.conjac.attachments if members.is_mechanism(one.object) or members.is_volume(one.object)]
@@ -65,7 +65,7 @@ def group_of(attachment: bpy.types.PropertyGroup) -> str:
 
 
 def _carrier_name(attachment: bpy.types.PropertyGroup) -> str:
-    """The bone, the rigid body or the soft one."""
+    """Return the bone, the rigid body or the soft one."""
     return str(attachment.part if members.is_mechanism(attachment.object) else attachment.object.name)
 
 
@@ -103,7 +103,7 @@ def _check_on_flesh(obj: bpy.types.Object, flesh: bpy.types.Object) -> None:
 
 
 def check_bodies(obj: bpy.types.Object, holder: bpy.types.Object, bodies: set[str]) -> None:
-    """Raises BadInput, NoSuchThing where a soft body hangs on what is no body of its mechanism."""
+    """Check that a soft body is attached to bodies of its mechanism. Raises BadInput, NoSuchThing."""
     _check(obj, [one for one in obj.conjac.attachments if one.object is not None])
     if obj.parent == holder and obj.parent_type == "BONE":
         raise BadInput(f'it is parented to the bone "{obj.parent_bone}", which the bake moves, so it would move twice',

@@ -63,7 +63,7 @@ class LettingGo:
         return changing | {"until": store("pin_until", self._until)}
 
     def _strengths(self, store: Callable[[str, NDArray[Any]], str]) -> dict[str, str]:
-        """Weights of soft pins that change, empty where none does."""
+        """Return the weights of soft pins that change, empty if none does."""
         weights = np.array(self._weights)
         changing = np.flatnonzero(np.ptp(weights, axis=0)) if len(weights) else np.zeros(0, dtype=np.int64)
         if not len(changing):

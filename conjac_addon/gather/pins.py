@@ -40,7 +40,7 @@ def is_hard(obj: bpy.types.Object, weights: NDArray[np.float64]) -> NDArray[np.b
 
 
 def report_halves(obj: bpy.types.Object, weights: NDArray[np.float64], report: Callable[[str], None]) -> None:
-    """Say what weights between 0 and 1, (n,), mean where they are no strengths."""
+    """Report the effect of weights between 0 and 1, (n,), that are not strengths."""
     between = int(np.count_nonzero((weights > 0.0) & (weights < catalogue.HARD)))
     if not between or members.has_soft_pins(obj):
         return

@@ -34,7 +34,8 @@ class Performance(session.Bake):
         settings.frame_start, settings.frame_end = start, start + frames - 1
 
     def _command(self, resume: bool) -> list[str]:
-        """The first time an existing bake is not replaced: it becomes a take."""
+        """Return the command that writes the performance. At the first attempt it does not replace an existing bake,
+        which becomes a take."""
         replaces, self._asked = self._asked or not resume, True
         return ["record", str(self.folder), str(self._performed), "--json", *(["--replace"] if replaces else [])]
 

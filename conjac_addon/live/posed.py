@@ -38,7 +38,7 @@ class Posed:
         self._read = mechanism.read_arrays(arrays, owner.name) if owner.type == "ARMATURE" else {}
 
     def objects(self, owner: bpy.types.Object) -> list[bpy.types.Object | None]:
-        """The object of each rigid body, the armature for bones; None where it has gone."""
+        """Return the object of each rigid body, the armature for bones; None for a missing one."""
         if owner.type == "ARMATURE":
             return [owner for _ in self._names]
         return [bpy.data.objects.get(name) for name in self._names]

@@ -1,4 +1,4 @@
-"""Make meshes colliders, and let soft bodies touch what is around them."""
+"""Make meshes colliders, and enable collisions of soft bodies."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ Doing = Generator[str, None, Made]
 
 
 class OnWorker:
-    """Base of such an operator, which gives `work`."""
+    """Base of operators that run in a worker; subclasses implement `work`."""
 
     def work(self, obj: bpy.types.Object, scene: bpy.types.Scene, wait: float) -> Doing[list[str]]:
         """Do it, giving what is being done; each step waits up to `wait` seconds. Returns sentences for the artist.

@@ -61,8 +61,8 @@ class CONJAC_OT_level_ground(Behaviour):
 
 
 def sunk(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
-    """How far [Blender units] the ground plane lies below the grid and all that stands on it: it was put there by what
-    lay deeper then. 0 without such a ground."""
+    """Return the distance [Blender units] of the ground plane below the grid and everything on it, after the objects
+    that lay lower have gone. 0 without such a ground."""
     settings = members.shared_settings(obj)
     if not settings.use_ground or settings.ground_object is not None:
         return 0.0
@@ -204,8 +204,8 @@ def _any_moves_itself(mechanism: bpy.types.Object) -> bool:
 
 
 def box(obj: bpy.types.Object, to: Matrix | None = None) -> tuple[Vector, Vector]:
-    """The lowest and the highest corner of an object's box in the world, in Blender units. to: where an instance of
-    the world that it is in stands."""
+    """Return the lowest and the highest corner of an object's box in the world, in Blender units. to: where an instance
+    of the world that it is in stands."""
     place = obj.matrix_world if to is None else to @ obj.matrix_world
     corners = [place @ Vector(corner) for corner in obj.bound_box]
     return (Vector(tuple(min(corner[axis] for corner in corners) for axis in range(3))),

@@ -70,7 +70,7 @@ def show(owner: bpy.types.Object, places: Places, arrays: Path, start: int, scal
 
 
 def _delta_rotation(obj: bpy.types.Object) -> Array:
-    """(3, 3), which stands before the object's own rotation."""
+    """Return the delta rotation (3, 3), which is applied before the object's own rotation."""
     if obj.rotation_mode == "AXIS_ANGLE":
         return np.eye(3)  # scripts and panels of Blender have no delta for it
     if obj.rotation_mode == "QUATERNION":
@@ -81,7 +81,7 @@ def _delta_rotation(obj: bpy.types.Object) -> Array:
 
 
 def hide(owner: bpy.types.Object) -> None:
-    """Take the keyframes of a bake away, and the graphs of its motors."""
+    """Remove the keyframes of a bake and the graphs of its motors."""
     for obj in playing(owner):
         action.hide(obj)
     for obj in moved_by(owner):
@@ -89,12 +89,12 @@ def hide(owner: bpy.types.Object) -> None:
 
 
 def playing(owner: bpy.types.Object) -> list[bpy.types.Object]:
-    """The objects that play keyframes of this mechanism's bake."""
+    """Return the objects that play keyframes of this mechanism's bake."""
     return [obj for obj in moved_by(owner) if action.ours(obj) is not None]
 
 
 def moved_by(owner: bpy.types.Object) -> list[bpy.types.Object]:
-    """The objects that a bake of this mechanism may give keyframes: itself, and those of its collection."""
+    """Return the objects that a bake of this mechanism may give keyframes: itself, and those of its collection."""
     collection = owner.conjac.mechanism.collection
     return [owner, *(collection.all_objects if collection is not None else ())]
 
@@ -131,15 +131,15 @@ def bone_tracks(armature: bpy.types.Object, places: Places, read: dict[str, NDAr
 
 
 def _has_own_keyframes(bone: bpy.types.PoseBone) -> bool:
-    """An animated bone that nothing simulated takes along goes on playing its own animation."""
+    """Whether an animated bone keeps its own animation, as no simulated bone moves it."""
     settings = bone.conjac
     return settings.role == "animated" and not any(
         above.conjac.role == "simulated" for above in bone.parent_recursive)
 
 
 def read_arrays(folder: Path, armature: str) -> dict[str, NDArray[Any]]:
-    """Return the arrays for playing that gathering has left, see `gather.armature.Playback`. Raises BadInput where they
-    are not."""
+    """Return the arrays that gathering wrote for playback, see `gather.armature.Playback`. Raises BadInput if they are
+    missing."""
     try:
         found = {name: read_npy(folder / f"mechanism_{name}.npy", folder.parent)
                  for name in ("spaces", "tops", "offsets", "scales")}

@@ -73,7 +73,7 @@ _shown: dict[int, float] = {}  #: by session_uid: when a panel last showed it
 
 
 def known(obj: bpy.types.Object) -> tuple[Advice, ...]:
-    """Return the last advice on an object, nothing before the first look; a timer looks again."""
+    """Return the cached advice on an object, empty before it was first examined; a timer updates it."""
     until, advice = _found.get(obj.session_uid, (0.0, ()))
     _shown[obj.session_uid] = time.monotonic()
     # a background Blender has no panels to draw
@@ -83,7 +83,7 @@ def known(obj: bpy.types.Object) -> tuple[Advice, ...]:
 
 
 def is_quasistatic(obj: bpy.types.Object) -> bool:
-    """Whether no dynamic node is known of; before the first look by the names of its groups alone."""
+    """Whether no dynamic node is known; before the object is examined, by the names of its groups alone."""
     if obj.session_uid in _found:
         return any(one.key == "wobble" for one in known(obj))
     return (members.moves_dynamic_nodes(obj) and not len(obj.conjac.handles)
@@ -91,7 +91,7 @@ def is_quasistatic(obj: bpy.types.Object) -> bool:
 
 
 def look() -> None:
-    """Look at the objects that panels have shown, and draw the panels again where something is new."""
+    """Examine the objects that panels have shown, and redraw the panels if there are changes."""
     now, changed = time.monotonic(), False
     objects = {obj.session_uid: obj for obj in bpy.data.objects if obj.session_uid in _shown}
     for uid, when in list(_shown.items()):
@@ -187,7 +187,7 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
 
 
 def _touching_nothing(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
-    """Yield advice on objects that a soft body goes through because it collides with nothing."""
+    """Yield advice on a soft body that passes through other objects because it collides with nothing."""
     others = [one for one in scene.objects if one != obj]
     if members.mechanism_of(obj) is not None:
         # a character's flesh is meant to be quick: only what its bones may be stopped by is reported
@@ -224,13 +224,13 @@ def has_dynamic_node(obj: bpy.types.Object) -> bool | None:
 
 
 def is_flat(obj: bpy.types.Object) -> bool:
-    """Whether a soft body lies in a plane, and the artist has not set its thickness."""
+    """Whether a soft body is planar and the artist has not set its thickness."""
     return (members.is_volume(obj) and not obj.conjac.sheet_thickness and not above(obj)
             and min(*obj.dimensions) < FLAT * max(*obj.dimensions))
 
 
 def is_constrained(obj: bpy.types.Object) -> bool | None:
-    """Whether a pin, a bone or a nail holds it; None where that takes an evaluation."""
+    """Whether a pin, a bone or a nail holds it; None if that requires an evaluation."""
     settings = obj.conjac
     if any(one.object is not None for one in (*settings.nails, *settings.attachments)):
         return True
@@ -238,8 +238,8 @@ def is_constrained(obj: bpy.types.Object) -> bool | None:
 
 
 def limp(obj: bpy.types.Object, scene: bpy.types.Scene) -> float | None:
-    """The slowest wobble [Hz] of what something holds, where its weight bends it by more than it swings; None where it
-    was not baked yet, or not with the stiffness that it has."""
+    """Return the slowest wobble [Hz] of what something holds, where its weight bends it by more than it swings; None
+    where it was not baked yet, or not with the stiffness that it has."""
     if not members.is_volume(obj) or not is_pulled(scene) or not is_constrained(obj):
         return None
     found = place.of(obj)
@@ -253,8 +253,8 @@ def limp(obj: bpy.types.Object, scene: bpy.types.Scene) -> float | None:
 
 
 def halved(obj: bpy.types.Object) -> str | None:
-    """Which body of its bake asked for shorter steps in many frames and what makes the bake faster, without a full
-    stop; None where few were shortened."""
+    """Return a sentence, without a full stop, on the body of a bake that shortened the steps of many frames, with a
+    remedy; None if few were shortened."""
     cache = place.cache_of(place.of(obj).folder)
     found, done = cache.diagnostics.halved(), len(cache.frames_done())
     if not done or found.count < MANY * done:
@@ -287,7 +287,7 @@ def of_blender(scene: bpy.types.Scene) -> list[bpy.types.Object]:
 
 
 def is_led(obj: bpy.types.Object) -> bool:
-    """Whether something moves an object or bends its mesh before the simulation takes it in."""
+    """Whether an object moves or deforms before the simulation."""
     keys = obj.data.shape_keys
     if any(animated.is_animated(obj, path) for path in TRANSFORMS):
         return True
@@ -301,9 +301,8 @@ def is_led(obj: bpy.types.Object) -> bool:
 
 
 def renamed_pin(obj: bpy.types.Object) -> str | None:
-    """A group that looks like the one that pinned it but is called otherwise; None where the map has its own, and where
-    no group looks like it.
-    """
+    """Return a group that resembles the missing pin group, probably renamed; None if the map has its group, or no group
+    resembles it."""
     name = obj.conjac.pin_group
     if not name or name in obj.vertex_groups or name in obj.data.attributes:
         return None
@@ -358,7 +357,7 @@ def hangs_free(mechanism: bpy.types.Object) -> bool:
 
 
 def unregister() -> None:
-    """Drop the timer and what was found."""
+    """Remove the timer and the cached advice."""
     if bpy.app.timers.is_registered(look):
         bpy.app.timers.unregister(look)
     _found.clear()

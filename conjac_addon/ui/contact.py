@@ -1,4 +1,4 @@
-"""The Contact section of soft bodies and colliders: what they touch, in plain words."""
+"""The Contact section of soft bodies and colliders, with their contacts in plain words."""
 
 from __future__ import annotations
 

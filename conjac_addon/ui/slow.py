@@ -1,4 +1,4 @@
-"""Why a bake is slow while it runs, and what would make it faster."""
+"""Reasons why a running bake is slow, and remedies."""
 
 from __future__ import annotations
 

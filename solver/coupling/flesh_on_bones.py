@@ -52,7 +52,7 @@ class FleshOnBones(Coupling, SteppedSoft, System[CoupledStage]):
     prefix.
     """
 
-    max_tries = 4  #: tries of a step whose projected end is blocked by contact
+    max_tries = 4  #: attempts of a step whose projected end is blocked by contact
 
     def __init__(self, soft: NodesPart, jointed: JointsPart, integrator: Integrator, by_body: bool = False) -> None:
         """integrator: of both. by_body: whether the mechanisms need the forces of soft bodies on each rigid body."""

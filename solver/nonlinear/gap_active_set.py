@@ -42,13 +42,13 @@ class PenalisedEvaluation:
 class GapActiveSet:
     """One stage: min ½ |v − v̂|²_M + (a/b) W subject to open gaps. [Ascher 28]"""
 
-    max_iterations = 60  #: iterations before the stage has not converged
+    max_iterations = 60  #: largest number of iterations of a stage
     #: rounds of contact detection along a direction in an iteration: new pairs are added to the program
     detection_rounds = 4
     penalty_ratio = 2.0  #: penalty of a violated gap relative to the largest multiplier
-    closed = 0.05  #: admissible violation relative to the smallest gap that a stage enforces
-    free = 1.0e-6  #: relative to that: violation without a penalty
-    closer = 0.5  #: relative to the net force: a smaller one after a full step is accepted without a merit test
+    closed = 0.05  #: admissible violation, relative to the smallest gap that a stage enforces
+    free = 1.0e-6  #: violation without a penalty, relative to the admissible one
+    closer = 0.5  #: relative to the net force: a smaller one after a full step is accepted without a test of the merit
     shortest = 1.0e-8  #: smallest step length of the line search
 
     def __init__(self, problem: StageProblem, bounds: Sequence[Bounds], solver: StageSolver, open_by: float) -> None:

@@ -15,8 +15,8 @@ from .initial_guess import backtrack_to_step_start
 from .limits import StopRule
 from .problem import Evaluation, StageProblem
 
-MAX_ITERATIONS = 40  #: after these a stage is accepted, or not converged
-PATIENCE = 15  #: iterations on one factor
+MAX_ITERATIONS = 40  #: number of iterations after which a stage is accepted or has not converged
+PATIENCE = 15  #: largest number of iterations on one factor
 
 
 class GroundImpactEuler(FallbackEuler):
@@ -33,7 +33,7 @@ class GroundDirections(DescentDirections):
     or no full step is accepted."""
 
     astray = 4.0  #: relative to the last step: a reused factor with a longer direction is replaced
-    memory = 8  #: pairs of steps and changes of the residual that quasi-Newton directions use
+    memory = 8  #: number of secant pairs of quasi-Newton directions
 
     def __init__(self) -> None:
         self._pairs = SecantPairs(self.memory)

@@ -23,8 +23,8 @@ COMPLIANT_PINS_REMEDY = ("Leave more room there, animate it more slowly, lower t
                          "Yield")
 CRUSHED_REMEDY = "Keep them further apart there, or make the object between them thinner"
 INCREMENTS = 60  #: largest number of increments of the prescribed displacement
-STALLED = 8  #: so many increments that leave nearly all of what was left before them are in vain
-LEFT = 0.99  #: share of it that is nearly all
+STALLED = 8  #: number of increments after which the motion is blocked, if they leave nearly all of it
+LEFT = 0.99  #: fraction of the motion that is nearly all of it
 
 
 def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) -> tuple[Vec, Vec]:
