@@ -1,4 +1,4 @@
-"""The panel says what a draft leaves out, and what of a body's settings it refuses, before anything is baked."""
+"""Before a bake, the panel lists what a draft leaves out, and which settings of a body it refuses."""
 
 import bpy
 import pytest

@@ -1,4 +1,4 @@
-"""Scenes of jointed bodies: what is wrong with one is said in a sentence, and a change is told in plain names."""
+"""Scenes of jointed bodies: errors are reported in a sentence, and changes by plain names."""
 
 import copy
 

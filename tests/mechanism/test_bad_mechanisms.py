@@ -44,7 +44,7 @@ def arm(folder, *changes, **options):
 
 
 def bake(job, capsys):
-    """(exit code, what was said); what the cache holds is finite, and nothing was raised to the top."""
+    """Return (exit code, output). Checks that the cache is finite and that no exception escaped."""
     code = main(["bake", str(job)], read_stdin=False)
     said = capsys.readouterr().err
     assert "Traceback" not in said and "report this" not in said

@@ -37,7 +37,7 @@ def draft_job(folder, young=1e5, **scene):
 
 
 def baked(folder, **how):
-    """Vertices at each frame, (f, v, 3), and what was said."""
+    """Return the vertices at each frame, (f, v, 3), and the log."""
     told = Listening()
     simulate.bake(folder, told, **how)
     cache = Cache(folder / "cache")
