@@ -26,7 +26,7 @@ MENUS = {
     "material": ("Material", "How the body resists being deformed"),
     "damping": ("Damping Law", "What the material itself loses when it moves"),
     "carry": ("Inside", "What maps of the material do below the surface"),
-    "spot": ("Spots Move", "How a painted spot, or what is around a handle, moves on its own"),
+    "spot": ("Spots Move", "How a painted spot, or the surroundings of a handle, moves"),
     "fiber_material": ("Fibers", "What fibers add to the material"),
     "friction": ("Friction", "What holds the body against sliding on the ground"),
     "fiber_field": ("Fiber Direction", "Which way the fibers run in the rest shape"),

@@ -163,13 +163,13 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         default=0, override=OVERRIDABLE)
     kind: bpy.props.EnumProperty(
         name="Kind", description="What ConJac simulates this object as", default=kinds.NONE, override=OVERRIDABLE,
-        items=[item(kinds.NONE, "None", "ConJac does nothing with it", kinds.NUMBERS[kinds.NONE]),
+        items=[item(kinds.NONE, "None", "Not simulated", kinds.NUMBERS[kinds.NONE]),
                item(kinds.SOFT_BODY, "Soft Body", "A mesh that bends and swings", kinds.NUMBERS[kinds.SOFT_BODY]),
                item(kinds.CLOTH, "Cloth", "A mesh whose faces stretch, shear and fold", kinds.NUMBERS[kinds.CLOTH]),
                item(kinds.ROPE, "Rope", "A mesh whose edges are ropes or wires", kinds.NUMBERS[kinds.ROPE]),
                item(kinds.COLLIDER, "Collider", "A mesh that soft bodies collide with",
                     kinds.NUMBERS[kinds.COLLIDER]),
-               item(kinds.MECHANISM, "Mechanism", "Jointed rigid bodies: an armature, or an Empty that stands for "
+               item(kinds.MECHANISM, "Mechanism", "Jointed rigid bodies: an armature, or an Empty that represents "
                     "rigid body objects", kinds.NUMBERS[kinds.MECHANISM])])
     enabled: bpy.props.BoolProperty(
         name="ConJac", description="The old name of a kind that is not None", get=renamed.is_enabled,
@@ -208,11 +208,11 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
                  "of the mesh; the warp runs along U", 1)])
 
     soft_pins: bpy.props.BoolProperty(
-        name="Soft Pins", description="Weights of Pin are strengths: 1 is hard, lower weights give way, the more the "
-        "lower they are. If off, weights above 0.5 are hard and the others do nothing, as in files of earlier versions",
+        name="Soft Pins", description="Weights of Pin are strengths: 1 is hard, and lower weights give way more. "
+        "If off, weights above 0.5 are hard and others have no effect, as in files of earlier versions",
         default=False, override=OVERRIDABLE)
     follow_object: bpy.props.PointerProperty(
-        name="Follow", description="Object whose movement and rotation carry the body along, so that it feels less "
+        name="Follow", description="Object whose motion carries the body along, which reduces the effect of "
         "inertia", type=bpy.types.Object, override=OVERRIDABLE)
     use_sewing: bpy.props.BoolProperty(
         name="Sewing", description="Edges without a face are seams: they pull the cloth together and keep it together",

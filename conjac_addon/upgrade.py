@@ -48,7 +48,7 @@ def check(obj: bpy.types.Object) -> None:
     """
     if obj.conjac.version > VERSION:
         raise errors.BadInput("its settings were saved by a newer ConJac (version "
-                              f"{obj.conjac.version} of the settings, this one knows {VERSION})", "Update ConJac",
+                              f"{obj.conjac.version} of the settings, this one supports {VERSION})", "Update ConJac",
                               obj.name)
     for group, prop, number in unknown_choices(obj):
         bone = next((f' of "{one.name}"' for one in _bones(obj) if one.conjac == group), "")

@@ -120,7 +120,7 @@ class Evaluation(TakenUp):
         if off is None:
             return
         why, remedy = off
-        raise BadInput(f"{doing}, but {why}, so it stands still",
+        raise BadInput(f"{doing}, but {why}, so it does not move",
                        f"{remedy}, or {instead}" if instead else remedy, obj.name)
 
     def origin(self, obj: bpy.types.Object) -> Array:

@@ -96,7 +96,7 @@ classes = (
         "Let the selected meshes fall and wobble: soft bodies, fine enough to bend, above a ground", **QUICK),
     operator(
         "quick_cloth", quick, "ConJac Cloth",
-        "Let the selected meshes fall and fold: cloth, fine enough to fold, above what it drapes over", **QUICK),
+        "Let the selected meshes fall and fold: cloth, fine enough to fold, above the objects below", **QUICK),
     operator(
         "add_ready", ready, "Add Ready Scene", "Add a small scene at the 3D cursor that is ready to play and bake",
         scene=EnumProperty(

@@ -106,7 +106,7 @@ def _add_cuts(mesh: bpy.types.Mesh, cuts: Sequence[CutMade], mirrored: bool) -> 
     count = len(rest)
     for cut in cuts:
         if cut.parents.size and cut.parents.max() >= len(rest):
-            raise IndexError("a new vertex stands between vertices that are not there")
+            raise IndexError("a new vertex is between vertices that do not exist")
         rest = cut.add_to(rest)
     triangles, source = cuts[-1].triangles, cuts[-1].source
     outer = source >= 0

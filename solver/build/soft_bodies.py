@@ -355,7 +355,7 @@ def pulls_of(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> lis
                                   place[None])
             if not len(near):
                 with blame(job.scene, one.body, f"pulls[{k}].radius"):
-                    raise BadScene("a pull is near none of its nodes", "Move it to the body or raise its radius")
+                    raise BadScene("a pull is not near any of its nodes", "Move it to the body or raise its radius")
             nodes = (near + start).astype(np.int32)
             # by mass, so that a finer mesh is pulled no harder
             share = pull.stiffness * mass[nodes] / mass[nodes].sum()

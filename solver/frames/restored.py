@@ -39,7 +39,7 @@ def check_numbers(arrays: Mapping[str, NDArray[Any]]) -> None:
         if values.dtype.kind not in "biuf" or (values.dtype.kind == "f" and values.dtype != np.float64):
             raise ValueError(f'"{name}" is {values.dtype}')
         if values.dtype.kind == "f" and not (np.abs(values) <= LARGEST).all():
-            raise ValueError(f'"{name}" holds what is no number')
+            raise ValueError(f'"{name}" contains values that are not numbers')
 
 
 @contextmanager

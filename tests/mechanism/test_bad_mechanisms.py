@@ -73,7 +73,7 @@ def test_what_rounding_leaves_of_a_zero_is_no_slip(tmp_path, capsys):
     (f"{BODY}.rotation", [0, 0, 0, 0], "is zero"),
     (f"{BODY}.name", "Upper", "two rigid bodies"),
     (f"{JOINT}.child", "Foot", "which is not there"),
-    (f"{JOINT}.child", "Upper", "hangs on two joints"),
+    (f"{JOINT}.child", "Upper", "is attached to two joints"),
     ("mechanisms.0.joints.0.parent", "Lower", "in a circle"),
     (f"{JOINT}.low", [0.0], "limits on one side"),
     (f"{JOINT}.start", [0.0, 1.0], "2 numbers in start"),

@@ -37,7 +37,7 @@ class ProjectiveEngine(ApartEngine[ProjectedBody]):
 
     def _prepare(self, job: Job) -> tuple[Job, Sequence[Prepared]]:
         if not _is_apart(job.scene):
-            raise BadInput("what hangs on others, or is sewn, is not played by projective dynamics",
+            raise BadInput("attached or sewn cloth is not played by projective dynamics",
                            "Play it by Coarse Cells")
         job = _by_projections(job)
         return job, prepare_all(job, self._report, volumes_of(job, self._report))
