@@ -253,7 +253,7 @@ def test_bad_bodies_and_frames_are_named():
     bodies, joints = parts(rng, [("a", None), ("b", "a")])
     with pytest.raises(BadScene, match='"a": there are two bodies'):
         build([*bodies, bodies[0]], joints)
-    with pytest.raises(BadScene, match='"to c": its child "c" is none'):
+    with pytest.raises(BadScene, match='"to c": its child "c" is not a body'):
         build(bodies, [*joints, Joint("to c", "fixed", "c", None, np.eye(4), np.eye(4))])
     with pytest.raises(BadScene, match='"a": its inertia is not'):
         build([Body("a", np.full((6, 6), np.nan)), bodies[1]], joints)
