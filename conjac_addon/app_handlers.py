@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-#: a list of bpy.app.handlers, which this Blender may not have, and what stands in it
+#: a list of bpy.app.handlers, which this Blender may not have, and its handler
 Handler = tuple[str, Callable[..., Any]]
 
 

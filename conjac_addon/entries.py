@@ -18,7 +18,7 @@ LAST_SUBFRAME = 0.999999
 #: of a spot: the node in its middle alone
 SINGLE: Item = item("none", "Single Node", "As the node nearest to its middle", 0)
 
-#: of a handle: what the body's own menu says
+#: of a handle: as set in the body's own menu
 AS_BODY: Item = item("body", "As Painted Spots", "As set in Spots Move", 100)
 
 

@@ -116,7 +116,7 @@ def owner(obj: bpy.types.Object) -> bpy.types.Object:
             pushed = _mechanism_at(together, scene)
             if pushed is not None:
                 return pushed
-            # a copy of the one that leads says that it leads as well
+            # a copy of the leading object is marked as leading, too
             return next((one for one in together if one.conjac.cache.leads and not identity.is_shared(one)),
                         together[0])
     return obj

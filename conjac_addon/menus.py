@@ -9,9 +9,9 @@ from pathlib import Path
 from ..solver import catalogue
 from ..solver.catalogue import Entry
 
-FIBERS = "fibers"  #: of the menu of what a preview shows
+FIBERS = "fibers"  #: identifier in the menu of previews
 
-#: what becomes of bakes of another file: identifier → label and what it does
+#: choices for bakes of another file: identifier → label and description
 SHARING = {
     "SHARE": ("Share", "Go on playing the other file's bake until the first bake in this file."),
     "COPY": ("Copy", "Copy the frames, so that this file has bakes of its own."),

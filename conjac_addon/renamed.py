@@ -57,7 +57,7 @@ def _words(keywords: dict[str, Any], group: str, name: str) -> dict[str, Any]:
     return words | {"description": description, "get": read, "set": write}
 
 
-#: what only the property itself has
+#: keywords that only the property itself has
 _NOT_OF_ALIASES = frozenset({"attr", "update", "get", "set"})
 
 

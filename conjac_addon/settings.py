@@ -30,7 +30,7 @@ OF_SOLVER = ("method", "integrator", "stage_solver")
 #: before there was one have 0
 VERSION = 1
 
-#: those of which an artist may choose none, and what the menu says of that
+#: families with the choice *None*, and its menu item
 OPTIONAL = {"fiber_material": item("none", "None", "The same in every direction", 0),
             "friction": item("none", "None", "No friction on the ground", 0),
             "spot": entries.SINGLE}
@@ -348,7 +348,7 @@ for _group in set(classes) - set(identity.classes):
         # keyframes would be read once and change what is baked with the frame that the artist looks at
         if _name not in _over_time:
             _property.keywords["options"] = _property.keywords.get("options", set()) - {"ANIMATABLE"}
-        # what scripts set, Blender tells nobody else
+        # Blender notifies nobody else of changes by scripts
         if _property.function is not bpy.props.CollectionProperty and "get" not in _property.keywords:
             _property.keywords.setdefault("update", changes.note)
 

@@ -31,7 +31,7 @@ def _name_kinds_and_solver(settings: CONJAC_Settings) -> None:
         settings.kind = kinds.suiting(settings.id_data.type)
     for name in CONJAC_Solver.NAMES & set(settings.keys()):
         value = settings.pop(name)
-        # a library override has its own value already, and beside it what the library says
+        # a library override has its own value already, besides the library's
         if not settings.solver.is_property_set(name):
             if settings.solver.bl_rna.properties[name].type == "ENUM":
                 settings.solver[name] = value  # the number, known or not

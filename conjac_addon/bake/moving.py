@@ -270,7 +270,7 @@ def link(source: str, target: str) -> None:
     """Let a file be in a second place too, or a copy of it where that cannot be. Raises OSError."""
     with suppress(FileNotFoundError):
         os.unlink(target)
-    # those are added to where they stand; all others are written anew and then take the old ones' place
+    # these files are appended in place; all others are written to a new file that replaces the old one
     if not source.endswith((LOG, PC2.suffix)):
         with suppress(OSError):  # another disk, or one without links
             os.link(source, target)

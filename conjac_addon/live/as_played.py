@@ -58,7 +58,7 @@ def choose(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
     engine, bodies = _read(owner.conjac)["engine"], members.soft_bodies(owner, scene)
     for one in _moved(owner, scene):
         if _has_chosen(one):
-            continue  # what was before is known
+            continue  # the settings of before are known
         solver, values = one.conjac.solver, dict(SETTINGS[engine]) | {"step": jobs.STEP}
         if not bodies:
             values = {"step": min(solver.step, jobs.RIGID_STEP)}

@@ -51,10 +51,10 @@ class Played:
             stop(one)
         self.ended: str | None = None  #: a sentence, "" where the artist ended it
         self.failed = False  #: whether it was no wish of the artist
-        self.text = "Reading the scene"  #: where it stands
+        self.text = "Reading the scene"  #: present state
         self.notes: list[str] = []
         self.frame: Any = None  #: the last record of board.FRAME
-        self.records = False  #: whether what is performed is recorded
+        self.records = False  #: whether the performance is recorded
         self.performed: tuple[Path, int] | None = None  #: a file of it, and how many frames it has
         self.grabs: dict[int, NDArray[Any]] = {}  #: records of board.GRAB by id
         self._taken = 0

@@ -42,7 +42,7 @@ def light_branches(above: Mapping[str, str], masses: Mapping[str, float]) -> set
         hanging[above[name]] += hanging[name]
         below[above[name]].append(name)
     light = [name for name in above if len(below[above[name]]) > 1 and hanging[name] < LIGHT * sum(masses.values())]
-    for name in light:  # grows while it is gone through
+    for name in light:  # the list grows during the loop
         light += [child for child in below[name] if child not in light]
     return set(light)
 

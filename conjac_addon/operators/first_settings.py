@@ -33,12 +33,12 @@ SLOWEST = 0.3  #: that wobble times its length over the speed of waves √(E/ρ)
 #: share of its height by which a block on the ground is squeezed by its weight, at most: what is softer splashes
 SAG = 0.06
 LAYER = 0.147  #: slowest wobble of a layer that something holds from within, times its depth over √(E/ρ)
-HANGS = 0.15  #: share of its depth by which such a layer hangs from what holds it, at most
+HANGS = 0.15  #: largest sag of such a layer from its support, relative to its depth
 #: share of its height by which a block that is heavy all over sinks into the ground: what lands goes ten times as deep
 #: and more. Were it half of that bodies of 20 cm that fall from 1 m would turn by degrees, docs/ground.md
 SINK = 0.0003
 GIVES = 6.0  #: 24 π (1 - ν) G r / (5 - 6 ν) over E r, of a stiff ball in an elastic body where ν is 0.45
-WELD_FIRM = 10.0  #: of what an edge of the body resists with: a weld
+WELD_FIRM = 10.0  #: stiffness of a weld relative to that of an edge of the body
 HALF_LIFE = 0.75  #: of what wobbles [s]
 TIED = 1.0e5  #: how firmly the end of a new rope is welded [N/m]
 
@@ -111,7 +111,7 @@ def _stiffen(settings: bpy.types.PropertyGroup, stiffness: float) -> None:
     """Young's modulus [Pa], and where its map is painted 1, unless they were set."""
     if settings.is_property_set("youngs_modulus"):
         return
-    settings.youngs_modulus = float(f"{stiffness:.3g}")  # more digits would say more than is known
+    settings.youngs_modulus = float(f"{stiffness:.3g}")  # more digits would suggest an accuracy that is not there
     if not settings.is_property_set("youngs_modulus_high"):
         settings.youngs_modulus_high = painted_default(catalogue.YOUNGS_MODULUS, settings.youngs_modulus)
 

@@ -53,7 +53,7 @@ def _join(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
     if members.owner(obj) == obj:
         others = [one for one in members.soft_bodies(obj, scene) if one != obj]
         if others:
-            # asked as if the newcomer were not there, the first of them leads
+            # without the newcomer, the first of them would lead
             identity.lead(others[0], True)
     leading = members.owner(obj)
     if leading == obj or members.is_mechanism(leading) or members.is_cloth(obj) or members.is_rope(obj):

@@ -16,7 +16,7 @@ def loses_paint(obj: bpy.types.Object) -> bool:
     return not obj.data.is_editable or obj.data.override_library is not None
 
 
-#: what `unless` asks before something is painted
+#: condition of `unless` for painting
 UNPAINTABLE = (loses_paint, "Its mesh is linked from another file, and Blender saves no paint on it: make the mesh "
                "local first, by Object > Relations > Make Local > Selected Objects and Data")
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...solver.errors import BadInput
 
-#: vertex group that says what is soft, and what is put behind a bone's name for what it holds
+#: vertex group of the soft vertices, and the suffix of a bone's group of attached ones
 SOFT, ATTACHED = "Soft", "{} Held"
 
 #: share of each bone's vertices, those farthest from it, that are soft until the artist paints them

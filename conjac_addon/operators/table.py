@@ -48,13 +48,13 @@ from . import (
 )
 from .light import operator
 
-#: methods of what runs behind the window
+#: methods of background operators
 BEHIND = ("invoke", "modal", "cancel")
 
 #: the method of what has a tooltip for each moment
 TELLS = ("description",)
 
-#: what is no step of undo, or is one that has nothing to adjust
+#: operators without an undo step, or with a step without adjustable properties
 NO_STEP: set[Any] = set()
 UNDO: set[Any] = {"UNDO"}
 

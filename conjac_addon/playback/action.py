@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 #: custom properties of our action: what it switched off and found (JSON), and the action that it stands for
 FOUND, STANDS_FOR = "conjac_found", "conjac_stands_for"
 
-#: custom property of a bone that our action says something of: what it was called then
+#: custom property of a bone in a baked action: its name at that time
 CALLED = "conjac_called"
 
 CHANNELS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")

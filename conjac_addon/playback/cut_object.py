@@ -62,7 +62,7 @@ def make(obj: bpy.types.Object, mesh: bpy.types.Mesh, mirrored: bool, cuts: Sequ
         shown[SHOWS] = obj
         for above in list(shown.modifiers)[: modifier.place(obj) + (modifier.find(obj) is not None)]:
             shown.modifiers.remove(above)
-        shown.conjac.simulate_after = simulate_after.MESH  # what is left stands below
+        shown.conjac.simulate_after = simulate_after.MESH  # all other modifiers are below
         for collection in obj.users_collection:
             collection.objects.link(shown)
     old = shown.data

@@ -44,7 +44,7 @@ SLACK = 1.0
 #: of a bake's frames: so many with shorter steps are worth a sentence
 MANY = 0.25
 
-#: what keyframes of an object's place change
+#: channels that keyframes of an object's transform change
 TRANSFORMS = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale", "delta_location",
               "delta_rotation_euler", "delta_rotation_quaternion", "delta_scale")
 
@@ -64,7 +64,7 @@ class Advice:
 
     key: str
     text: str  #: without a full stop
-    operator: str = ""  #: what mends it
+    operator: str = ""  #: the remedy
     button: str = ""
 
 
@@ -352,7 +352,7 @@ def hangs_free(mechanism: bpy.types.Object) -> bool:
     try:
         plan, _ = sources.plan(mechanism)
     except BadInput:
-        return False  # the bake says what is wrong
+        return False  # the bake reports the error
     return all(one.joint is None and not one.animated for one in plan if one.parent is None)
 
 

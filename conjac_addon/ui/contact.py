@@ -10,7 +10,7 @@ from ..gather import contact as contacts
 from ..text import hint, setting
 from . import fields
 
-#: how many of what is touched are named
+#: how many objects in contact are named
 NAMED = 3
 
 

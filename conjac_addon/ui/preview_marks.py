@@ -20,7 +20,7 @@ COLOURS = {
     previews.FUSED: (1.0, 0.2, 0.2, 1.0)}
 WIDTH = 1.5  #: of lines [px]
 
-#: what the GPU has of a preview: the preview itself, what it depends on besides, and the batch
+#: GPU data of a preview: the preview, its other dependencies, and the batch
 _batches: dict[tuple[int, str], tuple[Any, Any, Any]] = {}
 
 
