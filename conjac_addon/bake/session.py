@@ -329,7 +329,7 @@ class Bake:
             try:
                 self.note(*show(obj, self.scene(), self.folder, cache, key))
             except ConJacError:
-                if not self.progress.error:  # else why the bake stopped says more, such as that its folder has gone
+                if not self.progress.error:  # else the bake's own error says more
                     raise
 
     def _tell(self, *messages: dict[str, Any]) -> None:
