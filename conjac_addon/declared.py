@@ -117,7 +117,7 @@ class JobField:
 
     @property
     def label(self) -> str:
-        """Return what the artist reads; "" where another declaration has it."""
+        """Return the label; "" where another declaration has it."""
         if self.called or self.param:
             return self.called or self.param.label  # type: ignore[union-attr]
         return "" if self.definition is None else str(self.definition.keywords["name"])

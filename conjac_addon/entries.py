@@ -89,7 +89,7 @@ class CONJAC_Cut(bpy.types.PropertyGroup):
 
 
 class CONJAC_Nail(bpy.types.PropertyGroup):
-    """One nail: what holds a part of the body, and when."""
+    """One nail: the Empty that holds a part of the body, and the frames."""
 
     __slots__ = ()
 
@@ -112,7 +112,7 @@ class CONJAC_Pull(bpy.types.PropertyGroup):
 
 
 class CONJAC_Weld(bpy.types.PropertyGroup):
-    """One weld: what the body sticks to, and until when."""
+    """One weld: the object to which the body sticks, and the end."""
 
     __slots__ = ()
 

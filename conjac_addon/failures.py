@@ -34,7 +34,7 @@ class Failure:
 
     @property
     def operator(self) -> str:
-        """The operator that mends it, "" where none does alone."""
+        """Return the operator that fixes it, "" without one."""
         return next((name for phrase, name in REMEDIES if phrase in self.text), "")
 
 

@@ -1,9 +1,9 @@
 """`Object.conjac`: every setting of a soft body, made from solver/catalogue.
 
-A parameter of a choice in FAMILIES becomes a property with its own key, a paintable one a second one, `<key>_high`, for
-where its map is painted 1. A map becomes `<key>_group`. What only the numerics know stands in a group of its own,
-`Object.conjac.solver`; `holder` says what stands where.
-Lengths are in Blender units here; `si` turns a property into SI.
+A parameter of a choice in FAMILIES becomes a property with its own key, and a paintable one a second one, `<key>_high`,
+for the value where its map is painted 1. A map becomes `<key>_group`. Settings of the numerics are in a group of their
+own, `Object.conjac.solver`; `holder` returns the group of a property. Lengths are in Blender units here; `si` converts
+a property to SI.
 """
 
 import functools
@@ -81,7 +81,7 @@ def default_group(entry: Entry) -> str:
 
 
 def is_chosen(settings: bpy.types.PropertyGroup, entry: Entry) -> bool:
-    """Whether the artist has named what a map is painted in."""
+    """Whether the artist has named the group of a map."""
     return getattr(settings, f"{entry.key}_group") not in ("", default_group(entry))
 
 

@@ -44,8 +44,8 @@ _STEPS: tuple[Callable[[CONJAC_Settings], None], ...] = (_name_kinds_and_solver,
 
 
 def check(obj: bpy.types.Object) -> None:
-    """Raises BadInput where a newer ConJac saved what this one cannot read: with the object, what it is, and a way out.
-    """
+    """Raises BadInput if a newer ConJac saved settings that this one cannot read: with the object, the setting, and a
+    remedy."""
     if obj.conjac.version > VERSION:
         raise errors.BadInput("its settings were saved by a newer ConJac (version "
                               f"{obj.conjac.version} of the settings, this one supports {VERSION})", "Update ConJac",
@@ -61,8 +61,7 @@ _refusals: dict[int, tuple[int, str]] = {}
 
 
 def refusal(obj: bpy.types.Object) -> str:
-    """Return the reason of a refusal as a sentence, empty where all is well; looked up anew where something has
-    changed."""
+    """Return the reason of a refusal as a sentence, empty without one; updated after a change."""
     when, reason = _refusals.get(obj.session_uid, (-1, ""))
     if when == changes.count():
         return reason

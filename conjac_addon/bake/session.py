@@ -303,7 +303,7 @@ class Bake:
         self._end(code, text)
 
     def _until_object_mode(self, why: str) -> Iterator[bool]:
-        """Wait while the artist edits what is read, or what is played on: Blender would give a shape standing still."""
+        """Wait while the artist edits an object that is read or played on, whose shape Blender would not update."""
         while (edited := self._edited()) is not None and not (self._cancelled or self._paused):
             mode = "Sculpt" if edited.mode == "SCULPT" else "Edit"
             self._wait_for(f"{why} leave the {mode} Mode of {edited.name}")

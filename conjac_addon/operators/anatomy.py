@@ -70,7 +70,7 @@ def limit_joints(armature: bpy.types.Object, above: Mapping[str, str]) -> None:
 
 
 def _is_limited(bone: bpy.types.PoseBone) -> bool:
-    """Whether the rig says how far a bone turns, about any axis."""
+    """Whether the rig limits the rotation of a bone, about any axis."""
     return any(getattr(bone, f"lock_ik_{axis}") or getattr(bone, f"use_ik_limit_{axis}") for axis in "xyz") or any(
         one.type == "LIMIT_ROTATION" and not one.mute for one in bone.constraints)
 

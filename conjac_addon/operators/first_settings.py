@@ -44,8 +44,10 @@ TIED = 1.0e5  #: how firmly the end of a new rope is welded [N/m]
 
 
 def has_floor(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
-    """Whether a collider lies below all of it and goes down to where a ground would be: what is narrower, such as a
-    bar, or higher, such as a table, it may roll off and fall for ever. It would not reach one below the ground."""
+    """Whether a collider below the whole object extends down to where a ground would be. Without one, the object may
+    roll off a narrower collider, such as a bar, or a higher one, such as a table, and fall forever. A ground would hide
+    a collider below it.
+    """
     corners = [obj.matrix_world @ Vector(corner) for corner in obj.bound_box]
     ground = min(0.0, *(corner.z for corner in corners))
     for one in members.colliders(obj, scene):
@@ -59,8 +61,8 @@ def has_floor(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
 
 
 def suit(obj: bpy.types.Object, scene: bpy.types.Scene, depth: float | None = None, bodies: int = 1) -> None:
-    """Fill in what nobody has set. depth: of a body that does not fall, how far its soft part reaches from what holds
-    it, in Blender units. bodies: how many begin at once, which share a budget of nodes."""
+    """Choose settings that the artist has not set. depth: of a body that does not fall, the extent of its soft part
+    from its support, in Blender units. bodies: number of objects added at once, which share a budget of nodes."""
     settings, unit = obj.conjac, unit_scale(scene)
     _choose(settings.solver, SOLVER)
     if not settings.is_property_set("soft_pins"):

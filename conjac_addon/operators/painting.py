@@ -32,7 +32,8 @@ def leave_other_modes(context: bpy.types.Context, obj: bpy.types.Object) -> None
 
 
 def paint(obj: bpy.types.Object, group: bpy.types.VertexGroup, above: float = PAINTED) -> None:
-    """Let the artist paint a group of the active object, with a brush whose weight is above what counts for nothing."""
+    """Enter weight paint on a group of the active object, with a brush whose weight is above the threshold of an
+    effect."""
     obj.vertex_groups.active = group
     bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
     # a gradient or a selection that was last used would take the first stroke

@@ -92,7 +92,7 @@ def dominant(obj: bpy.types.Object, rig: bpy.types.Object) -> NDArray[np.int64]:
 
 
 def soft_vertices(obj: bpy.types.Object, rig: bpy.types.Object, bones: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """(n,) what is painted Soft; where nothing is yet, the group is made of what is farthest from the bones."""
+    """Return the vertices painted Soft, (n,); if none is, create the group from those farthest from the bones."""
     group: bpy.types.VertexGroup | None = obj.vertex_groups.get(SOFT)
     count = len(obj.data.vertices)
     soft = np.zeros(count, dtype=bool)

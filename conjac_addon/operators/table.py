@@ -1,4 +1,4 @@
-"""Every operator of ConJac: what Blender shows of it. What it does is the class CONJAC_OT_<name> of its module."""
+"""Every operator of ConJac as Blender shows it. Its behaviour is the class CONJAC_OT_<name> of its module."""
 
 from __future__ import annotations
 

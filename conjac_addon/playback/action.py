@@ -67,7 +67,7 @@ def show(obj: bpy.types.Object, first: int, tracks: Sequence[Track], tolerance: 
 
 
 def hide(obj: bpy.types.Object) -> None:
-    """Take the baked action away, from the NLA too, and bring back what it found. Nothing where none plays."""
+    """Remove the baked action, from the NLA too, and restore what it replaced. Nothing where none plays."""
     action = ours(obj)
     if action is None:
         return
@@ -172,7 +172,7 @@ def parts_of(obj: bpy.types.Object) -> dict[str, Any]:
 
 
 def _constraints(obj: bpy.types.Object, found: dict[str, Any]) -> list[tuple[Any, bpy.types.Constraint]]:
-    """Return the constraints that our action has muted, each with what has it, whatever they are called now.
+    """Return the constraints muted by the baked action with their owners, whatever their present names.
 
     Those of bones that were copied since are copies of muted ones, and count too.
     """

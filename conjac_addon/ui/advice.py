@@ -339,7 +339,7 @@ def is_group_painted(obj: bpy.types.Object, name: str, chosen: bool, inverted: b
 
 
 def stands_on_flesh(mechanism: bpy.types.Object, scene: bpy.types.Scene) -> bool:
-    """Whether what hangs on it bumps into colliders, as tyres do."""
+    """Whether soft bodies attached to a mechanism collide with colliders, as tyres do."""
     below = members.colliders(mechanism, scene)
     return any(members.mechanism_of(body) == mechanism and members.collides(body)
                and any(members.wants(body, one) for one in below) for body in members.soft_bodies(mechanism, scene))
