@@ -39,7 +39,7 @@ IMPORTED = re.compile(r"^from (\.+)([\w.]+) import", re.MULTILINE)
 
 
 def _kernel_sources(root: Path) -> list[Path]:
-    """Files with kernels and whatever these import: where a kernel's helpers and constants stand."""
+    """Return the files with kernels and everything that they import, such as helpers and constants of kernels."""
     texts = {path: path.read_text(encoding="utf-8") for path in root.rglob("*.py")}
     found, ahead = set[Path](), [path for path, text in texts.items() if KERNELS.search(text)]
     while ahead:

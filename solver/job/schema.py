@@ -115,7 +115,7 @@ class Tets(Strict):
 
 
 class Spots(Strict):
-    """Spots that move in a way of their own, whatever the body's `spot` says."""
+    """Spots with their own kind of motion, independent of the body's `spot`."""
 
     spot: Annotated[Choice | None, Family("spot")] = None  #: how they move; None: each by a single node
     weights: Array | None = None  #: (n,): every connected painted patch (> 0.5) is one

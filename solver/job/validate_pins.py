@@ -1,4 +1,4 @@
-"""Checks of what pins a body: weights, their motion, when they let go and how strong they are."""
+"""Checks of a body's pins: weights, motion, release and strength."""
 
 from __future__ import annotations
 

@@ -210,7 +210,7 @@ class Reshape:
         self._bodies[body] = nails.draw(self._job, self._bodies[body], nodes, self._dynamic[body])
 
     def _let_go(self, body: int, frame: int) -> int:
-        """Let pins go that do so at a frame, those of copies too; how many nodes that are."""
+        """Release the pins that end at a frame, including those of copies. Returns their number of nodes."""
         whole = self._bodies[body]
         nodes = np.flatnonzero(np.isin(whole.origin, self._lets_go[body][frame])).astype(np.int32)
         self._bodies[body] = nails.draw(self._job, whole, nodes, self._dynamic[body])

@@ -25,7 +25,7 @@ CELLS = 300  #: in the box of a soft body, about
 
 
 class ProjectiveEngine(ApartEngine[ProjectedBody]):
-    """Cloths, ropes and soft bodies, each by itself but for sheets of cloth, which keep apart."""
+    """Cloths, ropes and soft bodies, stepped independently except for contact between sheets of cloth."""
 
     iterations = (10, 5, 8)
     longer = (2, 3)
@@ -58,7 +58,7 @@ class ProjectiveEngine(ApartEngine[ProjectedBody]):
 
 
 def _is_apart(scene: Scene) -> bool:
-    """Whether each body moves by itself."""
+    """Whether each body moves independently."""
     return bool(scene.bodies) and not (scene.mechanisms or scene.forces or scene.constraints) and not any(
         one.attach or _is_sewn(one) for one in scene.bodies)
 
