@@ -323,7 +323,7 @@ def test_what_flesh_and_bones_remember_stands_in_one_layout(tmp_path):
 def test_rides_that_make_no_sense_are_told(tmp_path):
     world = world_of(arm_job(tmp_path))
     [soft, bones], [ride] = world.parts, world.couplings
-    with pytest.raises(BadScene, match="the carrier of a part is not in the scene"):
+    with pytest.raises(BadScene, match="The carrier of a part is not in the scene"):
         World([soft], couplings=[ride])
     with pytest.raises(BadScene, match="is carried itself, or a part has two carriers"):
         World([soft, bones], couplings=[ride, ride])
