@@ -120,7 +120,7 @@ def _hand_over(scene: bpy.types.Scene, folder: Path, first: int,
             np.savez(folder / f"{frame}.npz", **arrays)  # type: ignore[arg-type]
         bpy.data.libraries.write(str(blend), {scene}, path_remap="ABSOLUTE", fake_user=True)
     except (OSError, RuntimeError) as error:
-        raise CacheUnwritable(f"{folder} has no room for what is exported",
+        raise CacheUnwritable(f"{folder} has no space for the export",
                               "Free some space on that disk, or choose another folder of temporary files") from error
     return {"blend": str(blend), "scene": scene.name, "meshes": meshes_at}
 
