@@ -5,7 +5,7 @@
 `self`: a folded mat of 20,000 faces whose halves hit each other, a step of 1/96 s with contact relative to one without.
 Factors dominate the ratio: each iteration of an impact changes the active pairs and their forces and needs a factor of
 its own, six a step, while a step without contact needs two thirds of one. Pairs, their stiffness and bounds are a fifth
-of the step. docs/contact_inside.md lists attempts to reduce them.
+of the step. docs/contact_measured.md lists attempts to reduce them.
 `clock`: the same by the clock with two threads, the fastest of the runs that no other program disturbed.
 `share`: a block that rests on a sheet with some 2,000 pairs; the share of a step spent on pairs, distances and bounds.
 `ducks`: balls in a box, 10 and 100 of them, all in contact: the exponent of the cost of a step in their number.

@@ -118,6 +118,8 @@ def _hand_over(scene: bpy.types.Scene, folder: Path, first: int,
         for frame, arrays in enumerate(meshes, first):
             meshes_at = str(folder)
             np.savez(folder / f"{frame}.npz", **arrays)  # type: ignore[arg-type]
+        # Blender 5.2 copies what it writes, and crashes on a layer of a new scene that it has not looked at yet
+        scene.view_layers[0].update()
         bpy.data.libraries.write(str(blend), {scene}, path_remap="ABSOLUTE", fake_user=True)
     except (OSError, RuntimeError) as error:
         raise CacheUnwritable(f"{folder} has no space for the export",
