@@ -1,4 +1,4 @@
-"""Draw the line of what a draft leaves out, and the settings of the body that it refuses."""
+"""Draws what a draft leaves out, and the settings of the body that it refuses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def draw(layout: bpy.types.UILayout, obj: bpy.types.Object, method: Entry, integ
 
 
 def _draw_touched(layout: bpy.types.UILayout, obj: bpy.types.Object, method: Entry, scene: bpy.types.Scene) -> None:
-    """Say how exactly it touches colliders, and which other body it would touch, as a bake refuses it."""
+    """Draw the accuracy of its contact with colliders, and another body that it collides with, which a bake refuses."""
     together, touched = method.able("drafts together"), "the ground and colliders"
     others = [one.name for one in contacts.touched(obj, members.soft_bodies(obj, scene), []) if one != obj
               and not (together and holder(one.conjac, "method").method == method.key)]
