@@ -83,7 +83,7 @@ class Constraints:
         return bool(self._ties)
 
     def sample(self) -> None:
-        """Read stiffness, lengths and the constrained objects at the present sample. Raises BadInput for another mesh."""
+        """Read stiffness, lengths and constrained objects at the present sample. Raises BadInput for another mesh."""
         for tie in self._ties:
             tie.sample()
 
