@@ -1,6 +1,6 @@
 """Exclusive use of a job folder by one Blender: no other one takes it, gathers the scene into it or plays it meanwhile.
 
-The solver's own lock, in the cache below it, protects frames while they are written; this one is held from the first
+The solver's own lock, in the cache below it, protects frames while they are written; this one lasts from the first
 access to the folder on: if two Blenders open one .blend in the same second, one bakes, and the other one names it.
 """
 
