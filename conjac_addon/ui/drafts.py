@@ -1,4 +1,4 @@
-"""Draw the line of what a draft leaves out, and the settings of the body that it refuses."""
+"""Draws what a draft leaves out, and the settings of the body that it refuses."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def draw(layout: bpy.types.UILayout, obj: bpy.types.Object, method: Entry, integ
     if method.leaves_out:
         hint(layout, f"A draft. It leaves out {method.leaves_out}")
     if method.steps and integrator.key not in method.steps:
-        hint(layout, f"It cannot be stepped by {integrator.label}: choose {catalogue.stepped_by(method)} as Integrator")
+        hint(layout, f"It cannot use {integrator.label}: choose {catalogue.stepped_by(method)} as Integrator")
     if method.able("draft") and members.collides(obj):
         _draw_touched(layout, obj, method, scene)
 
 
 def _draw_touched(layout: bpy.types.UILayout, obj: bpy.types.Object, method: Entry, scene: bpy.types.Scene) -> None:
-    """Say how exactly it touches colliders, and which other body it would touch, as a bake refuses it."""
+    """Draw the accuracy of its contact with colliders, and another body that it collides with, which a bake refuses."""
     together, touched = method.able("drafts together"), "the ground and colliders"
     staggered = method.able("touches bodies")
 
