@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SOLVER = ROOT / "solver"
 LIST = Path(__file__).with_name("constants.toml")
 PAGE = ROOT / "docs" / "developers" / "constants.md"
-ROOMS = ("nonlinear", "world", "coupling")  #: whose constants are listed; others follow
+ROOMS = ("nonlinear", "world", "coupling", "rows")  #: whose constants are listed; others follow
 Value = float | int | tuple[float | int, ...]
 
 
@@ -98,8 +98,8 @@ def page() -> str:
              "Written by `make manual` from the sources and `scripts/constants.toml`. Numbers that steer iterations "
              "and steps, each with the range in which the solver still solves. `tests/test_tuned_constants.py` bakes "
              "the scene behind it with the constant at an end of its range, and frames or the failure must differ; "
-             "constants of rare rescues have a function of `tests/tuned_units*.py`, whose outcome must differ at both "
-             "ends. Whoever changes one runs that test and the benchmarks of its room.", "",
+             "constants of rare rescues and of rows have a function of `tests/tuned_units*.py`, whose outcome must "
+             "differ at both ends. Whoever changes one runs that test and the benchmarks of its room.", "",
              "<!-- written by scripts/constants_table.py -->", "",
              "| file | constant | value | range | what it is | noticed in |", "| --- | --- | --- | --- | --- | --- |"]
     for one in (one for room in ROOMS for one in constants(room)):

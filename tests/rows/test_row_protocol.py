@@ -223,6 +223,7 @@ def test_multipliers_of_a_table_are_found_in_another_order_too():
     found = RowMultipliers(name, np.array([1.0, 2.0, 3.0]))
     assert found.at(name) is found.value
     assert found.at(np.array([12, 40, 5, 7])).tolist() == [3.0, 1.0, 0.0, 2.0]
+    assert found.at(name[::-1]).tolist() == [3.0, 2.0, 1.0]
     assert len(NO_MULTIPLIERS) == 0 and NO_MULTIPLIERS.at(name).tolist() == [0.0] * 3
 
 
