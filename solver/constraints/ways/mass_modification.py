@@ -14,8 +14,8 @@ class MassModification:
     """J v = −φ/s of rows of one node each, by their elimination from the unknowns."""
 
     def __init__(self, accuracy: float | None = None) -> None:
-        """accuracy: residual relative to the right-hand side, in the norm of the preconditioner; the program's own where
-        left out."""
+        """accuracy: residual of conjugate gradients relative to the right-hand side; the program's own where left out.
+        """
         self._accuracy = accuracy
         self.taken = 0  #: iterations of the last solution
 
