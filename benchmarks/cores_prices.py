@@ -145,7 +145,7 @@ class Prices(NamedTuple):
         return cls(*waits(), carrying(), asking(), handing_on(), bytes_a_second(1), bytes_a_second(2))
 
     def as_details(self) -> dict[str, float]:
-        """Return them in the units of a row."""
+        """Return the prices as a row of the benchmark names them: microseconds and gigabytes a second."""
         return {"waking_us": 1e6 * self.wake, "joining_us": 1e6 * self.join, "carrying_us_a_mb": 1e12 * self.carry,
                 "asking_us": 1e6 * self.ask, "handing_us": 1e6 * self.hand, "gb_a_second": 1e-9 * self.one,
                 "gb_a_second_two": 1e-9 * self.two}

@@ -30,7 +30,7 @@ from solver import threads  # isort: skip  # first: it sets what numba and BLAS 
 import numpy as np
 
 from benchmarks import lively, meshes
-from benchmarks.lively_scenes import WATCHED, Watched, kept
+from benchmarks.lively_scenes import WATCHED, Watched, stored_truth
 from benchmarks.report import claim, emit
 from benchmarks.scenes.scene import Scene
 from solver import catalogue
@@ -182,7 +182,7 @@ def energy(world: Nodes, state: State) -> float:
 def scene_rows(name: str, watched: Watched, settings: dict[str, lively.Setting], every: Sequence[float],
                freely: Collection[str] = ()) -> dict[str, Row]:
     """Return what each setting keeps and costs in one scene, for each step [s]. freely: those with Free Turning."""
-    look, true, out = watched.look(watched.scene), kept(name, watched)["value"], dict[str, Row]()
+    look, true, out = watched.look(watched.scene), stored_truth(name, watched)["value"], dict[str, Row]()
     for label, setting in settings.items():
         for h in every:
             row = out[lively.said(label, h)] = lively.told(label, h)

@@ -24,7 +24,7 @@ LEFT_TO_OTHERS = 1.5  #: of what is left a thread takes its share over this, so 
 
 
 class Work:
-    """The pieces of one call, which whoever is free takes."""
+    """Pieces of one call of a kernel, which free threads take in portions until none is left."""
 
     def __init__(self, kernel: Kernel, portions: Iterable[tuple[int, int]], arguments: tuple[Any, ...]) -> None:
         """portions: first piece and the one after the last of what is taken at once."""

@@ -188,7 +188,7 @@ def kernel(signature: Any, fastmath: frozenset[str] | set[str] = frozenset({"con
         options = {"error_model": "numpy", "nogil": True, "fastmath": set(fastmath), "_nrt": _makes_arrays(function)}
         kernel_cache.name(function, options)
         try:
-            return kernel_cache.compile_kept(signature, function, options)  # type: ignore[no-any-return]
+            return kernel_cache.compile_cached(signature, function, options)  # type: ignore[no-any-return]
         except Exception as error:
             # a file of the cache that a crash left torn, or a full disk: the next process writes it again, this one
             # does without. What is wrong with the kernel itself is raised again here

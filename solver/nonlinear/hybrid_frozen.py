@@ -22,7 +22,7 @@ class FrozenDirections(DescentDirections):
         return Direction(self._factor.solve(-at.residual))
 
     def retries(self, problem: StageProblem, at: Evaluation, failure: StepFailed) -> bool:
-        """Return False: the iterations end there."""
+        """Return False, as there is no other direction after a search that failed: the stage does not converge."""
         return False
 
     def follow(self, step: Step) -> None:

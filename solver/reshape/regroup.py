@@ -189,12 +189,12 @@ class Regroup:
         stood = {token: (nodes, own, body.nodes) for part, own in zip(world.parts, before)
                  if (nodes := self._nodes_of(part)) is not None
                  for token, body in zip(self._tokens_of(part), nodes.bodies_in_world)}
-        kept = {id(part): own for part, own in zip(world.parts, before)}
+        earlier = {id(part): own for part, own in zip(world.parts, before)}
         of_mechanisms = [own for part, own in zip(world.parts, before) if self._is_rigid(part)]
         other = self._world(world)
         states = []
         for part in other.parts:
-            own = of_mechanisms[0] if self._is_rigid(part) else kept.get(id(part))
+            own = of_mechanisms[0] if self._is_rigid(part) else earlier.get(id(part))
             if own is None:
                 nodes = self._nodes_of(part)
                 assert nodes is not None

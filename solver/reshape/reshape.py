@@ -103,8 +103,8 @@ class Reshape:
 
                 # what an integrator remembers of both is of other unknowns now
                 carrier = next(i for i, one in enumerate(world.parts) if one is ride.parts[-1])
-                kept = {key: value for key, value in states[carrier].memory.items() if key not in HISTORIES}
-                states[carrier] = replace(states[carrier], memory=kept)
+                memory = {key: value for key, value in states[carrier].memory.items() if key not in HISTORIES}
+                states[carrier] = replace(states[carrier], memory=memory)
             world = world.with_part(k, new.part, new.rides)
         if not made.count:
             return Reshaped(world, state, notes)

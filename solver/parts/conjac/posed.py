@@ -62,7 +62,7 @@ class Condensed(Protocol):
     pattern: Pattern
     loads: Loads
     edges: Edges
-    kept: Index  #: nodes of the small dense system, (k,)
+    retained: Index  #: nodes of the small dense system, (k,)
     inner: Index  #: quasistatic nodes, as rows have them, (q,)
     to_free: Index  #: rows of the free nodes, (f,)
     corrections: int  #: of positions after each step
@@ -235,7 +235,8 @@ class PosedConJac(NoJoints):
         return rates
 
     def at(self, lin: Linearised, stage: NodeStage) -> PosedConJac:
-        """Another moment on the factor that is there, where nothing is dynamic: a quasi-Newton step. [ConJac 12]"""
+        """Return the stage linearised elsewhere on the present factor, for a quasi-Newton step without dynamic nodes.
+        [ConJac 12]"""
         loads = lin.force[:, :, None]
         if stage.w is not None:
             loads = np.concatenate([loads, self.owner.loads.pull(lin, stage.w)[:, :, None]], axis=2)
@@ -285,7 +286,7 @@ class PosedConJac(NoJoints):
         """The reduced unknowns of velocities v, (n, 3) [m/s]."""
         patches, rows = self.here.patches, v[self.owner.pattern.order].ravel()
         if self.here.components is None:
-            own = self.hold.amplitudes(self.lin.x, v[self.owner.kept].ravel())
+            own = self.hold.amplitudes(self.lin.x, v[self.owner.retained].ravel())
         else:
             own = self.here.components.amplitudes(rows)
         return own if patches is None else np.concatenate([own, patches.amplitudes(rows)])
@@ -295,10 +296,10 @@ class PosedConJac(NoJoints):
         reduced: Vec = self.velocities.T @ momentum
         return reduced
 
-    def carried(self, kept: Vec) -> Vec:
+    def carried(self, retained: Vec) -> Vec:
         """Return velocities of the free nodes for these of the retained ones, (3 k,) [m/s], and nothing else, (3 f,).
         """
-        return self.on_free(np.concatenate([self.here.jacobian @ kept, kept]))
+        return self.on_free(np.concatenate([self.here.jacobian @ retained, retained]))
 
     def on_free(self, rows: Vec) -> Vec:
         """Return values on the rows, (3 (q + k),), of the free nodes, (3 f,)."""
