@@ -7,12 +7,16 @@ another. Waking one costs some microseconds, so work that is done sooner stays o
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from functools import lru_cache
+from functools import cache, lru_cache
+from itertools import count
 from queue import SimpleQueue
 from time import perf_counter, thread_time
 from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from .habits import Habits, Key, Kind
 
@@ -20,24 +24,53 @@ Kernel: TypeAlias = Callable[..., None]
 
 WORTH_TAKING = 4.0e-5  #: [s]; pieces that take less together are taken at once: to ask for more takes ten microseconds
 CLOCKED = 1000  #: times that a clock is asked to find out what that takes
+LOOKS = 60_000  #: at a flag, which takes a few tens of microseconds, before a thread sleeps: to be woken takes longer
+OF_STAGES = "stages"  #: in place of a module in the kind of stages that follow each other
+AT_A_TIME = 8  #: portions of a stage's pieces for each thread, about: what they take is not known
 LEFT_TO_OTHERS = 1.5  #: of what is left a thread takes its share over this, so that all end at once
 
 
-class Work:
-    """The pieces of one call, which whoever is free takes."""
+class Stage(NamedTuple):
+    """Pieces of a kernel's work that may be taken once all stages before are done."""
+
+    kernel: Kernel  #: kernel(start, stop, *arguments)
+    pieces: int
+    arguments: tuple[Any, ...]
+    read: int = 0  #: bytes of its arrays that it needs, where that is a small part of them
+
+
+Portioned: TypeAlias = tuple[Kernel, Iterable[tuple[int, int]], tuple[Any, ...]]  #: a kernel, portions and arguments
+
+
+class _Open:
+    """A stage whose portions threads take. It is over once all who joined it have left it."""
 
     def __init__(self, kernel: Kernel, portions: Iterable[tuple[int, int]], arguments: tuple[Any, ...]) -> None:
-        """portions: first piece and the one after the last of what is taken at once."""
-        self.call: tuple[Any, ...] = (kernel, arguments)
-        self._portions = iter(portions)
-        self._joined: list[None] = []
-        self._left: SimpleQueue[BaseException | None] = SimpleQueue()
+        self.call, self.portions = (kernel, arguments), iter(portions)
+        self.joined: list[None] = []
+        self.left: list[None] = []
+        self.ends = count()  #: who counts 0 ends it
+        self.flag = np.zeros(1, np.int64)  #: 1 once it is over, for who looks; and for who sleeps:
+        self.gate = threading.Lock()
+        self.gate.acquire()
+        self.following: _Open | None = None
+
+
+class Work:
+    """The pieces of one call, or of stages one after the other, which whoever is free takes."""
+
+    def __init__(self, kernel: Kernel, portions: Iterable[tuple[int, int]], arguments: tuple[Any, ...],
+                 following: Iterator[Portioned] | None = None) -> None:
+        """portions: first piece and the one after the last of what is taken at once. following: stages after the first,
+        each asked for once all before are done."""
+        self._stage: _Open | None = _Open(kernel, portions, arguments)
+        self._following = iter(()) if following is None else following
+        self._failures: list[BaseException] = []
         self._busy: list[float] = []
 
     def join(self) -> None:
         """A helper's part of it."""
-        self._joined.append(None)  # before the first piece, so that who waits knows of it
-        self._left.put(self._take())
+        self._take()
 
     def lead(self) -> float:
         """The part of the thread that asks, until all pieces are done. Returns processor seconds of all threads
@@ -45,34 +78,62 @@ class Work:
 
         A helper that comes late finds no piece, and is not waited for. Raises what a kernel raised.
         """
-        failures = [self._take()]
-        while len(failures) <= len(self._joined):  # who came late meanwhile has answered in place of another one
-            failures.append(self._left.get())
-        self.call = (None, ())  # who comes late holds no array
-        for failure in failures:
-            if failure is not None:
-                raise failure
+        self._take()
+        if self._failures:
+            raise self._failures[0]
         return sum(self._busy)
 
-    def _take(self) -> BaseException | None:
-        """Pieces until none is left; what a kernel raised, which ends the call for all."""
-        began = thread_time()
-        kernel, arguments = self.call
-        try:
-            for start, stop in self._portions:
-                kernel(start, stop, *arguments)
-        except BaseException as failure:
-            for _ in self._portions:
-                pass
-            return failure
-        finally:
+    def _take(self) -> None:
+        """Pieces until none is left of any stage. What a kernel raises ends the work for all."""
+        stage = self._stage
+        while stage is not None:
+            stage.joined.append(None)  # before the first piece, so that who ends the stage knows of it
+            began = thread_time()
+            kernel, arguments = stage.call
+            try:
+                for start, stop in stage.portions:
+                    kernel(start, stop, *arguments)
+            except BaseException as failure:
+                self._failures.append(failure)
+                for _ in stage.portions:
+                    pass
+            del kernel, arguments
             self._busy.append(thread_time() - began)
-        return None
+            stage.left.append(None)
+            if len(stage.left) == len(stage.joined) and next(stage.ends) == 0:
+                self._end(stage)
+            elif not _wait()(stage.flag, LOOKS):
+                with stage.gate:
+                    pass
+            stage = stage.following
+
+    def _end(self, stage: _Open) -> None:
+        """Begin what follows a stage that is over, and let go who waits for that."""
+        try:
+            after = None if self._failures else next(self._following, None)
+            stage.following = self._stage = None if after is None else _Open(*after)
+        except BaseException as failure:
+            self._failures.append(failure)
+            self._stage = None
+        stage.flag[0] = 1
+        stage.gate.release()
+
+
+@cache
+def _wait() -> Callable[[npt.NDArray[np.int64], int], bool]:
+    from .waiting_kernels import wait  # compiled, which this module is not
+
+    return wait
 
 
 def least_portion(pieces: int, expected: float | None) -> int:
     """How many of the pieces are worth taking at once."""
     return max(1, int(pieces * WORTH_TAKING / expected)) if expected else 1
+
+
+def least_of_stage(pieces: int, sharers: int) -> int:
+    """Return how many of a stage's pieces are worth taking at once: what they take is not known."""
+    return max(1, pieces // (AT_A_TIME * sharers))
 
 
 @lru_cache(maxsize=1000)
@@ -128,6 +189,33 @@ class Pool:
         self.habits.learn(kind, took, elapsed)
         return took
 
+    def run_stages(self, name: str, size: int, pieces: int, stages: Iterator[Stage]) -> None:
+        """Run all pieces of stages, each once those before it are done, with one waking for all.
+
+        name, size: by which what such stages took is known again; size about as what they take. pieces: of the widest
+        stage.
+        """
+        if self.count == 1:
+            for stage in stages:
+                stage.kernel(0, stage.pieces, *stage.arguments)
+            return
+        kind = OF_STAGES, name, pieces.bit_length(), size.bit_length()
+        helpers, elapsed = self.habits.choose(kind, pieces, self.count)[0], None
+        if helpers:
+            began = perf_counter()
+            portioned = ((one.kernel, portions(one.pieces, helpers + 1, least_of_stage(one.pieces, helpers + 1)),
+                          one.arguments) for one in stages)
+            work = Work(*next(portioned), portioned)
+            self.ask(work, helpers)
+            took = work.lead()
+            elapsed = perf_counter() - began
+        else:
+            start = thread_time()
+            for stage in stages:
+                stage.kernel(0, stage.pieces, *stage.arguments)
+            took = thread_time() - start
+        self.habits.learn(kind, took, elapsed)
+
     def ask(self, work: Work, helpers: int) -> None:
         """Wake so many threads for it."""
         for _ in range(helpers):
@@ -154,6 +242,7 @@ class Call(NamedTuple):
     total: int  #: of pieces
     size: int  #: bytes of the arrays that it was given
     kind: Kind  #: by which a pool knows it again
+    follows: bool = False  #: whether it is a later stage of the call before it
 
 
 class PieceTimes(Pool):
@@ -172,6 +261,16 @@ class PieceTimes(Pool):
 
     def run(self, kernel: Kernel, pieces: int, arguments: tuple[Any, ...]) -> None:
         """All pieces, in order."""
+        self._timed(Stage(kernel, pieces, arguments), (*key_of(kernel, pieces), _magnitude(arguments)), False)
+
+    def run_stages(self, name: str, size: int, pieces: int, stages: Iterator[Stage]) -> None:
+        """All pieces of all stages, in order."""
+        kind = OF_STAGES, name, pieces.bit_length(), size.bit_length()
+        for number, stage in enumerate(stages):
+            self._timed(stage, kind, number > 0)
+
+    def _timed(self, stage: Stage, kind: Kind, follows: bool) -> None:
+        kernel, pieces, arguments, read = stage
         spent, few = [], max(1, pieces // self._most)
         began = before = thread_time()
         for start in range(0, pieces, few):
@@ -179,8 +278,8 @@ class PieceTimes(Pool):
             now = thread_time()
             spent.append(max(now - before - self._clock, 0.0))
             before = now
-        kind = *key_of(kernel, pieces), _magnitude(arguments)
-        self.calls.append(Call(kernel.__name__, began, thread_time(), spent, pieces, _bytes(arguments), kind))
+        self.calls.append(Call(kernel.__name__, began, thread_time(), spent, pieces, read or _bytes(arguments), kind,
+                               follows))
 
 
 def key_of(kernel: Kernel, pieces: int) -> Key:

@@ -14,13 +14,13 @@ import re
 import stat
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 from . import kernel_archive, one_thread  # noqa: F401
 from .cores import available
-from .pool import PieceTimes, Pool
+from .pool import PieceTimes, Pool, Stage
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -160,6 +160,18 @@ def parallel_for(kernel: Callable[..., None], pieces: int, *arguments: Any) -> N
         configure(None)
     assert _pool is not None
     _pool.run(kernel, pieces, arguments)
+
+
+def parallel_stages(name: str, size: int, pieces: int, stages: Iterator[Stage]) -> None:
+    """Run kernels one after the other, each on all its pieces, on every thread that is worth it, woken once for all.
+
+    stages: each is asked for once all before it are done; at least one. name, size: calls of one name are known again
+    among those of about the size. pieces: of the stage that has most.
+    """
+    if _pool is None:
+        configure(None)
+    assert _pool is not None
+    _pool.run_stages(name, size, pieces, stages)
 
 
 def _forget_pool() -> None:

@@ -8,15 +8,16 @@ the tree front by front, each in tiles. Who takes which changes nothing in the a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from ...pool import Stage
 from ...state import Index, Vec
-from ...threads import parallel_for
+from ...threads import parallel_stages
 from ..analysed import Analysed
 from .blas import addresses
 from .multifrontal_kernels import assemble_tiles, factor_trees, panel_tiles, solve_tiles, start_panel, update_tiles
@@ -111,37 +112,49 @@ class Multifrontal:
         """
         failed = self._failed
         failed[:] = 0
-        parallel_for(factor_trees, len(self._trees) // 2, self._trees, self._made, self._blas, self._ints, failed,
-                     data, scale,
-                     values, *self._plan)
-        for s in self._top[self._made[self._top] == 1].tolist():
-            if failed.any():
-                break
-            self._factor_top(s, data, scale, values)
+        widest = max(len(self._trees) // 2, 1)
+        parallel_stages("factor", len(values), widest, self._stages(data, scale, values))
         return not failed.any()
+
+    def _stages(self, data: Vec, scale: float, values: Single | Vec) -> Iterator[Stage]:
+        """Subtrees side by side, then the fronts above, one after the other; no more where one is not definite."""
+        yield Stage(factor_trees, len(self._trees) // 2, (
+            self._trees, self._made, self._blas, self._ints, self._failed, data, scale, values, *self._plan))
+        for s in self._top[self._made[self._top] == 1].tolist():
+            if self._failed.any():
+                return
+            yield from self._stages_of_front(s, data, scale, values)
 
     @property
     def _plan(self) -> tuple[Any, ...]:
         return self._updates, *self._supernodes, self._values_start, self._updates_start, *self._pattern
 
-    def _factor_top(self, s: int, data: Vec, scale: float, values: Single | Vec) -> None:
+    def _stages_of_front(self, s: int, data: Vec, scale: float, values: Single | Vec) -> Iterator[Stage]:
         """One front, panel by panel, each in tiles; then what it says of the rows below."""
-        blas, ints, failed = self._blas, self._ints, self._failed
+        blas, ints = self._blas, self._ints
         first, rows_start = self._supernodes
         block = (values, rows_start, self._values_start)
         columns, length = int(first[s + 1] - first[s]), int(rows_start[s + 1] - rows_start[s])
-        parallel_for(assemble_tiles, -(-length // TILE), s, TILE, data, scale, values, *self._plan)
+        of_values, of_updates = columns * length * values.itemsize, (length - columns) ** 2 * values.itemsize
+        yield Stage(assemble_tiles, -(-length // TILE), (s, TILE, data, scale, values, *self._plan),
+                    of_values + 2 * of_updates)
         for left in range(0, columns, PANEL):
             right = min(left + PANEL, columns)
             if left > 0:
-                parallel_for(panel_tiles, -(-(length - left) // TILE), s, left, right, TILE, blas, ints, *block)
-            start_panel(s, left, right, blas, ints, failed, *block)
-            if failed[-1]:
+                yield Stage(panel_tiles, -(-(length - left) // TILE), (s, left, right, TILE, blas, ints, *block),
+                            of_values * right // columns)
+            yield Stage(start_panel, 1, (s, left, right, blas, ints, self._failed, *block),
+                        (right - left) ** 2 * values.itemsize)
+            if self._failed[-1]:
                 return
-            parallel_for(solve_tiles, -(-(length - right) // TILE), s, left, right, TILE, blas, ints, *block)
+            if length > right:
+                yield Stage(solve_tiles, -(-(length - right) // TILE), (s, left, right, TILE, blas, ints, *block),
+                            of_values * (right - left) // columns)
         tiles = -(-(length - columns) // TILE)
-        parallel_for(update_tiles, tiles * (tiles + 1) // 2, s, TILE, blas, ints, values, self._updates, first,
-                     *block[1:], self._updates_start)
+        if tiles:
+            yield Stage(update_tiles, tiles * (tiles + 1) // 2, (
+                s, TILE, blas, ints, values, self._updates, first, *block[1:], self._updates_start),
+                of_values + of_updates)
 
 
 def multifrontal(inside: Supernodes, lower: sp.csc_matrix, kind: type = np.float32,

@@ -8,8 +8,9 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from ...pool import Stage
 from ...state import Index, Vec
-from ...threads import kernel, parallel_for
+from ...threads import kernel, parallel_for, parallel_stages
 from ..interface import NotPositiveDefinite
 from .multifrontal import Multifrontal, Room, Single, multifrontal
 from .places import Places
@@ -44,6 +45,8 @@ class SingleFactor:
         lengths = np.diff(inside.rows_start)
         owner = np.repeat(np.arange(len(lengths)), np.diff(first))
         own = np.arange(len(inside.permutation)) - first[owner]
+        of_top = lengths[inside.top] * np.diff(inside.first)[inside.top]
+        self._values_of_top = int(of_top.sum()) * self._values.itemsize  #: bytes of L there
         self._pivots = self._starts[owner] + own * (lengths[owner] + 1)
 
     def copy(self) -> None:
@@ -101,13 +104,14 @@ class SingleFactor:
         inside, y, works = self._inside, self._y, self._works
         # right sides may be tiny, and single precision ends at 1e-38
         scale = 2.0 ** np.ceil(np.log2(max(float(np.abs(right).max(initial=0.0)), 1.0e-300)))
-        parallel_for(_load, PIECES, right, inside.permutation, 1.0 / scale, y[-1])
         arrays = (self._values, inside.first, inside.rows_start, self._starts, inside.rows)
-        parallel_for(forward_trees, len(y) - 1, y, *arrays, inside.trees, self.above, works)
-        through_top(y, *arrays, inside.top, self.above, works[-1])
-        parallel_for(backward_trees, len(y) - 1, y, *arrays, inside.trees, works)
         out: Vec = np.empty(len(right))
-        parallel_for(_unload, PIECES, y[-1], inside.permutation, scale * self.unit, out)
+        parallel_stages("solve", len(self._values), max(len(y) - 1, PIECES), iter((
+            Stage(_load, PIECES, (right, inside.permutation, 1.0 / scale, y[-1])),
+            Stage(forward_trees, len(y) - 1, (y, *arrays, inside.trees, self.above, works)),
+            Stage(through_top, 1, (y, *arrays, inside.top, self.above, works[-1]), self._values_of_top),
+            Stage(backward_trees, len(y) - 1, (y, *arrays, inside.trees, works)),
+            Stage(_unload, PIECES, (y[-1], inside.permutation, scale * self.unit, out)))))
         return out
 
 
@@ -244,9 +248,11 @@ def forward_trees(  # type: ignore[no-untyped-def]
             _forward(own, values, first, rows_start, values_start, rows, s, works[tree])
 
 
-@kernel("void(f4[:,::1], f4[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], f4[::1])")
-def through_top(y, values, first, rows_start, values_start, rows, top, above, work):  # type: ignore[no-untyped-def]
-    """L⁻ᵀ L⁻¹ of the supernodes above all subtrees, in the last row of y."""
+@kernel("void(i8, i8, f4[:,::1], f4[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], f4[::1])")
+def through_top(  # type: ignore[no-untyped-def]
+    start, stop, y, values, first, rows_start, values_start, rows, top, above, work,
+):
+    """L⁻ᵀ L⁻¹ of the supernodes above all subtrees, in the last row of y, in one piece."""
     shared = y[y.shape[0] - 1]
     for tree in range(y.shape[0] - 1):
         own = y[tree]
