@@ -64,13 +64,13 @@ class Work:
         """portions: first piece and the one after the last of what is taken at once. following: stages after the first,
         each asked for once all before are done."""
         self._stage: _Open | None = _Open(kernel, portions, arguments)
-        self._following = iter(()) if following is None else following
+        self._following = following
         self._failures: list[BaseException] = []
         self._busy: list[float] = []
 
     def join(self) -> None:
         """A helper's part of it."""
-        self._take()
+        self._take(leads=False)
 
     def lead(self) -> float:
         """The part of the thread that asks, until all pieces are done. Returns processor seconds of all threads
@@ -78,12 +78,12 @@ class Work:
 
         A helper that comes late finds no piece, and is not waited for. Raises what a kernel raised.
         """
-        self._take()
+        self._take(leads=True)
         if self._failures:
             raise self._failures[0]
         return sum(self._busy)
 
-    def _take(self) -> None:
+    def _take(self, leads: bool) -> None:
         """Pieces until none is left of any stage. What a kernel raises ends the work for all."""
         stage = self._stage
         while stage is not None:
@@ -102,6 +102,8 @@ class Work:
             stage.left.append(None)
             if len(stage.left) == len(stage.joined) and next(stage.ends) == 0:
                 self._end(stage)
+            elif not leads and self._following is None:
+                return
             elif not _wait()(stage.flag, LOOKS):
                 with stage.gate:
                     pass
@@ -110,7 +112,7 @@ class Work:
     def _end(self, stage: _Open) -> None:
         """Begin what follows a stage that is over, and let go who waits for that."""
         try:
-            after = None if self._failures else next(self._following, None)
+            after = None if self._failures or self._following is None else next(self._following, None)
             stage.following = self._stage = None if after is None else _Open(*after)
         except BaseException as failure:
             self._failures.append(failure)
