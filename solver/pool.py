@@ -36,7 +36,8 @@ class Stage(NamedTuple):
     kernel: Kernel  #: kernel(start, stop, *arguments)
     pieces: int
     arguments: tuple[Any, ...]
-    read: int = 0  #: bytes of its arrays that it needs, where that is a small part of them
+    #: bytes of its arrays that it needs, where that may be a small part of them; a record asks for it
+    read: int | Callable[[], int] | None = None
 
 
 Portioned: TypeAlias = tuple[Kernel, Iterable[tuple[int, int]], tuple[Any, ...]]  #: a kernel, portions and arguments
@@ -280,8 +281,9 @@ class PieceTimes(Pool):
             now = thread_time()
             spent.append(max(now - before - self._clock, 0.0))
             before = now
-        self.calls.append(Call(kernel.__name__, began, thread_time(), spent, pieces, read or _bytes(arguments), kind,
-                               follows))
+        ended = thread_time()
+        size = _bytes(arguments) if read is None else read if isinstance(read, int) else read()
+        self.calls.append(Call(kernel.__name__, began, ended, spent, pieces, size, kind, follows))
 
 
 def key_of(kernel: Kernel, pieces: int) -> Key:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -44,13 +44,13 @@ class ActivePairs:
         """Return the first pair of each group, with the stiffness and forces of all in it."""
         which, stiffness = alike.which, alike.sums(self.stiffness)
         count = len(which)
-        nodes, rest, thickness, activation, work, forces = (
-            np.empty((count, *each.shape[1:]), each.dtype)
-            for each in (self.nodes, self.rest, self.thickness, self.activation, self.work, self.forces))
+        found = ActivePairs(np.empty((count, 4), np.int32), int(np.searchsorted(which, self.points)), stiffness,
+                            np.empty(count), np.empty(count), np.empty(count), np.empty((count, WORK)),
+                            np.empty((count, 4, 3)), self.energy)
         _for_pairs(take_alike, count, which, stiffness, self.nodes, self.stiffness, self.rest, self.thickness,
-                   self.activation, self.work, self.forces, nodes, rest, thickness, activation, work, forces)
-        return replace(self, nodes=nodes, points=int(np.searchsorted(which, self.points)), stiffness=stiffness,
-                       rest=rest, thickness=thickness, activation=activation, work=work, forces=forces)
+                   self.activation, self.work, self.forces, found.nodes, found.rest, found.thickness, found.activation,
+                   found.work, found.forces)
+        return found
 
 
 class Barrier:

@@ -9,6 +9,7 @@ the tree front by front, each in tiles. Who takes which changes nothing in the a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -119,7 +120,8 @@ class Multifrontal:
     def _stages(self, data: Vec, scale: float, values: Single | Vec) -> Iterator[Stage]:
         """Subtrees side by side, then the fronts above, one after the other; no more where one is not definite."""
         yield Stage(factor_trees, len(self._trees) // 2, (
-            self._trees, self._made, self._blas, self._ints, self._failed, data, scale, values, *self._plan))
+            self._trees, self._made, self._blas, self._ints, self._failed, data, scale, values, *self._plan),
+            partial(self._bytes_of_trees, values.itemsize))
         for s in self._top[self._made[self._top] == 1].tolist():
             if self._failed.any():
                 return
@@ -128,6 +130,15 @@ class Multifrontal:
     @property
     def _plan(self) -> tuple[Any, ...]:
         return self._updates, *self._supernodes, self._values_start, self._updates_start, *self._pattern
+
+    def _bytes_of_trees(self, of_one: int) -> int:
+        """Return the bytes of L and of what is said to those above that fronts of subtrees which are to be made take,
+        of_one each."""
+        first, rows_start = self._supernodes
+        columns, lengths = np.diff(first).astype(np.int64), np.diff(rows_start).astype(np.int64)
+        is_made = self._made == 1
+        is_made[self._top] = False
+        return int((columns * lengths + 2 * (lengths - columns) ** 2)[is_made].sum()) * of_one
 
     def _stages_of_front(self, s: int, data: Vec, scale: float, values: Single | Vec) -> Iterator[Stage]:
         """One front, panel by panel, each in tiles; then what it says of the rows below."""

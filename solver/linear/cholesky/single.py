@@ -45,8 +45,6 @@ class SingleFactor:
         lengths = np.diff(inside.rows_start)
         owner = np.repeat(np.arange(len(lengths)), np.diff(first))
         own = np.arange(len(inside.permutation)) - first[owner]
-        of_top = lengths[inside.top] * np.diff(inside.first)[inside.top]
-        self._values_of_top = int(of_top.sum()) * self._values.itemsize  #: bytes of L there
         self._pivots = self._starts[owner] + own * (lengths[owner] + 1)
 
     def copy(self) -> None:
@@ -109,10 +107,15 @@ class SingleFactor:
         parallel_stages("solve", len(self._values), max(len(y) - 1, PIECES), iter((
             Stage(_load, PIECES, (right, inside.permutation, 1.0 / scale, y[-1])),
             Stage(forward_trees, len(y) - 1, (y, *arrays, inside.trees, self.above, works)),
-            Stage(through_top, 1, (y, *arrays, inside.top, self.above, works[-1]), self._values_of_top),
+            Stage(through_top, 1, (y, *arrays, inside.top, self.above, works[-1]), self._bytes_of_top),
             Stage(backward_trees, len(y) - 1, (y, *arrays, inside.trees, works)),
             Stage(_unload, PIECES, (y[-1], inside.permutation, scale * self.unit, out)))))
         return out
+
+    def _bytes_of_top(self) -> int:
+        """Return the bytes of L above all subtrees."""
+        first, rows_start, top = self._inside.first, self._inside.rows_start, self._inside.top
+        return int((np.diff(first)[top] * np.diff(rows_start)[top]).sum()) * self._values.itemsize
 
 
 def _unit(lower: sp.csc_matrix) -> float:
