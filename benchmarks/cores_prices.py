@@ -46,7 +46,7 @@ class Waits(NamedTuple):
 
 def waits() -> Waits:
     """Measure what two threads wait for each other, each with a piece of HASHED bytes, the helper's the later one."""
-    pool, data, began, ended = Pool(2), bytes(HASHED), dict[bool, float](), dict[bool, float]()
+    pool, data, began, ended = Pool(2, threads.waiting), bytes(HASHED), dict[bool, float](), dict[bool, float]()
 
     def piece(start: int, stop: int) -> None:
         leads = threading.current_thread() is threading.main_thread()
@@ -60,7 +60,7 @@ def waits() -> Waits:
         began.clear()
         ended.clear()
         asked = time.perf_counter()
-        work = Work(piece, [(0, 1), (1, 2)], ())
+        work = Work(piece, [(0, 1), (1, 2)], (), wait=pool.wait)
         pool.ask(work, 1)
         work.lead()
         after = time.perf_counter()
@@ -72,7 +72,7 @@ def waits() -> Waits:
 
 def meeting() -> float:
     """Return the seconds from the end of a stage that two threads share until each begins the next one, the median."""
-    pool, data = Pool(2), bytes(HASHED // 16)
+    pool, data = Pool(2, threads.waiting), bytes(HASHED // 16)
     began, ended = (np.full((STAGES, 2), np.nan) for _ in range(2))
 
     def piece(start: int, stop: int, stage: int) -> None:
@@ -84,7 +84,8 @@ def meeting() -> float:
     found: list[float] = []
     for _ in range(CALLS // STAGES):
         began[:] = ended[:] = np.nan
-        work = Work(piece, [(0, 1), (1, 2)], (0,), ((piece, [(0, 1), (1, 2)], (k,)) for k in range(1, STAGES)))
+        after = ((piece, [(0, 1), (1, 2)], (k,)) for k in range(1, STAGES))
+        work = Work(piece, [(0, 1), (1, 2)], (0,), after, pool.wait)
         pool.ask(work, 1)
         work.lead()
         between = began[1:] - ended[:-1].max(axis=1, keepdims=True)  # nan where only one took part
@@ -99,7 +100,7 @@ def carrying() -> float:
     That is what a copy takes more, both cores' time together, which another core makes and whose answer the first core
     reads.
     """
-    pool, source, answer = Pool(2), np.zeros(CARRIED), np.zeros(CARRIED)
+    pool, source, answer = Pool(2, threads.waiting), np.zeros(CARRIED), np.zeros(CARRIED)
     spent: dict[bool, list[float]] = {False: [], True: []}
 
     def piece(start: int, stop: int) -> None:

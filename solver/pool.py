@@ -9,14 +9,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import count
 from queue import SimpleQueue
 from time import perf_counter, thread_time
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from .habits import Habits, Key, Kind
 
@@ -40,6 +39,7 @@ class Stage(NamedTuple):
     read: int | Callable[[], int] | None = None
 
 
+Wait: TypeAlias = Callable[[Any, int], bool]  #: whether a flag (1,) was set, looking so many times at most
 Portioned: TypeAlias = tuple[Kernel, Iterable[tuple[int, int]], tuple[Any, ...]]  #: a kernel, portions and arguments
 
 
@@ -61,11 +61,11 @@ class Work:
     """The pieces of one call, or of stages one after the other, which whoever is free takes."""
 
     def __init__(self, kernel: Kernel, portions: Iterable[tuple[int, int]], arguments: tuple[Any, ...],
-                 following: Iterator[Portioned] | None = None) -> None:
+                 following: Iterator[Portioned] | None = None, wait: Wait | None = None) -> None:
         """portions: first piece and the one after the last of what is taken at once. following: stages after the first,
-        each asked for once all before are done."""
+        each asked for once all before are done. wait: for others, before a thread sleeps; None: it sleeps at once."""
         self._stage: _Open | None = _Open(kernel, portions, arguments)
-        self._following = following
+        self._following, self._wait = following, wait
         self._failures: list[BaseException] = []
         self._busy: list[float] = []
 
@@ -105,7 +105,7 @@ class Work:
                 self._end(stage)
             elif not leads and self._following is None:
                 return
-            elif not _wait()(stage.flag, LOOKS):
+            elif self._wait is None or not self._wait(stage.flag, LOOKS):
                 with stage.gate:
                     pass
             stage = stage.following
@@ -120,13 +120,6 @@ class Work:
             self._stage = None
         stage.flag[0] = 1
         stage.gate.release()
-
-
-@cache
-def _wait() -> Callable[[npt.NDArray[np.int64], int], bool]:
-    from .waiting_kernels import wait  # compiled, which this module is not
-
-    return wait
 
 
 def least_portion(pieces: int, expected: float | None) -> int:
@@ -154,12 +147,19 @@ def portions(pieces: int, sharers: int, least: int) -> tuple[tuple[int, int], ..
 class Pool:
     """So many threads, the one that asks among them."""
 
-    def __init__(self, count: int) -> None:
-        self.count = count
+    def __init__(self, count: int, waiting: Callable[[], Wait] | None = None) -> None:
+        """waiting: gives the function by which threads wait for each other before they sleep; asked for once they do.
+        """
+        self.count, self._waiting = count, waiting
         self._asked: SimpleQueue[Work | None] = SimpleQueue()
         self.habits = Habits()
         for number in range(count - 1):
             threading.Thread(target=self._help, name=f"kernels-{number}", daemon=True).start()
+
+    @property
+    def wait(self) -> Wait | None:
+        """Return by what its threads wait for each other."""
+        return None if self._waiting is None else self._waiting()
 
     def run(self, kernel: Kernel, pieces: int, arguments: tuple[Any, ...]) -> None:
         """kernel(start, stop, *arguments) for all pieces, on as many threads as are worth it by what it took before."""
@@ -181,7 +181,8 @@ class Pool:
         elapsed = None
         if helpers:
             began = perf_counter()
-            work = Work(kernel, portions(pieces, helpers + 1, least_portion(pieces, expected)), arguments)
+            work = Work(kernel, portions(pieces, helpers + 1, least_portion(pieces, expected)), arguments,
+                        wait=self.wait)
             self.ask(work, helpers)
             took = work.lead()
             elapsed = perf_counter() - began
@@ -208,7 +209,7 @@ class Pool:
             began = perf_counter()
             portioned = ((one.kernel, portions(one.pieces, helpers + 1, least_of_stage(one.pieces, helpers + 1)),
                           one.arguments) for one in stages)
-            work = Work(*next(portioned), portioned)
+            work = Work(*next(portioned), portioned, self.wait)
             self.ask(work, helpers)
             took = work.lead()
             elapsed = perf_counter() - began

@@ -15,12 +15,13 @@ import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 from . import kernel_archive, one_thread  # noqa: F401
 from .cores import available
-from .pool import PieceTimes, Pool, Stage
+from .pool import PieceTimes, Pool, Stage, Wait
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -129,7 +130,7 @@ def configure(threads: int | None, left_free: int = 0) -> int:
     if _pool is None or count != _pool.count or type(_pool) is not Pool:
         if _pool is not None:
             _pool.end()
-        _pool = Pool(count)
+        _pool = Pool(count, waiting)
     return count
 
 
@@ -177,7 +178,7 @@ def parallel_stages(name: str, size: int, pieces: int, stages: Iterator[Stage]) 
 def _forget_pool() -> None:
     """In a process that was forked: its parent's threads are not there."""
     global _pool
-    _pool = None if _pool is None else Pool(_pool.count)
+    _pool = None if _pool is None else Pool(_pool.count, waiting)
 
 
 if hasattr(os, "register_at_fork"):
@@ -210,6 +211,41 @@ def kernel(signature: Any, fastmath: frozenset[str] | set[str] = frozenset({"con
             return made
 
     return compiled
+
+
+_load: Any = None  #: what `waiting` compiles it with
+
+
+@cache
+def waiting() -> Wait:
+    """Return a kernel that says whether a flag (1,) of int64 was set, looking at it so many times at most."""
+    global _load
+    from numba import types
+    from numba.core import cgutils
+    from numba.extending import intrinsic
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def load(context: Any, array: Any) -> Any:
+        """The first entry as memory has it now: of an array a compiler may read it once for a whole loop."""
+
+        def code(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+            view = context.make_array(signature.args[0])(context, builder, given[0])
+            at = cgutils.get_item_pointer(context, builder, signature.args[0], view,
+                                          [context.get_constant(types.intp, 0)], wraparound=False)
+            return builder.load_atomic(at, "acquire", 8)
+
+        return types.int64(array), code
+
+    _load = load
+
+    @kernel("b1(i8[::1], i8)")
+    def wait(flag, most):  # type: ignore[no-untyped-def]
+        for _ in range(most):
+            if _load(flag) != 0:
+                return True
+        return False
+
+    return wait  # type: ignore[no-any-return]
 
 
 def cache_notes() -> list[str]:
