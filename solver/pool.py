@@ -29,7 +29,7 @@ AT_A_TIME = 8  #: portions of a stage's pieces for each thread, about: what they
 LEFT_TO_OTHERS = 1.5  #: of what is left a thread takes its share over this, so that all end at once
 
 
-class Stage(NamedTuple):
+class KernelStage(NamedTuple):
     """Pieces of a kernel's work that may be taken once all stages before are done."""
 
     kernel: Kernel  #: kernel(start, stop, *arguments)
@@ -193,7 +193,7 @@ class Pool:
         self.habits.learn(kind, took, elapsed)
         return took
 
-    def run_stages(self, name: str, size: int, pieces: int, stages: Iterator[Stage]) -> None:
+    def run_stages(self, name: str, size: int, pieces: int, stages: Iterator[KernelStage]) -> None:
         """Run all pieces of stages, each once those before it are done, with one waking for all.
 
         name, size: by which what such stages took is known again; size about as what they take. pieces: of the widest
@@ -265,15 +265,15 @@ class PieceTimes(Pool):
 
     def run(self, kernel: Kernel, pieces: int, arguments: tuple[Any, ...]) -> None:
         """All pieces, in order."""
-        self._timed(Stage(kernel, pieces, arguments), (*key_of(kernel, pieces), _magnitude(arguments)), False)
+        self._timed(KernelStage(kernel, pieces, arguments), (*key_of(kernel, pieces), _magnitude(arguments)), False)
 
-    def run_stages(self, name: str, size: int, pieces: int, stages: Iterator[Stage]) -> None:
+    def run_stages(self, name: str, size: int, pieces: int, stages: Iterator[KernelStage]) -> None:
         """All pieces of all stages, in order."""
         kind = OF_STAGES, name, pieces.bit_length(), size.bit_length()
         for number, stage in enumerate(stages):
             self._timed(stage, kind, number > 0)
 
-    def _timed(self, stage: Stage, kind: Kind, follows: bool) -> None:
+    def _timed(self, stage: KernelStage, kind: Kind, follows: bool) -> None:
         kernel, pieces, arguments, read = stage
         spent, few = [], max(1, pieces // self._most)
         began = before = thread_time()

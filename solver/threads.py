@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from . import kernel_archive, one_thread  # noqa: F401
 from .cores import available
-from .pool import PieceTimes, Pool, Stage, Wait
+from .pool import KernelStage, PieceTimes, Pool, Wait
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -163,7 +163,7 @@ def parallel_for(kernel: Callable[..., None], pieces: int, *arguments: Any) -> N
     _pool.run(kernel, pieces, arguments)
 
 
-def parallel_stages(name: str, size: int, pieces: int, stages: Iterator[Stage]) -> None:
+def parallel_stages(name: str, size: int, pieces: int, stages: Iterator[KernelStage]) -> None:
     """Run kernels one after the other, each on all its pieces, on every thread that is worth it, woken once for all.
 
     stages: each is asked for once all before it are done; at least one. name, size: calls of one name are known again

@@ -15,7 +15,7 @@ from benchmarks.interpreter import Interpreter
 from benchmarks.scenes import touching
 from solver import cores, habits, threads
 from solver.habits import Habit
-from solver.pool import PieceTimes, Pool, Stage, Work, key_of, portions
+from solver.pool import KernelStage, PieceTimes, Pool, Work, key_of, portions
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -262,7 +262,7 @@ def test_a_stage_begins_once_all_before_it_are_done(monkeypatch, count, seconds)
 
     for _ in range(5 if seconds else 50):
         done[:] = False
-        pool.run_stages("test", 1, 6, (Stage(piece, 6, (k,)) for k in range(20)))
+        pool.run_stages("test", 1, 6, (KernelStage(piece, 6, (k,)) for k in range(20)))
         assert done.all() and not early
     pool.end()
 
@@ -272,10 +272,10 @@ def test_stages_that_are_no_longer_asked_for_are_not_begun(count):
     pool, done = Pool(count), []
 
     def stages():
-        yield Stage(sleeping, 4, (0.0, done))
+        yield KernelStage(sleeping, 4, (0.0, done))
         if sum(stop - start for start, stop, _ in done) == 4:
             return
-        yield Stage(sleeping, 4, (0.0, done))
+        yield KernelStage(sleeping, 4, (0.0, done))
 
     pool.run_stages("test", 1, 4, stages())
     assert sum(stop - start for start, stop, _ in done) == 4
@@ -290,14 +290,14 @@ def test_what_a_stage_or_who_makes_them_raises_reaches_the_one_who_asked(count):
         raise ZeroDivisionError
 
     def stages(second):
-        yield Stage(sleeping, 4, (1e-3, done))
+        yield KernelStage(sleeping, 4, (1e-3, done))
         if second is None:
             raise KeyError
         yield second
         done.append("more")
-        yield Stage(sleeping, 4, (0.0, done))
+        yield KernelStage(sleeping, 4, (0.0, done))
 
-    for second, failure in ((Stage(fails, 4, ()), ZeroDivisionError), (None, KeyError)):
+    for second, failure in ((KernelStage(fails, 4, ()), ZeroDivisionError), (None, KeyError)):
         with pytest.raises(failure):
             pool.run_stages("test", 1, 4, stages(second))
     assert "more" not in done
@@ -349,7 +349,8 @@ def test_a_record_has_every_piece_once_and_its_time():
 
 def test_a_record_knows_what_stages_follow_each_other():
     record, done = PieceTimes(), []
-    record.run_stages("test", 1, 8, iter([Stage(sleeping, 8, (0.0, done)), Stage(sleeping, 2, (0.0, done), 64)]))
+    stages = [KernelStage(sleeping, 8, (0.0, done)), KernelStage(sleeping, 2, (0.0, done), 64)]
+    record.run_stages("test", 1, 8, iter(stages))
     assert [(len(call.pieces), call.size, call.follows) for call in record.calls] == [(8, 0, False), (2, 64, True)]
 
 

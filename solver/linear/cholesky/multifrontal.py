@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from ...pool import Stage
+from ...pool import KernelStage
 from ...state import Index, Vec
 from ...threads import parallel_stages
 from ..analysed import Analysed
@@ -117,9 +117,9 @@ class Multifrontal:
         parallel_stages("factor", len(values), widest, self._stages(data, scale, values))
         return not failed.any()
 
-    def _stages(self, data: Vec, scale: float, values: Single | Vec) -> Iterator[Stage]:
+    def _stages(self, data: Vec, scale: float, values: Single | Vec) -> Iterator[KernelStage]:
         """Subtrees side by side, then the fronts above, one after the other; no more where one is not definite."""
-        yield Stage(factor_trees, len(self._trees) // 2, (
+        yield KernelStage(factor_trees, len(self._trees) // 2, (
             self._trees, self._made, self._blas, self._ints, self._failed, data, scale, values, *self._plan),
             partial(self._bytes_of_trees, values.itemsize))
         for s in self._top[self._made[self._top] == 1].tolist():
@@ -132,38 +132,38 @@ class Multifrontal:
         return self._updates, *self._supernodes, self._values_start, self._updates_start, *self._pattern
 
     def _bytes_of_trees(self, of_one: int) -> int:
-        """Return the bytes of L and of what is said to those above that fronts of subtrees which are to be made take,
-        of_one each."""
+        """Return the bytes of L and of update matrices that fronts of subtrees which are to be made take. of_one: bytes
+        of a value."""
         first, rows_start = self._supernodes
         columns, lengths = np.diff(first).astype(np.int64), np.diff(rows_start).astype(np.int64)
         is_made = self._made == 1
         is_made[self._top] = False
         return int((columns * lengths + 2 * (lengths - columns) ** 2)[is_made].sum()) * of_one
 
-    def _stages_of_front(self, s: int, data: Vec, scale: float, values: Single | Vec) -> Iterator[Stage]:
+    def _stages_of_front(self, s: int, data: Vec, scale: float, values: Single | Vec) -> Iterator[KernelStage]:
         """One front, panel by panel, each in tiles; then what it says of the rows below."""
         blas, ints = self._blas, self._ints
         first, rows_start = self._supernodes
         block = (values, rows_start, self._values_start)
         columns, length = int(first[s + 1] - first[s]), int(rows_start[s + 1] - rows_start[s])
         of_values, of_updates = columns * length * values.itemsize, (length - columns) ** 2 * values.itemsize
-        yield Stage(assemble_tiles, -(-length // TILE), (s, TILE, data, scale, values, *self._plan),
+        yield KernelStage(assemble_tiles, -(-length // TILE), (s, TILE, data, scale, values, *self._plan),
                     of_values + 2 * of_updates)
         for left in range(0, columns, PANEL):
             right = min(left + PANEL, columns)
             if left > 0:
-                yield Stage(panel_tiles, -(-(length - left) // TILE), (s, left, right, TILE, blas, ints, *block),
+                yield KernelStage(panel_tiles, -(-(length - left) // TILE), (s, left, right, TILE, blas, ints, *block),
                             of_values * right // columns)
-            yield Stage(start_panel, 1, (s, left, right, blas, ints, self._failed, *block),
+            yield KernelStage(start_panel, 1, (s, left, right, blas, ints, self._failed, *block),
                         (right - left) ** 2 * values.itemsize)
             if self._failed[-1]:
                 return
             if length > right:
-                yield Stage(solve_tiles, -(-(length - right) // TILE), (s, left, right, TILE, blas, ints, *block),
+                yield KernelStage(solve_tiles, -(-(length - right) // TILE), (s, left, right, TILE, blas, ints, *block),
                             of_values * (right - left) // columns)
         tiles = -(-(length - columns) // TILE)
         if tiles:
-            yield Stage(update_tiles, tiles * (tiles + 1) // 2, (
+            yield KernelStage(update_tiles, tiles * (tiles + 1) // 2, (
                 s, TILE, blas, ints, values, self._updates, first, *block[1:], self._updates_start),
                 of_values + of_updates)
 

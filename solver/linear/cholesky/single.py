@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from ...pool import Stage
+from ...pool import KernelStage
 from ...state import Index, Vec
 from ...threads import kernel, parallel_for, parallel_stages
 from ..interface import NotPositiveDefinite
@@ -105,11 +105,11 @@ class SingleFactor:
         arrays = (self._values, inside.first, inside.rows_start, self._starts, inside.rows)
         out: Vec = np.empty(len(right))
         parallel_stages("solve", len(self._values), max(len(y) - 1, PIECES), iter((
-            Stage(_load, PIECES, (right, inside.permutation, 1.0 / scale, y[-1])),
-            Stage(forward_trees, len(y) - 1, (y, *arrays, inside.trees, self.above, works)),
-            Stage(through_top, 1, (y, *arrays, inside.top, self.above, works[-1]), self._bytes_of_top),
-            Stage(backward_trees, len(y) - 1, (y, *arrays, inside.trees, works)),
-            Stage(_unload, PIECES, (y[-1], inside.permutation, scale * self.unit, out)))))
+            KernelStage(_load, PIECES, (right, inside.permutation, 1.0 / scale, y[-1])),
+            KernelStage(forward_trees, len(y) - 1, (y, *arrays, inside.trees, self.above, works)),
+            KernelStage(through_top, 1, (y, *arrays, inside.top, self.above, works[-1]), self._bytes_of_top),
+            KernelStage(backward_trees, len(y) - 1, (y, *arrays, inside.trees, works)),
+            KernelStage(_unload, PIECES, (y[-1], inside.permutation, scale * self.unit, out)))))
         return out
 
     def _bytes_of_top(self) -> int:
