@@ -220,6 +220,14 @@ class Pool:
             took = thread_time() - start
         self.habits.learn(kind, took, elapsed)
 
+    def begin(self, task: Callable[[], None]) -> Work:
+        """Let another thread do a task, if there is one. Whoever leads the work then does it where nobody began, and
+        else waits for its end."""
+        work = Work(lambda start, stop: task(), [(0, 1)], (), wait=self.wait)
+        if self.count > 1:
+            self.ask(work, 1)
+        return work
+
     def ask(self, work: Work, helpers: int) -> None:
         """Wake so many threads for it."""
         for _ in range(helpers):

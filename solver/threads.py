@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from . import kernel_archive, one_thread  # noqa: F401
 from .cores import available
-from .pool import KernelStage, PieceTimes, Pool, Wait
+from .pool import KernelStage, PieceTimes, Pool, Wait, Work
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -173,6 +173,17 @@ def parallel_stages(name: str, size: int, pieces: int, stages: Iterator[KernelSt
         configure(None)
     assert _pool is not None
     _pool.run_stages(name, size, pieces, stages)
+
+
+def begin(task: Callable[[], None]) -> Work:
+    """Return a task that another thread does meanwhile, if there is one: `lead` ends it, wherever it is done.
+
+    A task calls kernels alone, as others do no line of Python beside it.
+    """
+    if _pool is None:
+        configure(None)
+    assert _pool is not None
+    return _pool.begin(task)
 
 
 def _forget_pool() -> None:

@@ -12,7 +12,7 @@ from ...pool import KernelStage
 from ...state import Index, Vec
 from ...threads import kernel, parallel_for, parallel_stages
 from ..interface import NotPositiveDefinite
-from .multifrontal import Multifrontal, Room, Single, multifrontal
+from .multifrontal import Entries, Multifrontal, Room, Single, multifrontal
 from .places import Places
 from .supernodal import Supernodes
 
@@ -24,15 +24,15 @@ class SingleFactor:
     """L⁻ᵀ L⁻¹ for one right-hand side, to about six digits of L."""
 
     def __init__(self, inside: Supernodes, room: Room | None = None, stand: Places | None = None,
-                 unit: float = 1.0) -> None:
+                 unit: float = 1.0, entries: Entries | None = None) -> None:
         """inside: of the factor to copy, or whose pattern to factor on. room: of single precision, its own where left
         out; what was made there before is not to be used any more, unless `stand` says so: where fronts do. unit: of
-        those that are not to be made."""
+        those that are not to be made. entries: of the matrix to come, where their search has begun."""
         self._inside, self._room = inside, Room(np.float32) if room is None else room
         self.unit = unit  #: it is the factor of so much times the matrix
         self._fronts: Multifrontal | None = None
         self._looked_for_fronts = False
-        self._stand = stand
+        self._stand, self._entries = stand, entries
         self._starts = inside.values_start if stand is None else stand.in_values.starts.astype(np.int32)
         self._values = self._room.values(int(inside.values_start[-1] if stand is None else stand.in_values.most))
         trees, first = len(inside.trees) // 2, inside.first
@@ -56,9 +56,11 @@ class SingleFactor:
         """Whether `factor` will do: not where BLAS cannot be reached, memory would be short or the pattern is another
         one than that of the first matrix of a call."""
         if not self._looked_for_fronts:
+            entries, self._entries = self._entries, None
+            if entries is None or not entries.of(self._inside, lower):
+                entries = self._room.entries(self._inside, lower)
             self._fronts, self._looked_for_fronts = multifrontal(
-                self._inside, lower, np.float32, self._room.updates, places=self._room.places(2 * len(lower.indices)),
-                stand=self._stand), True
+                self._inside, lower, np.float32, self._room.updates, stand=self._stand, entries=entries), True
         return self._fronts is not None and self._fronts.is_of(lower)
 
     def factor(self, lower: sp.csc_matrix) -> None:
