@@ -140,6 +140,12 @@ def test_calls_that_gain_nothing_by_another_thread_stay_on_one():
     pool.end()
 
 
+@pytest.mark.parametrize("pieces, expected, helpers", [(64, 1.0e-4, 0), (64, 1.0e-3, 3), (64, 1.0, 7), (2, 1.0, 1),
+                                                       (64, None, 7)])
+def test_more_work_wakes_more_threads(pieces, expected, helpers):
+    assert habits.helpers_for(pieces, 8, expected) == helpers
+
+
 def ways_of(habit, alone, busy, elapsed, calls=400, count=2):
     """Whether each call is shared where one thread takes `alone` seconds, those that share `busy` together and
     `elapsed` by the clock."""
