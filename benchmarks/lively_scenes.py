@@ -4,7 +4,7 @@
                                             writes benchmarks/scenes/references/lively_NAME.json
 
 A reference takes minutes, so it is stored, with the scene's hash, the commit and the machine; `stored_truth` refuses
-that of another scene. --check uses twice the step and stores the result as well, as an estimate of the reference's error.
+that of another scene. --check uses twice the step and stores the result as well, which estimates the reference's error.
 --nudged uses the N-th of the starts that differ by a micrometre and stores that as well: where such a difference
 matters, one run is chance, and the mean of all is the reference. A pendulum and a chain conserve their energy and need
 no reference.
