@@ -174,7 +174,7 @@ def _with_final_loads(problem_at: Callable[[Vec], StageProblem], problem: StageP
             break
         start = at
         try:
-            at, _ = problem.search(start, direction)
+            at = problem.search_without_jumps(start, direction)
         except StepFailed:
             break  # no further decrease
         pairs.add(at.unknowns - start.unknowns, at.residual - start.residual)
