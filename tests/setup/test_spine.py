@@ -102,7 +102,7 @@ WRITES = {
     "nonlinear/iterations.py solve_stage self.stiffness.is_true": "its own choice of stiffness",
     "nonlinear/stage_factors.py factor system.factored": "which pairs the factor in the linear solver belongs to",
     "nonlinear/stage_factors.py factor_for_directions system.factored": "those of the factor for directions",
-    "nonlinear/quasistatic_problem.py factor self._directions.true": "its own directions",
+    "nonlinear/quasistatic_factors.py factor self._linear.true": "its own linear solver",
     "nonlinear/reused_factor.py _made_single linear.factored": "counts factors of a linear solver",
     "nonlinear/reused_factor.py factor linear.factored": "counts factors of a linear solver",
     "parts/conjac/conjac.py _condensed self._single.too_soft": "its own single precision",
