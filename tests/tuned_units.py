@@ -11,7 +11,7 @@ from solver.errors import StepFailed
 from solver.linear.interface import NotPositiveDefinite
 from solver.linear.secant_pairs import SecantPairs
 from solver.nonlinear import contact_iterations, contact_newton, ground_newton, intersection_free, mixed_fem, modal_step
-from solver.nonlinear.bounded import Bounded, BoundedQuasistatic, Surroundings
+from solver.nonlinear.bounded import Bounded, BoundedQuasistatic
 from solver.nonlinear.bounded_search import BoundedSearch
 from solver.nonlinear.descent_protocol import Direction, Step
 from solver.nonlinear.early_stopped_qn import EarlyDirections, EarlyStoppedQuasiNewton
@@ -125,10 +125,12 @@ def _creeping(kind, speed, ratio=0.95, definite=True):
             raise NotPositiveDefinite
         return SimpleNamespace(curvature=1.0, start_slope=0.0, tree_stage=None, solve=lambda: ratio * u)
 
-    around = Surroundings(lambda q: q.reshape(-1, 3), lambda start, end: 1.0, lambda x: None,
-                          lambda x: np.zeros((0, 7)), np.zeros((1, 3)), 1.0, 1.0, lambda node: "box")
+    equations = SimpleNamespace(
+        pose_at=pose_at, slope_at=lambda *_: 1.0, positions_at=lambda q: q.reshape(-1, 3),
+        largest_step=lambda start, end: 1.0, update_friction=lambda x: None, contact_forces=lambda x: np.zeros((0, 7)),
+        body_of=lambda node: "box", step_start=np.zeros((1, 3)), extent=1.0, edge=1.0)
     stage = SimpleNamespace(time=1.0, base=None, b=1.0, h=1.0)
-    stages = kind(pose_at, lambda *_: 1.0, around, stage, State(0.0, np.zeros(3), speed * ONE, {}),
+    stages = kind(equations, stage, State(0.0, np.zeros(3), speed * ONE, {}),
                   StopRule(1e-12, 5, 0.0))
     return fails(stages.solve_stage), stages.count, tried.count(False)
 

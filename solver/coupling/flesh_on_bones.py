@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
 from ..assembly.damping import Damped
-from ..assembly.linearised import Linearised
-from ..coordinates.attached import Bodies
 from ..coordinates.tree import PAIRS
 from ..errors import BadScene, StepFailed
-from ..forces.stencils import StencilForce
 from ..integrators.interface import Integrator, System
 from ..linear.interface import NotPositiveDefinite
 from ..nonlinear.anderson import DEPTH, Anderson
-from ..nonlinear.bounded import Bounded, BoundedQuasistatic, Surroundings, nearest
+from ..nonlinear.bounded import Bounded, BoundedQuasistatic, nearest
 from ..nonlinear.intersection_free import BLOCKED_REMEDY
 from ..nonlinear.iterations import Coupled, CoupledOnReusedFactor
 from ..parts.interface import Balancing
@@ -31,12 +28,13 @@ from ..world.in_contact import solve_without_contact, touches
 from ..world.interface import Coupling, StepInputs
 from ..world.joints_part import JointsPart
 from ..world.layout import of_another_version
-from ..world.multipliers import Iterates, recall, remembering
+from ..world.multipliers import recall, remembering
 from ..world.nodes_part import NodesPart
 from ..world.stepped_soft import SteppedSoft
-from .coupled_quasistatic import BodyPositions, CoupledQuasistatic
-from .coupled_stage import CoupledStage, RelinearisedStage
+from .coupled_equations import CoupledEquations, LastStage
+from .coupled_stage import CoupledStage
 from .free_bones import FreeBones
+from .quasistatic_equations import QuasistaticEquations
 from .skeleton import Skeleton
 
 WHO = "flesh and bones"
@@ -60,7 +58,7 @@ class FleshOnBones(Coupling, SteppedSoft, System[CoupledStage]):
         self._flesh, attached = soft.coordinates, soft.coordinates.attached
         self._skeleton = Skeleton(jointed, attached.bodies, by_body)
         self._cut = soft.unknowns
-        self._posed: CoupledStage | None = None  #: on the last factor, for stages with the same matrix
+        self._last = LastStage()  #: on the last factor, for stages with the same matrix
         self._changes = Anderson(DEPTH)  #: of iterations on it
         self._whole: Full | None = None  #: all free nodes as unknowns, for quasistatic bodies in contact
         on = "ride on" if soft.mass[attached.nodes].all() else "or corners of rigid surfaces ride on"
@@ -233,143 +231,60 @@ class FleshOnBones(Coupling, SteppedSoft, System[CoupledStage]):
 
         With ConJac the quasistatic nodes are in equilibrium there, as without bones. [ConJac MUSCLE]
         """
-        flesh, limits, (of_flesh, of_joints) = self._flesh, self.soft.stage_solver.limits, self._stages(stage)
-        soft, joints = self.parted(start)
-        predicted = replace(joints, q=joints.q + (stage.time - start.time) * joints.u)
-        # damping is evaluated at the predicted end of both
-        damped = self.soft.damped_through(stage, replace(soft, carrier_motion=self.carrier_motion(predicted)))
-        carried_velocities: Vec | None = None
-        if stage.momentum is Momentum.STRAIGHT:
-            # attached nodes keep their momentum as bones do
-            stood = self._skeleton.bodies(joints)
-            carried_velocities = flesh.attached.velocities(stood.E, stood.twist)
-        # friction of surfaces with the present normal forces
-        frictions, iterates = list[StencilForce](), Iterates(self.soft.links)
-
-        def pose_at(q: Vec, u: Vec, project: bool = True) -> CoupledStage:
-            where, at, _, x, v = self._at_coordinates(q, u, of_flesh, joints)
-            iterates.follow(x, stage.time)
-            lin = self.soft.linearise_at(x, v, stage.time, project, frictions)
-            lin = replace(lin, damped=damped, memory=soft.memory)
-            self._posed = posed = CoupledStage(self.soft, self._skeleton, at, lin, of_flesh, where, of_joints,
-                                               carried_velocities)
-            self._factored = self.soft.linear.factored
-            return posed
-
-        def on_last_factor(q: Vec, u: Vec) -> RelinearisedStage | None:
-            posed = self._posed
-            if posed is None or self.soft.linear.factored != self._factored or not posed.stage.shares(of_flesh):
-                return None
-            where, at, v, force = self._forces(q, u, of_flesh, joints, damped, frictions)
-            return posed.on_last_factor(at, v, force, of_flesh, where, of_joints, carried_velocities)
-
-        def slope_at(posed: CoupledStage, q: Vec, u: Vec) -> float:
-            return posed.slope(*self._forces(q, u, of_flesh, joints, damped, frictions)[1:])
-
-        def without_contact() -> State:
-            arguments = self.soft.evaluate, stage, start, limits, self.soft.extent, WHO
-            if self.soft.condensation.whole is not None and limits.patience:
-                try:
-                    return CoupledOnReusedFactor(pose_at, on_last_factor, self._changes, *arguments).solve_stage()
-                except StepFailed:
-                    self._posed = None
-            return Coupled(pose_at, *arguments).solve_stage()
-
+        stages, states = self._stages(stage), self.parted(start)
+        damped = self._damped(stage, states)
+        equations = CoupledEquations(self.soft, self._skeleton, stages, states, damped, self._last)
         if not self.soft.contacts:
-            after = without_contact()
+            after = self._without_contact(equations, stage, start)
         elif (reduced := self.soft.condensation.at_once) is not None:
-            after = self._quasistatic(reduced, without_contact, stage, start, damped)
+            after = self._quasistatic(reduced, equations, stage, start)
         else:
-            surroundings = self._surroundings(stage, start, frictions)
-            after = Bounded(pose_at, slope_at, surroundings, stage, start, limits).solve_stage()
-        self.jointed.impacts.note(joints)
+            after = Bounded(equations, stage, start, self.soft.stage_solver.limits).solve_stage()
+        self.jointed.impacts.note(states[1])
         self._free_bones.note_stage(self.parted(after), damped)
         if not self.soft.ground.has_friction_at(self.positions(after), after.time):
-            return remember(after, of_flesh, None)
-        return _with_friction(self, pose_at(after.q, after.u, self.soft.project), after)
+            return remember(after, stages[0], None)
+        return _with_friction(self, equations.pose_at(after.q, after.u, self.soft.project), after)
 
-    def _at_coordinates(self, q: Vec, u: Vec, stage: NodeStage, joints: State) -> tuple[State, Bodies, CarrierMotion,
-                                                                                        Vec, Vec]:
-        """Return the joints' state, bodies, the motion of attached nodes, and positions and velocities of all nodes,
-        (n, 3), at coordinates and rates of the stage's end; attached nodes have no velocities."""
-        cut, flesh = self._cut, self._flesh
-        where = State(stage.time, q[cut:], u[cut:], joints.memory)
-        at = self._skeleton.bodies(where)
-        carrier_motion = flesh.attached.carrier_motion(at)
-        return where, at, carrier_motion, flesh.positions(q[:cut], stage.time, carrier_motion), flesh.spread(u[:cut],
-                                                                                                             stage.w)
+    def _damped(self, stage: Stage, states: Sequence[State]) -> Damped | None:
+        """Return D through a stage, at the predicted end of both parts; None where nothing is damped. states: of both
+        at its start."""
+        soft, joints = states
+        predicted = replace(joints, q=joints.q + (stage.time - soft.time) * joints.u)
+        return self.soft.damped_through(stage, replace(soft, carrier_motion=self.carrier_motion(predicted)))
 
-    def _forces(self, q: Vec, u: Vec, stage: NodeStage, joints: State, damped: Damped | None,
-                frictions: Sequence[StencilForce]) -> tuple[State, Bodies, Vec, Vec]:
-        """Return the joints' state, bodies, velocities of all nodes and forces on them, (n, 3) [m/s], [N], damping
-        included, at coordinates and rates of the stage's end."""
-        where, at, carrier_motion, x, v = self._at_coordinates(q, u, stage, joints)
-        force = self.soft.evaluate(x, stage.time, frictions)[0]
-        v[self._flesh.attached.nodes] = carrier_motion.velocities
-        return where, at, v, force if damped is None else force + damped.force(v)
+    def _without_contact(self, equations: CoupledEquations, stage: Stage, start: State) -> State:
+        """Return the end of a stage without contact between surfaces. Raises StepFailed."""
+        limits = self.soft.stage_solver.limits
+        arguments = self.soft.evaluate, stage, start, limits, self.soft.extent, WHO
+        if self.soft.condensation.whole is not None and limits.patience:
+            try:
+                return CoupledOnReusedFactor(equations.pose_at, equations.on_last_factor, self._changes,
+                                             *arguments).solve_stage()
+            except StepFailed:
+                self._last.forget()
+        return Coupled(equations.pose_at, *arguments).solve_stage()
 
-    def _surroundings(self, stage: Stage, start: State, frictions: list[StencilForce]) -> Surroundings:
-        """Return the contact queries of a stage. frictions: receives the lagged friction."""
-        seconds = stage.b * stage.h
-        base = self.positions(replace(start, time=stage.time, q=start.q if stage.base is None else stage.base))
-
-        def loads(x: Vec) -> None:
-            frictions[:] = [one for law in self.soft.contacts
-                            if (one := law.lagged_friction(x, base, seconds)) is not None]
-
-        def positions_at(q: Vec) -> Vec:
-            return self.positions(replace(start, time=stage.time, q=q))
-
-        return Surroundings(positions_at, self.soft.largest_step, loads, self.soft.contact_forces_at,
-                            self.positions(start),
-                            self.soft.extent, min(law.edge for law in self.soft.contacts), self.soft.body_of)
-
-    def _quasistatic(self, reduced: Balancing, without_contact: Callable[[], State], stage: Stage, start: State,
-                     damped: Damped | None) -> State:
+    def _quasistatic(self, reduced: Balancing, equations: CoupledEquations, stage: Stage, start: State) -> State:
         """Return the end of a stage of mostly quasistatic nodes: without contact where there is none, else by positions
         of all nodes. Raises StepFailed."""
-        of_flesh, of_joints = self._stages(stage)
-        (soft, joints), step_start = self.parted(start), self.positions(start)
-        after = solve_without_contact(self.soft, step_start, without_contact, self.positions)
+        def solve() -> tuple[State, Vec]:
+            after = self._without_contact(equations, stage, start)
+            return after, equations.positions_at(after.q)
+
+        after = solve_without_contact(self.soft, equations.step_start, solve)
         if after is not None:
             return after
-        at, flesh, cut = self._skeleton.bodies(joints), self._flesh, self._cut
         if self._whole is None:
             self._whole = Full(reduced.mesh, type(reduced.linear)(), {"beta": 1.0})
-        whole = self._whole
-        carried = flesh.carried(flesh.attached.columns(at.E, at.twists))
-        lin = replace(self.soft.linearise_without_contact(step_start, self.soft.velocity(soft), stage.time),
-                      damped=damped,
-                      memory=soft.memory)
-        inertia = reduced.inertia(lin, of_flesh, bool(self.soft.between), carried)
-        frictions: list[StencilForce] = []
-
-        def at_coordinates(q: Vec, u: Vec) -> tuple[BodyPositions, Vec]:
-            where, at, _, x, y = self._at_coordinates(q, u, of_flesh, joints)
-            force = self.soft.evaluate(x, stage.time, frictions)[0]
-            return BodyPositions(where, at, at.carrying(where.u), y, force), x
-
-        def pose_at(q: Vec, u: Vec, project: bool) -> CoupledQuasistatic:
-            here, x = at_coordinates(q, u)
-
-            def lin_at(project: bool) -> Linearised:
-                return replace(self.soft.linearise_at(x, here.positions, stage.time, project, frictions), damped=damped)
-
-            return CoupledQuasistatic(whole, inertia, self._skeleton, here, lin_at, project, of_flesh, of_joints)
-
-        def slope_at(posed: CoupledQuasistatic, q: Vec, u: Vec) -> float:
-            return posed.slope(at_coordinates(q, u)[0])
-
-        after = BoundedQuasistatic(pose_at, slope_at, self._surroundings(stage, start, frictions), stage, start,
-                                   self.soft.stage_solver.limits).solve_stage()
-        u = after.u.copy()
-        there = at_coordinates(after.q, after.u)[0]
-        u[:cut] = inertia.velocities(there.positions, there.rates)[flesh.free].ravel()
-        return replace(after, u=u)
+        quasistatic = QuasistaticEquations(self.soft, self._skeleton, self._stages(stage), self.parted(start),
+                                           equations.damped, self._whole, reduced)
+        limits = self.soft.stage_solver.limits
+        return quasistatic.with_velocities(BoundedQuasistatic(quasistatic, stage, start, limits).solve_stage())
 
     def forget_past(self) -> None:
         """Discard the factor of the last stage; the rest belongs to the parts."""
-        self._posed = None
+        self._last.forget()
         self._changes.clear()
 
     def positions(self, state: State) -> Vec:

@@ -183,9 +183,11 @@ class MonolithicCondensedStage(CondensedStage):
         """
         coordinates, after = self._soft.coordinates, None
         if self._sweeps is not None:
-            after = in_contact.solve_without_contact(self._soft, coordinates.positions(start.q, start.time),
-                                                      lambda: self._without_contact(solver, stage, start, damped),
-                                                      lambda end: coordinates.positions(end.q, stage.time))
+            def solve() -> tuple[State, Vec]:
+                end = self._without_contact(solver, stage, start, damped)
+                return end, coordinates.positions(end.q, stage.time)
+
+            after = in_contact.solve_without_contact(self._soft, coordinates.positions(start.q, start.time), solve)
         return self._by_energy(solver, stage, start, damped) if after is None else after
 
     def _by_energy(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None) -> State:

@@ -131,20 +131,19 @@ def collides(soft: SoftBodies, start: Vec, end: Vec) -> bool:
     return len(soft.contacts) > 0 and soft.largest_step(start, end) < 1.0
 
 
-def solve_without_contact(soft: SoftBodies, step_start: Vec, solve_islands: Callable[[], State],
-                          positions_of: Callable[[State], Vec]) -> State | None:
+def solve_without_contact(soft: SoftBodies, step_start: Vec, solve: Callable[[], tuple[State, Vec]]) -> State | None:
     """Return the end of a stage without contact, if there is none at its ends and in between; else None.
 
-    step_start: positions of all nodes at the stage's start, (n, 3) [m]. solve_islands: solves it without contact.
-    positions_of: positions of all nodes in a state.
+    step_start: positions of all nodes at the stage's start, (n, 3) [m]. solve: returns its end without contact, and
+    positions of all nodes there, (n, 3) [m].
     """
     if touches(soft, step_start, step_start):
         return None
     try:
-        after = solve_islands()
+        after, x = solve()
     except StepFailed:
         return None  # it may have made contact
-    return None if touches(soft, step_start, positions_of(after)) else after
+    return None if touches(soft, step_start, x) else after
 
 
 def solve_in_contact_stage(soft: SoftBodies, problem_of: Callable[[Forces], StageProblem], step_start: Vec, guess: Vec,
