@@ -10,8 +10,9 @@ from ..parts.interface import PositionInertia, Whole
 from ..parts.stage import NodeStage
 from ..state import Index, Vec
 from .forces_protocol import Physics
+from .inertia_updated_factor import InertiaUpdatedFactor
 from .problem import Evaluation, StageProblem
-from .quasistatic_factors import InertiaUpdatedFactor, QuasistaticFactors
+from .quasistatic_factors import QuasistaticFactors
 from .stage_matrix import StageMatrix
 
 
