@@ -43,7 +43,7 @@ CLASSES = {
     "Subsystem": {"SteppedPart", "SteppedSoft", "Coupling", "Nodes", "Joints", "EolCloth", "Draft", "ConstraintDraft",
                   "LiveDraft", "FleshOnBones", "StaggeredCloths"},
     "Coupling": {"FleshOnBones", "StaggeredCloths"},
-    "System": {"Joints", "CoupledSystem"},
+    "System": {"JointsSystem", "Joints", "CoupledSystem"},
     "StageMethod": {"FullStage", "CondensedStage", "MonolithicCondensedStage"},
     "Iterations": {"Rates", "Coupled", "CoupledOnReusedFactor", "Bounded", "BoundedQuasistatic"},
     "DescentDirections": {"FactoredDirections", "ProjectedDirections", "SecantDirections", "FrozenDirections",
