@@ -1,4 +1,4 @@
-"""How alike the fingers of a hand bend however near they are, through the add-on with every default on.
+"""Measure whether fingers of a hand bend alike at any distance between them, through the add-on with its defaults.
 
     python -m benchmarks.apart
 

@@ -1,4 +1,4 @@
-"""Whether a skinned torso crosses itself where its arm comes down onto it, as drawn, through the add-on.
+"""Measure self-intersections of a skinned torso whose arm comes down onto it, as drawn, through the add-on.
 
     python -m benchmarks.armpit
 

@@ -1,4 +1,4 @@
-"""How far a step may go and how surfaces push: what the same impacts cost with each. Vanilla FEM, SDIRK2 by Quick.
+"""Compare bounds of a step and barriers on the same impacts. Vanilla FEM, SDIRK2 by Quick.
 
     python -m benchmarks.contact_laws SCENE
 

@@ -1,4 +1,4 @@
-"""Scenes in which soft bodies touch, as artists bake them: each .blend to its end, what it costs, whether all is apart.
+"""Bake scenes of soft bodies in contact as artists do, to the end, and measure cost, distances and intersections.
 
     python -m benchmarks.contact_scenes NAME
 

@@ -1,5 +1,4 @@
-"""Truths of contact with what a new body has: momentum of what meets in flight, Hertz's law, cloth on a slope and over
-a wire.
+"""Compare contact of new bodies with exact solutions: momentum in flight, Hertz's law, cloth on a slope, on a wire.
 
     python -m benchmarks.contact_truths momentum
     python -m benchmarks.contact_truths hertz

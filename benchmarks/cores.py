@@ -1,4 +1,4 @@
-"""Measure the gain of a second thread by the clock, and predict that of more by an account of work and span.
+"""Measure the speedup by a second thread, and predict that of more threads by an analysis of work and span.
 
     python -m benchmarks.cores PART            large: dragon, rest, heap, mat, balls; small: examples; million
     python -m benchmarks.cores NAME …          these scenes alone

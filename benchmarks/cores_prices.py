@@ -1,4 +1,4 @@
-"""Prices of sharing work between cores, measured on this machine, from which `benchmarks.cores` predicts."""
+"""Costs of sharing work between cores, measured on this machine, from which `benchmarks.cores` predicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scenes of `benchmarks.cores`, each as a world, the state from which it is measured, and how many steps.
+"""Scenes of `benchmarks.cores`: a world each, the state at which measurements start, and the number of steps.
 
     python -m benchmarks.cores_scenes      makes anew what is kept of them in build/cores: jobs that Blender writes, and
                                            the heap, in which jellies lie on each other; what is missing there is made

@@ -1,4 +1,4 @@
-"""How many nodes a new soft body has, and how far it is from one on a much finer mesh: ten shapes.
+"""Measure the number of nodes of a new soft body and its error relative to a much finer mesh: ten shapes.
 
     python -m benchmarks.default_nodes wobbles
     python -m benchmarks.default_nodes bounces --only cube,ball

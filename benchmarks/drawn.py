@@ -1,4 +1,4 @@
-"""How far what is painted is drawn from where its animation has it, through the add-on with every default on.
+"""Measure the distance of painted vertices, as drawn, from their animated positions, through the add-on's defaults.
 
     python -m benchmarks.drawn
 

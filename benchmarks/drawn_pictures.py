@@ -1,4 +1,4 @@
-"""Pictures of what is drawn, docs/drawn_*.png: shapes held where they are painted, the hand of five fingers, landings.
+"""Pictures of drawn meshes, docs/drawn_*.png: shapes held where they are painted, a hand of five fingers, landings.
 
     python -m benchmarks.drawn_pictures pins|hand|landings
 

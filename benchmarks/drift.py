@@ -1,4 +1,4 @@
-"""How far constraints drift in ten seconds: 1 kg that swings on a rod of 1 m, let go level, steps of 1/96 s.
+"""Measure the drift of constraints in ten seconds: 1 kg swings on a rod of 1 m from level, steps of 1/96 s.
 
     python -m benchmarks.drift [--picture]
 

@@ -1,4 +1,4 @@
-"""Measure what a body 50 m off that touches nothing changes: a jelly on a table, cloth on a ball, alone and beside.
+"""Measure the effect of a body 50 m away that touches nothing on a jelly on a table and on cloth on a ball.
 
     python -m benchmarks.far_bodies [--only jelly,cloth] [--frames N]
 

@@ -1,4 +1,4 @@
-"""Suzanne baked for the first time on a new computer: from the button *Bake* to her first frame, kernels included.
+"""Measure the first bake of Suzanne on a new computer, from *Bake* to the first frame, with compilation of kernels.
 
     python -m benchmarks.first_bake
 

@@ -1,4 +1,4 @@
-"""Measure jointed bodies that fly and spin: momentum of flesh on bones, a top, a nut that flips.
+"""Measure jointed bodies in flight: momentum of soft bodies on bones, a top, a nut that flips.
 
     python -m benchmarks.flights
 

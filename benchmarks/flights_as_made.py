@@ -1,4 +1,4 @@
-"""Momentum of ragdolls that fly and spin, with and without soft bodies on them, made by the add-on's operators.
+"""Measure momentum of ragdolls in flight, with and without soft bodies, made by the add-on's operators.
 
     python -m benchmarks.flights_as_made
 

@@ -1,4 +1,4 @@
-"""Whether a soft block slides, stands and brakes as Coulomb says, with what a new body has: SDIRK2, Quick, 1/48 s.
+"""Compare a soft block of a new body that slides, stands and brakes with Coulomb's law: SDIRK2, Quick, 1/48 s.
 
     python -m benchmarks.friction
 

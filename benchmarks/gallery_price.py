@@ -1,4 +1,4 @@
-"""Price of scenes of the gallery whose drawn meshes cross nothing and are where they are painted.
+"""Measure the cost of exact contact and playback in scenes of the gallery: no intersections, painted vertices in place.
 
     python -m benchmarks.gallery_price
 

@@ -1,4 +1,4 @@
-"""Whether all that a new body lets be seen of its wobbles lives as long as its Wobble Half-Life says, at any step.
+"""Compare half-lives of all visible wobbles of a new body with its *Wobble Half-Life*, at any step.
 
     python -m benchmarks.half_life_band
     python -m benchmarks.half_life_band --only torus,fork

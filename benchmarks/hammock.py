@@ -1,4 +1,4 @@
-"""Measure rest on a hammock of new cloth: boxes and a ball that are dropped onto it, all as it is by default.
+"""Measure boxes and a ball that come to rest on a hammock of new cloth, with default settings.
 
     python -m benchmarks.hammock
     python -m benchmarks.hammock --only box

@@ -1,4 +1,4 @@
-"""Measure many holds: 1,000 hard rows on the dragon, 100 strands that touch, and the filtered gradients of rows.
+"""Measure many constraints: 1,000 hard rows on the dragon, 100 strands in contact, and filtered gradients of rows.
 
     python -m benchmarks.holds rows|strands|gradients
 

@@ -1,4 +1,4 @@
-"""Whether impacts look right: what is dropped and what stops, with the settings of a new soft body.
+"""Measure artefacts of impacts: dropped and suddenly stopped bodies, with the settings of a new soft body.
 
 A ball, a cube, a torus and Suzanne of 0.2, 1 and 2 m fall by one metre on a ground, and a bar whose end is carried at
 3 m/s stops at once. `drop_stretch` is the longest edge, as a share of its length at rest, over what the same scene has

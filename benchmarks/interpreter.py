@@ -1,4 +1,4 @@
-"""How much of a bake's time the interpreter holds: the share in which some thread has Python's lock.
+"""Measure the share of a bake during which a thread holds Python's lock.
 
     python -m benchmarks.interpreter
 

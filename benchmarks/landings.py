@@ -1,4 +1,4 @@
-"""Whether how high a new body bounces depends on the height that it is dropped from, and on the step.
+"""Measure how much the bounce of a new body depends on the drop height and on the time step.
 
     python -m benchmarks.landings cube
 

@@ -1,4 +1,4 @@
-"""Which linear solver is quicker for what, and where: the table by which *Automatic* chooses.
+"""Compare linear solvers by scene and thread count: the table by which *Automatic* chooses.
 
     python -m benchmarks.linear_choice PART       linearised: one solve a step; quick and newton_d: stages of SDIRK2 by
                                                   these stage solvers

@@ -1,4 +1,4 @@
-"""How fast mechanisms' steps converge, and what a closed linkage loses: chains, loops, springs, motors and drives.
+"""Measure the order of convergence and the energy loss of mechanisms: chains, loops, springs, motors and drives.
 
 Each is baked for a third of a second in steps of 4 and 2 ms and beside SDIRK2 at .25 ms: the order is log₂ of what both
 are off by, the larger of places and of twists. The linkage is a crank of .25 m, a coupler of .7 m and a rocker of .55 m

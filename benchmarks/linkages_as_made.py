@@ -1,4 +1,4 @@
-"""How fast what an artist makes of rigid bodies converges, and what a closed linkage loses, by the add-on's operators.
+"""Measure the order of convergence and the energy loss of rigid body mechanisms made by the add-on's operators.
 
     python -m benchmarks.linkages_as_made
 

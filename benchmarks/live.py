@@ -1,4 +1,4 @@
-"""Measure the price and pace of a body that is played live, through the add-on with every default on.
+"""Measure cost and pace of a body in Play Live, through the add-on with its defaults.
 
     python -m benchmarks.live
 

@@ -1,4 +1,4 @@
-"""How far what is played live is from what is baked: frequency, half-life and rest shape, with every default on.
+"""Compare Play Live with bakes: frequency, half-life and rest shape, with default settings.
 
     python -m benchmarks.live_agrees
 

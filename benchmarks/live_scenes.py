@@ -1,4 +1,4 @@
-"""How many frames a second come where larger scenes are played live, through the add-on with every default on.
+"""Measure frames per second of larger scenes in Play Live, through the add-on with its defaults.
 
     python -m benchmarks.live_scenes
 

@@ -1,4 +1,4 @@
-"""Measure how much visible motion is kept, and its price: method, integrator and step against truth.
+"""Measure the visible motion that is preserved, and its cost, by method, integrator and step, relative to a reference.
 
     python -m benchmarks.lively                       all scenes and claims, a quarter of an hour
     python -m benchmarks.lively --only bar,ears       some scenes, without claims and pictures

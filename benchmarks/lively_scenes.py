@@ -1,4 +1,4 @@
-"""Scenes of `benchmarks.lively`: what is visible of each, and the truth beside it.
+"""Scenes of `benchmarks.lively`: the visible energy of each, and the reference solution.
 
     python -m benchmarks.lively_scenes NAME … [--check | --nudged N]
                                             writes benchmarks/scenes/references/lively_NAME.json

@@ -1,4 +1,4 @@
-"""Mixed finite elements as a stage solver beside the default and beside Newton's method cut short.
+"""Compare mixed finite elements as a stage solver with the default and with truncated Newton.
 
     python -m benchmarks.mixed                          all of it
     python -m benchmarks.mixed --only bar,hetero        some scenes of `lively` alone, no claims

@@ -1,4 +1,4 @@
-"""How far below the ground what lands on it is drawn, through the add-on with every default on.
+"""Measure how far bodies are drawn below the ground on which they land, through the add-on with its defaults.
 
     python -m benchmarks.on_ground shapes|smooth|bunny|dragon
 

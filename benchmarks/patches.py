@@ -1,4 +1,4 @@
-"""Dynamic patches beside single nodes: what of TWIST's plucked bar they keep, and what a step costs.
+"""Compare dynamic patches with single nodes on TWIST's plucked bar: motion that is preserved, and cost of a step.
 
 Four spots stand at the corners of the bar's middle, or along its axis; each moves by the node in its middle, or by the
 mean of the nodes within 22 or 30 mm, or turning and stretching too. Kept is the visible energy (`scenes.plucked`) in

@@ -1,4 +1,4 @@
-"""Measure violent motion and impacts as artists meet them, all settings those of a new body.
+"""Measure violent motion and impacts with the settings of new bodies, as artists use them.
 
     python -m benchmarks.prices PART
 

@@ -1,4 +1,4 @@
-"""Measure a step of large meshes: bars of 100k to 1M tetrahedra, multigrid beside the direct factor.
+"""Measure a step of large meshes: bars of 100k to 1M tetrahedra, multigrid compared with the direct factor.
 
     python -m benchmarks.scale multigrid           100k to 400k tetrahedra, and how they grow
     python -m benchmarks.scale million             1M

@@ -1,4 +1,4 @@
-"""How deep what Blender draws stands in what it lands on, through the add-on with every default on, and its price.
+"""Measure the penetration of bodies into what they land on, as Blender draws it, and its cost, with default settings.
 
     python -m benchmarks.seen
 

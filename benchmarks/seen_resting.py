@@ -1,4 +1,4 @@
-"""How deep a box is seen in the hammock of cloth that catches it, and a heavy rigid ball in the light slab under it.
+"""Measure the visible penetration of a box in a hammock of cloth, and of a heavy rigid ball in a light slab.
 
     python -m benchmarks.seen_resting hammock|heavy
 

@@ -1,4 +1,4 @@
-"""Measure a frame where bodies rattle: two in a shaken glass, ten of all kinds before a paddle, one on cloth.
+"""Measure frames with rattling bodies: two in a shaken glass, ten of all kinds before a paddle, one on cloth.
 
     python -m benchmarks.shaken glass
     python -m benchmarks.shaken mixed

@@ -1,4 +1,4 @@
-"""Which CHOLMOD on wheels is fastest: cvxopt, kvxopt and cholespy beside scikit-sparse, on the dragon's step matrix.
+"""Compare CHOLMOD wheels on the dragon's step matrix: cvxopt, kvxopt and cholespy, with scikit-sparse.
 
     python -m benchmarks.sparse_wheels
 

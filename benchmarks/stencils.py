@@ -1,4 +1,4 @@
-"""Measure elements that come and go, as pairs in contact do: the pattern and its analysis beside a numeric factor.
+"""Measure elements that come and go, as contact pairs do: pattern and analysis, relative to a numeric factor.
 
     python -m benchmarks.stencils
 

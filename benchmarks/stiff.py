@@ -1,4 +1,4 @@
-"""Measure the price of stiffness: SIERE and ERE on a swinging armadillo, E from 1e4 to 1e9 (Ascher et al., Fig. 4).
+"""Measure the cost of stiffness: SIERE and ERE on a swinging armadillo, E from 1e4 to 1e9 (Ascher et al., Fig. 4).
 
 Seconds a step at 1/100 s, ν = 0.4, feet pinned, thrown sideways; both from the same state, into which it swings with
 SIERE; SIERE's mean counts the modes that are found anew every tenth step. ERE's Krylov work is capped at PRODUCTS

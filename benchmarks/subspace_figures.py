@@ -1,4 +1,4 @@
-"""Figures 5, 7, 8, 9, 11, 12, 14 and 15 of the subspace paper as numbers, on scenes of our own making.
+"""Figures 5, 7, 8, 9, 11, 12, 14 and 15 of the subspace paper as numbers, on scenes of our own.
 
 Each part is a figure. Where the paper has its own way to build a subspace (no vibrations added, points that weigh their
 clusters' volumes) bodies are built so, and rows that are built as drafts are stand beside. Truth is the whole mesh.

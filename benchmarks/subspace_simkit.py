@@ -1,4 +1,4 @@
-"""A step of a reduced body beside simkit (Benchekroun, MIT), which one of the paper's authors wrote in numpy.
+"""Compare a step of a reduced body with simkit (Benchekroun, MIT), written in numpy by an author of the paper.
 
 Both make skinning eigenmodes and cubature points of the same octobot of one stiffness, as the paper does, and take one
 step of ARAP from a stretch of a tenth: seconds before the first step, milliseconds of a mixed iteration with its line

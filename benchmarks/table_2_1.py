@@ -1,4 +1,4 @@
-"""Table 2.1 of the dissertation (chapter 2, cloth that slides over sharp features), and ours beside it.
+"""Table 2.1 of the dissertation (chapter 2, cloth that slides over sharp features), with our results.
 
 Its seventeen rows, two of them twice: EDGE and WIRE with EOL are in the five variants of one square metre, without
 self-collision, and as an artist has them.

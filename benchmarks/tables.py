@@ -1,4 +1,4 @@
-"""Tables of docs/benchmarks.md of what a benchmark measured besides its claims.
+"""Tables in docs/benchmarks.md of the details of a benchmark besides its claims.
 
 `details` of an answer are nested dicts. A dict of dicts becomes a table, a row for each of them; what is nested deeper
 is written out as more rows, "dragon, ConJac"; plain values stand in a line of facts above.

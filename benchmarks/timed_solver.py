@@ -1,4 +1,4 @@
-"""The solver's command line with a clock around its stepping: what bake_overhead runs as the worker's module.
+"""The solver's command line with timers around its steps, which bake_overhead runs as the worker's module.
 
 Writes when the first step began and how long all steps took, as JSON, to the file named in CONJAC_STEP_TIMES.
 Nothing inside the steps is touched, so they run as they always do.

@@ -1,4 +1,4 @@
-"""Measure the price of objects that have nothing to do with a bake: a jelly alone, and beside fifty with modifiers.
+"""Measure the cost of objects outside a bake: a jelly alone, and with fifty unrelated objects with modifiers.
 
     python -m benchmarks.unrelated [--objects N] [--frames N]
 

@@ -1,4 +1,4 @@
-"""The solver's command line, which also tells how a bake in contact went: what contact_scenes runs as worker's module.
+"""The solver's command line with a report on contact, which contact_scenes runs as the worker's module.
 
 Writes seconds and steps, how many of these were halved, calmed or linearised, and of the frames how near the skins of
 the tetrahedra come and whether they cross, as JSON, to the file named in CONJAC_WATCHED. Nothing inside the steps is

@@ -1,4 +1,4 @@
-"""Differences between Blender 4.2 and 5.x: the only file that asks for Blender's version."""
+"""Differences between Blender 4.2 and 5.x: the only file that depends on Blender's version."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ NO_FLIP: Any = set() if _FLIPS_BY_NAME else (False, False, False)
 
 
 def look_for_presets(folder: Path, there: bool) -> None:
-    """Let Blender look for presets in `presets` of a folder, or no longer; it looks nowhere else before 4.3."""
+    """Add or remove a folder whose subfolder `presets` Blender searches for presets; Blender before 4.3 has no such
+    folders."""
     if hasattr(bpy.utils, "register_preset_path"):
         (bpy.utils.register_preset_path if there else bpy.utils.unregister_preset_path)(str(folder))
 
 
 def draw_presets(menu: bpy.types.Menu, context: bpy.types.Context, folder: Path) -> None:
-    """A menu of presets, those in `presets` of a folder among them."""
+    """Draw a menu of presets, including those in `presets` of a folder."""
     if hasattr(bpy.utils, "register_preset_path"):
         menu.draw_preset(context)
         return
@@ -36,17 +37,18 @@ def draw_presets(menu: bpy.types.Menu, context: bpy.types.Context, folder: Path)
 
 
 def identifier(modifier: bpy.types.Modifier) -> int:
-    """A number that stays a modifier's own in its stack whatever it is called; 0 where this Blender tells none."""
+    """Return a number that identifies a modifier in its stack, whatever its name; 0 where Blender has none."""
     return int(getattr(modifier, "persistent_uid", 0))
 
 
 def fcurves(owner: bpy.types.ID) -> list[bpy.types.FCurve]:
-    """The animation curves of a data-block; actions have slots from 4.4 on, and nothing else from 5.0 on."""
+    """Return the animation curves of a data-block; actions have slots from 4.4 on, and nothing else from 5.0 on."""
     return [curve for curves in _curve_lists(owner) for curve in curves]
 
 
 def all_fcurves(owner: bpy.types.ID) -> list[bpy.types.FCurve]:
-    """The animation curves of a data-block's action, and of those in the strips of its NLA that are not muted."""
+    """Return the animation curves of a data-block's action, and of those in the strips of its NLA that are not
+    muted."""
     data, found = owner.animation_data, fcurves(owner)
     for track in data.nla_tracks if data is not None else ():
         for strip in track.strips if not track.mute else ():
@@ -56,7 +58,7 @@ def all_fcurves(owner: bpy.types.ID) -> list[bpy.types.FCurve]:
 
 
 def fcurves_in(action: bpy.types.Action) -> list[bpy.types.FCurve]:
-    """All curves of an action, those of every slot."""
+    """Return all curves of an action, those of every slot."""
     if "action_slot" not in bpy.types.AnimData.bl_rna.properties:
         return list(action.fcurves)
     return [curve for layer in action.layers for strip in layer.strips for bag in strip.channelbags
@@ -79,7 +81,7 @@ def _curve_lists(owner: bpy.types.ID) -> list[Any]:
 
 
 def _lists_of(action: bpy.types.Action, player: Any) -> list[Any]:
-    """The lists of curves in an action that its player, an AnimData or a strip, plays."""
+    """Return the lists of curves in an action that its player, an AnimData or a strip, plays."""
     if not hasattr(player, "action_slot"):
         return [action.fcurves]
     if player.action_slot is None:
@@ -115,7 +117,7 @@ def slot_of(owner: bpy.types.ID) -> str:
 
 
 def new_fcurve(owner: bpy.types.ID, path: str, index: int, group: str) -> bpy.types.FCurve:
-    """A new animation curve in the action that a data-block plays, below a group's name."""
+    """Return a new animation curve in the action that a data-block plays, below a group's name."""
     data = owner.animation_data
     bag = data.action
     if hasattr(data, "action_slot"):

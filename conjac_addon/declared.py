@@ -143,7 +143,7 @@ def properties(fields: Iterable[JobField], group: str) -> dict[str, Any]:
 
 
 def labels(fields: Iterable[JobField]) -> dict[str, str]:
-    """Return what the artist reads of each, by its path in scene.json."""
+    """Return the label of each field, by its path in scene.json."""
     return {one.path: one.label for one in fields if one.label}
 
 

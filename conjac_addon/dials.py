@@ -85,7 +85,7 @@ def access(name: str, scale: float) -> tuple[Callable[[Any], float], Callable[[A
 
 
 def name_in(settings: Any, name: str) -> str:
-    """Name of the property that a panel shows for a setting: its dial, where it has one."""
+    """Return the name of the property that a panel shows for a setting: its dial, where it has one."""
     return PREFIX + name if PREFIX + name in settings.bl_rna.properties else name
 
 

@@ -35,7 +35,7 @@ CLOTH_PARTS = {"drag": "air", "air_friction": "air", "pressure": "pressure", "le
 
 
 def _moved(reading: Reading) -> list[bpy.types.Object]:
-    """Return the objects whose own solvers count for what is baked together: the bodies, or the mechanism alone."""
+    """Return the objects whose solver settings apply to the whole bake: the bodies, or only the mechanism."""
     obj = reading.obj
     return [obj] if members.is_mechanism(obj) else members.soft_bodies(obj, reading.scene)
 

@@ -64,7 +64,7 @@ def run(module: ModuleType) -> None:
 
 
 def _inside(package: ModuleType) -> Iterator[ModuleType]:
-    """The modules below a package that were imported. (Those of Blender would be two thousand names to look at)"""
+    """Yield the imported modules below a package. Searching all of Blender's would take two thousand names."""
     for name, one in list(vars(package).items()):
         if isinstance(one, ModuleType) and sys.modules.get(f"{package.__name__}.{name}") is one:
             yield one
@@ -72,7 +72,7 @@ def _inside(package: ModuleType) -> Iterator[ModuleType]:
 
 
 def has_run(module: ModuleType) -> bool:
-    """Whether something of a module was asked for, so that it may have something to take back."""
+    """Whether a module was used, so that it may have something to unregister."""
     return not isinstance(module, Waiting)
 
 
@@ -118,7 +118,7 @@ class _Later:
 
 
 class _Finder:
-    """Finds modules by one look at each folder."""
+    """Finder of modules that lists each folder once."""
 
     names: dict[str, frozenset[str]] = {}  #: by folder: what is in it
 
@@ -171,7 +171,7 @@ def _put(package: ModuleType, tail: str, spec: ModuleSpec) -> ModuleType:
 
 @contextmanager
 def loading() -> Iterator[None]:
-    """Inside, modules of ConJac wait for their first use."""
+    """Context in which modules of ConJac are imported at their first use."""
     collects = gc.isenabled()
     gc.disable()  # classes and functions that are to stay: a look at all that Blender has finds nothing
     sys.meta_path.insert(0, _Finder)  # type: ignore[arg-type]

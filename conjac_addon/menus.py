@@ -74,7 +74,7 @@ def item(key: str, label: str, sentence: str, number: int | None) -> Item:
 
 
 def items(entries: Iterable[Entry]) -> list[Item]:
-    """A menu of catalogue entries, called by their keys."""
+    """Return a menu of catalogue entries, by their keys."""
     return [item(entry.key, entry.label, entry.sentence, entry.number) for entry in entries]
 
 
@@ -92,7 +92,7 @@ def samples() -> list[tuple[str, str, str]]:
 
 
 def worded(family: str, key: str, sentence: str) -> Item:
-    """One catalogue entry with a tooltip of our own."""
+    """Return the menu item of one catalogue entry with a different tooltip."""
     entry = catalogue.find(family, key)
     return item(key, entry.label, sentence, entry.number)
 

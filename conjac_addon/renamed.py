@@ -12,7 +12,7 @@ from . import kinds
 
 
 def is_enabled(settings: Any) -> bool:
-    """The old switch: on for every kind. A kind that is none of ours, from a newer file, is one too."""
+    """Whether the old switch is on: for every kind, also for unknown ones of a newer file."""
     return bool(settings.kind != kinds.NONE)
 
 
@@ -36,7 +36,7 @@ def is_property_set(settings: Any, name: str, **options: bool) -> bool:
 
 
 def _holder(settings: Any, name: str) -> Any:
-    """The group of settings that a property stands in."""
+    """Return the group of settings that contains a property."""
     return settings.solver if name in type(settings.solver).NAMES else settings
 
 
@@ -72,7 +72,7 @@ def _plain(group: str, name: str) -> tuple[Callable[[Any], Any], Callable[[Any, 
 
 
 def _enum(group: str, name: str) -> tuple[Callable[[Any], int], Callable[[Any, int], None]]:
-    """Blender asks for numbers of menus and gives them."""
+    """Return getter and setter of a menu by number, as Blender requires."""
     def items(settings: Any) -> Iterable[Any]:
         known: Iterable[Any] = getattr(settings, group).bl_rna.properties[name].enum_items
         return known

@@ -52,7 +52,7 @@ def check(obj: bpy.types.Object) -> None:
                               obj.name)
     for group, prop, number in unknown_choices(obj):
         bone = next((f' of "{one.name}"' for one in _bones(obj) if one.conjac == group), "")
-        raise errors.BadInput(f"its {prop.name}{bone} is number {number}, which this ConJac does not know",
+        raise errors.BadInput(f"its {prop.name}{bone} is number {number}, which this version of ConJac does not know",
                               f"Update ConJac if a newer one saved the file, or choose another {prop.name}", obj.name)
 
 

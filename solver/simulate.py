@@ -185,7 +185,7 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
         missing = next((frame for frame in wanted if frame not in done), None)
         if missing is not None:
             raise CacheUnwritable(f"frame {missing} was written to {job.cache} and is gone",
-                                  "Look at what else writes there and resume")
+                                  "Check what else writes there and resume")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A bake behind the window: Blender's timer carries it on, and the window says how it goes."""
+"""Background bake: Blender's timer advances it, and the window shows its progress."""
 
 from typing import Any
 
@@ -48,12 +48,12 @@ class BehindWindow:
         return {"PASS_THROUGH"} if passes else {"RUNNING_MODAL"}
 
     def cancel(self, context: bpy.types.Context) -> None:
-        """Blender takes the operator away: another file is loaded, or the window closes."""
+        """Called by Blender when it ends the operator: another file is loaded, or the window closes."""
         self.bake.close()
         self._finish(context)
 
     def result(self) -> set[str]:
-        """Tell the artist how the bake ended. Returns what Blender wants to hear of it."""
+        """Report the end of the bake. Returns the operator's result for Blender."""
         bake = self.bake
         if bake.exit_code == EXIT_COMPLETE:
             self.report({"INFO"}, f'"{bake.name}": {bake.progress.text}')

@@ -13,7 +13,7 @@ LIST = "playback.json"
 
 
 def listed(folder: Path) -> list[Path]:
-    """The files; names that would lead out of the folder are not believed."""
+    """Return the listed files; names that lead out of the folder are ignored."""
     try:
         with open_regular(folder / LIST) as stream:
             names = json.loads(stream.read())["files"]

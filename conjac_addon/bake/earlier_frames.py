@@ -21,7 +21,7 @@ class EarlierFrames:
     """Their place during one bake, and what is taken from them."""
 
     def __init__(self, keeps: bool, solves_all: bool) -> None:
-        """keeps: finished ones become a take. solves_all: nothing is taken from them."""
+        """keeps: finished frames become a take. solves_all: no frames are reused."""
         self._keeps, self._solves_all = keeps, solves_all
         self._replaced = False  #: whether they are of other settings than those that are baked
         self._is_take_back = False
@@ -32,8 +32,8 @@ class EarlierFrames:
             takes.before(folder)
 
     def to_reuse(self, folder: Path, resume: bool) -> Path | None:
-        """Return the folder that what has not changed is taken from; None without one. resume: whether there is a bake
-        to go on with."""
+        """Return the folder from which unchanged objects are reused; None without one. resume: whether there is a bake
+        to resume."""
         if self._solves_all:
             return None
         if _lie_aside(folder):
@@ -58,7 +58,7 @@ class EarlierFrames:
         return False, []
 
     def settle(self, folder: Path) -> None:
-        """Delete what is not needed any more, once the solver has ended. Never raises."""
+        """Delete files that are no longer needed after the solver has ended. Never raises."""
         self.put_back(folder)
         with suppress(OSError, ConJacError):
             if takes.finished(place.cache_of(folder)) and not self._is_take_back:

@@ -26,13 +26,13 @@ class Watched(Protocol):
     progress: Progress
 
     def object(self) -> bpy.types.Object:
-        """Found anew: undo moves data-blocks in memory."""
+        """Return the object, looked up again each time, since undo moves data-blocks in memory."""
 
     def scene(self) -> bpy.types.Scene:
         """Return the scene of the object."""
 
     def note(self, text: str) -> None:
-        """Say it at its end."""
+        """Report a note when the bake ends."""
 
 
 class LiveFrames:

@@ -109,7 +109,7 @@ def after(path: str) -> list[bpy.types.Object]:
 
 
 def forget() -> None:
-    """Another .blend takes this one's place: what the saved one plays stays where it is."""
+    """Forget the moves of a .blend that another one replaces: the saved bakes remain where they are."""
     _left.clear()
 
 
@@ -139,10 +139,8 @@ def _take_back() -> None:
 
 
 def arrive(uid: int, folder: Path) -> Path:
-    """A bake has ended: the folder where it lies now, which is the one that was promised when the .blend was saved.
-
-    Raises CacheUnwritable where the files cannot follow; they stay then.
-    """
+    """Move a finished bake to the folder that was promised when the .blend was saved, and return the folder where it
+    is. Raises CacheUnwritable if the files cannot be moved; they remain then."""
     target = _due.pop(uid, None)
     if target is None:
         return folder
@@ -172,14 +170,14 @@ def move(source: Path, target: Path) -> None:
 
 
 def _clear(folder: Path) -> None:
-    """Delete what was moved out of a folder, but for the files that other .blends play."""
+    """Delete the files that were moved out of a folder, except those that other .blends play."""
     played = players.others(folder, bpy.data.filepath)
     retained = {*(path.name for path in played), players.FILE, home.FILE, belongings.LIST} if played else ()
     contents.remove(folder, retained)
 
 
 def take(obj: bpy.types.Object) -> Path:
-    """A folder of the object's own, in the cache folder that the artist has chosen. Raises CacheUnwritable."""
+    """Return a folder of the object's own, in the cache folder that the artist has chosen. Raises CacheUnwritable."""
     folder = place.take(obj).folder
     if not _same_file(str(folder.parent), str(place.root_of(obj))):
         target = place.vacant(obj).folder
@@ -217,7 +215,7 @@ def follow() -> None:
 
 
 def repoint(source: Path, target: Path) -> None:
-    """Let everything that plays files of one folder play the same files of another one."""
+    """Redirect everything that plays files of one folder to the same files of another."""
     for obj in bpy.data.objects:
         if obj.library is not None:
             continue
@@ -281,7 +279,7 @@ def link(source: str, target: str) -> None:
 
 
 def _own_folder(obj: bpy.types.Object) -> Path | None:
-    """The folder that is the object's own; None where it has none. What it is, is written on it where undo took it."""
+    """Return the object's own folder; None without one. Its name is written on the object again if undo removed it."""
     cache = obj.conjac.cache
     if place.given(obj) is None and cache.uuid and not cache.is_shared and obj.override_library is None and any(
             one != obj and one.conjac.cache.uuid == cache.uuid for one in bpy.data.objects):

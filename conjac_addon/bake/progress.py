@@ -53,7 +53,7 @@ def line(progress: Progress) -> str:
 
 
 def after(progress: Progress, message: Message) -> Progress:
-    """The progress after one more message. Unknown events change nothing: a newer solver may say more."""
+    """Return the progress after one more message. Unknown events, as of a newer solver, change nothing."""
     read = _READERS.get(message.get("event", ""))
     return read(progress, message) if read else progress
 
@@ -105,7 +105,7 @@ def remaining(seconds: float | None) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A length of time for people: 8 s, 3 min, 2.5 h."""
+    """Return a duration in words: 8 s, 3 min, 2.5 h."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

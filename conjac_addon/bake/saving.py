@@ -123,10 +123,8 @@ def _write(fresh: Path, target: Path) -> None:
 
 
 def _put_in_place(fresh: Path, target: Path) -> None:
-    """Let the new file take the old one's place, which stays as .blend1 where the preferences say so.
-
-    Raises OSError.
-    """
+    """Replace the old file by the new one; the old one remains as .blend1 if the preferences ask for backups. Raises
+    OSError."""
     # what is only in the system's memory may still turn out to have no room
     with open(fresh, "rb+") as stream:
         os.fsync(stream.fileno())

@@ -71,7 +71,7 @@ class Bake:
         running[self.uid] = self
 
     def _prepare(self, obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
-        """Take the folder that is baked into. Raises ConJacError where the bake cannot begin."""
+        """Take possession of the bake's folder. Raises ConJacError if the bake cannot begin."""
         self._cancelled = self._paused = False
         self._reading: Generator[tuple[float, str], None, None] | None = None
         self._undone = self._waits = False
@@ -83,7 +83,7 @@ class Bake:
         self._listen: Callable[[dict[str, Any]], None] = lambda message: None
         found = place.of(obj)
         if self.uid in running or (found.own and place.cache_of(found.folder).status().state == "baking"):
-            raise CacheBusy("it is being baked already", "Wait for that bake or cancel it", self.name)
+            raise CacheBusy("it is already being baked", "Wait for that bake or cancel it", self.name)
         with ExitStack() as stack:
             try:
                 self.folder = taken.take(obj, stack)
@@ -175,7 +175,7 @@ class Bake:
             self.worker.cancel()
 
     def close(self) -> None:
-        """End at once whatever still runs."""
+        """Stop everything that still runs, at once."""
         running.pop(self.uid, None)
         self._steps.close()
         if self.worker is not None and self.worker.exit_code is None:
@@ -192,7 +192,7 @@ class Bake:
     # -- the life of a bake ------------------------------------------------------------------------------------
 
     def _run(self) -> Iterator[bool]:
-        """Each `next` does a little and gives whether there is more to do now."""
+        """Run the bake as a generator: each `next` does a little work and yields whether more can be done at once."""
         if place.is_temporary(self.object()):
             self.note("This .blend was never saved: the bake lies in a temporary folder and is deleted when Blender "
                        "closes. Save the file first to keep it")
@@ -247,7 +247,7 @@ class Bake:
                 self._reading = None
 
     def _lets_in(self) -> bool:
-        """Whether the window is let in, now that a frame has been read."""
+        """Whether the window is updated, now that a frame has been read."""
         self._waits = time.monotonic() > self._until
         return self._waits
 
@@ -276,7 +276,7 @@ class Bake:
         self._tell(*self.worker.messages())
 
     def _finish(self) -> Iterator[bool]:
-        """Show what is there, and say how it ended."""
+        """Show the frames on the object, and report how the bake ended."""
         assert self.worker is not None
         code = self.worker.exit_code
         if self.progress.exit_code is None and not self._cancelled:
@@ -310,16 +310,16 @@ class Bake:
             yield False
 
     def _edited(self) -> bpy.types.Object | None:
-        """An object of the bake that is being edited."""
+        """Return an object of the bake that is being edited."""
         return next((one for one in members.members(self.object(), self.scene()) if members.is_edited(one)), None)
 
     def _wait_for(self, text: str) -> None:
-        """Say what the bake waits for."""
+        """Show what the bake is waiting for."""
         if self.progress.text != text:
             self._tell({"event": "stage", "body": self.name, "progress": self.progress.fraction, "text": text})
 
     def _show(self) -> None:
-        """Play all the frames there are, in the format asked for where the bake is complete."""
+        """Play all existing frames, in the chosen format if the bake is complete."""
         obj, cache = self.object(), place.cache_of(self.folder)
         if self.progress.exit_code != EXIT_COMPLETE and self._edited() is not None:
             return  # the next bake goes on, and shows them
@@ -360,7 +360,7 @@ class Bake:
             failures.mend(self.uid, failures.BAKE)
 
     def object(self) -> bpy.types.Object:
-        """The object as it is now. Raises NoSuchThing where it was deleted."""
+        """Return the present object. Raises NoSuchThing if it was deleted."""
         return _found(bpy.data.objects, self.uid, self.name)
 
     def scene(self) -> bpy.types.Scene:
@@ -380,12 +380,12 @@ def stop_all() -> None:
 
 
 def running_bake(obj: bpy.types.Object) -> Bake | None:
-    """The bake of this Blender that the object is in."""
+    """Return this Blender's bake that includes the object."""
     return running.get(members.owner(obj).session_uid)
 
 
 def is_read(obj: bpy.types.Object) -> bool:
-    """Whether this Blender is reading what the bake of the object takes in."""
+    """Whether this Blender is gathering the scene for a bake of the object."""
     bake = running_bake(obj)
     return bake is not None and bake.worker is None
 

@@ -28,12 +28,12 @@ def take(obj: bpy.types.Object, stack: ExitStack) -> Path:
 
 
 def by(folder: Path) -> list[Path]:
-    """The folders below which somebody bakes into this job: itself, its cache, both or none."""
+    """Return the folders into which another process bakes this job: the job folder, its cache, both or none."""
     return [one for one in (folder, folder / "cache") if lock.busy(one)]
 
 
 def sweep(folder: Path) -> None:
-    """Remove what a Blender that died left here. Raises CacheBusy where one lives and bakes."""
+    """Remove files that a crashed Blender left behind. Raises CacheBusy if one is running and baking."""
     found = lock.holder(folder)
     if found == lock.here():
         return
@@ -52,5 +52,5 @@ def _hold(folder: Path, stack: ExitStack) -> None:
     try:
         stack.enter_context(lock.acquired(folder))
     except CacheBusy as error:
-        raise CacheBusy(f"it is being baked already by {lock.description(folder) or 'another Blender'}",
+        raise CacheBusy(f"it is already being baked by {lock.description(folder) or 'another Blender'}",
                         "Wait for that bake or cancel it; if it is long gone, use Break Lock") from error

@@ -26,7 +26,7 @@ class Seen:
     """Result of the last look at an object. Not a dataclass, whose code is compiled at each start of Blender."""
 
     def __init__(self, status: standing.Status, change: tuple[Any, ...], files: tuple[Any, ...], at: float) -> None:
-        """change: what Blender's data was, see `_change`; files: what the files were."""
+        """change: state of Blender's data, see `_change`; files: state of the files; both at the time of `status`."""
         self.status, self.change, self.files, self.at = status, change, files, at
 
 
@@ -37,7 +37,7 @@ _rest_until = 0.0
 
 
 def shown(obj: bpy.types.Object) -> standing.Status:
-    """How the bake of an object stood when it was last looked at, which a timer does anew where something changed."""
+    """Return the status of an object's bake from the last time it was read; a timer reads it again after a change."""
     bake = session.running_bake(obj)
     _asked.add(obj.session_uid)
     if bake is not None:
@@ -55,7 +55,7 @@ def shown(obj: bpy.types.Object) -> standing.Status:
 
 
 def _look_in(seconds: float) -> None:
-    """Let the timer look then, if it would not sooner."""
+    """Schedule the timer in so many seconds, unless it fires sooner."""
     global _due
     waits = bpy.app.timers.is_registered(look)
     due = time.monotonic() + seconds

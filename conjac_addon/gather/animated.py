@@ -107,7 +107,7 @@ def is_animated(obj: bpy.types.ID, path: str) -> bool:
 
 
 def _keyed(owner: bpy.types.ID) -> list[str]:
-    """Paths of what changes by keyframes: those that are all alike are no animation."""
+    """Return paths of properties with keyframes; keyframes of equal values are not animation."""
     return [curve.data_path for curve in compat.all_fcurves(owner)
             if len(curve.modifiers) or len({key.co[1] for key in curve.keyframe_points}) > 1]
 
@@ -117,7 +117,7 @@ def _driven(owner: bpy.types.ID) -> list[str]:
 
 
 def _driven_over_time(owner: bpy.types.ID) -> list[str]:
-    """Paths of what is driven by something that may change from frame to frame, muted drivers left out."""
+    """Return paths of properties with a driver that may depend on the frame; muted drivers are ignored."""
     return [] if owner.animation_data is None else [
         curve.data_path for curve in owner.animation_data.drivers if not curve.mute and _may_change(curve.driver)]
 

@@ -164,10 +164,8 @@ def _settings(old: dict[str, Any], now: dict[str, Any], baked: list[bpy.types.Ob
 
 
 def _among(document: dict[str, Any], names: list[str], met: set[str | None]) -> dict[str, Any]:
-    """Return scene.json of some bodies, in this order, each with all that it would say by itself, without obstacles.
-
-    met: names of the others that it may touch.
-    """
+    """Return scene.json of some bodies, in this order, each as if it were baked alone, without obstacles. met: names of
+    the others that it may touch."""
     found = copy.deepcopy(document)
     bodies = {body["name"]: body for body in found["bodies"]}
     found["bodies"] = [bodies[name] for name in names]

@@ -1,4 +1,4 @@
-"""Constraints of soft bodies: where they tie them to what, and how firmly over time."""
+"""Constraints of soft bodies: their points, their other objects, and their stiffness over time."""
 
 from __future__ import annotations
 
@@ -24,11 +24,9 @@ Array = NDArray[np.float64]
 
 
 def constraint_settings(obj: bpy.types.Object, scene: bpy.types.Scene, start: int) -> dict[str, Any]:
-    """Return the field `constraints` of scene.json as far as it follows from settings alone; empty where nothing is
-    tied.
-
-    start: first frame. Raises BadInput where one is tied to nothing, nowhere, to what is not baked with it, or lets go
-    before anything moves.
+    """Return the field `constraints` of scene.json, as far as it depends on settings only; empty without constraints.
+    start: first frame. Raises BadInput for a constraint without an object or a location, to an object that is not baked
+    together, or with an end before the start.
     """
     soft = members.soft_bodies(obj, scene)
     found = [_constraint_entry(one, constraint, soft, scene, start)
@@ -44,7 +42,8 @@ def _constraint_entry(obj: bpy.types.Object, one: bpy.types.PropertyGroup, soft:
         raise BadInput("one of its constraints ties it to nothing", "Choose an object under Constraints, or remove it",
                        obj.name)
     if one.place is None:
-        raise BadInput(f'its constraint to "{other.name}" has no Empty that says where', "Choose one under Constraints",
+        raise BadInput(f'its constraint to "{other.name}" has no Empty for its '
+                       'location', "Choose one under Constraints",
                        obj.name)
     far: dict[str, Any] = {}
     wide = {"radius": properties.shortest(one.radius)} if one.radius > 0.0 else {}
@@ -136,7 +135,7 @@ class _Tie:
         return np.array(found, dtype=np.float64)
 
     def _shape(self, obj: bpy.types.Object | None = None) -> tuple[Array, NDArray[np.int32], NDArray[np.int32]]:
-        """Vertices in the world [m], edges and triangles of what it is tied to, or of another object."""
+        """Return vertices in the world [m], edges and triangles of what it is tied to, or of another object."""
         of = self._object if obj is None else obj
         to_world = self._evaluation.to_world(of)
         evaluated = self._evaluation.evaluated(of)

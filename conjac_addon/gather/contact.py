@@ -1,4 +1,4 @@
-"""Contact of soft bodies in scene.json, as far as it follows from settings alone."""
+"""Contact of soft bodies in scene.json, as far as it depends on settings only."""
 
 from __future__ import annotations
 

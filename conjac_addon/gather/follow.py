@@ -48,7 +48,7 @@ class Follow:
         self._shares.append(float(getattr(now, SHARE)) / 100.0)
 
     def fields(self, store: Store) -> dict[str, Any]:
-        """The field of scene.json's body, empty where it follows nothing."""
+        """Return the field of scene.json's body, empty if it does not follow an object."""
         if not self._follows:
             return {}
         share: Any = self._share

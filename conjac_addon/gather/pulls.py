@@ -1,4 +1,4 @@
-"""Pulls: where Empties carry what is near them at the start, and how hard they pull."""
+"""Pulls: motion of the Empties that carry nearby parts of the body along, and their strength."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Pulls:
             self._strengths[number].append(float(now[number].strength))
 
     def fields(self, store: Store) -> dict[str, list[dict[str, Any]]]:
-        """The field of scene.json's body, empty where there are none."""
+        """Return the field of scene.json's body, empty where there are none."""
         if not self._empties:
             return {}
         pulls = pull_settings(self._evaluation.object, self._evaluation.scene)

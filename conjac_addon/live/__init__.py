@@ -1,4 +1,4 @@
-"""Play Live: a soft body moves while one looks, nothing of which is written into the file, the mesh or undo."""
+"""Play Live: a soft body moves in real time, and nothing is written into the file, the mesh or the undo history."""
 
 from __future__ import annotations
 

@@ -91,12 +91,12 @@ def _has_chosen(obj: bpy.types.Object) -> bool:
 
 
 def _moved(owner: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """Return the objects whose settings say how all of a bake moves, those that may be changed."""
+    """Return the editable objects whose settings determine the motion of a whole bake."""
     return [one for one in dict.fromkeys((owner, *members.soft_bodies(owner, scene))) if one.is_editable]
 
 
 def _read(settings: bpy.types.PropertyGroup) -> dict[str, Any]:
-    """Return what is kept in a setting; a text of a stranger is nothing."""
+    """Return the performance stored in a setting; empty for an invalid text."""
     try:
         found = json.loads(settings.as_played or "{}")
         return {key: value for key, value in found.items()

@@ -38,7 +38,7 @@ class Bumps:
             self._begun[one.session_uid] = np.linalg.inv(to_world)
 
     def matrices(self, scene: bpy.types.Scene, unit: float) -> Matrix:
-        """How each has moved since, (BUMPS, 4, 4) [m]; zero for one that is not there."""
+        """Return the motion of each collider since then, (BUMPS, 4, 4) [m]; zero for one that is missing."""
         found = np.zeros((BUMPS, 4, 4))
         if self._begun:
             there = {one.session_uid: one for one in scene.objects}

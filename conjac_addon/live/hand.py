@@ -87,7 +87,7 @@ def place_on(context: bpy.types.Context, played: Played, origin: Vector, way: Ve
 
 
 def view_at(window: bpy.types.Window, x: int, y: int) -> View | None:
-    """The 3D View at a place in the window, None where a panel or another editor is."""
+    """Return the 3D View at a place in the window, None over a panel or another editor."""
     for area in window.screen.areas:
         if area.type != "VIEW_3D" or not _inside(area, x, y):
             continue

@@ -68,7 +68,7 @@ class LiveJob:
         return mechanisms
 
     def pinned(self) -> list[NDArray[np.int64]]:
-        """Which vertices of each body are painted as pinned, hard or softly."""
+        """Return which vertices of each body are painted as pinned, hard or softly."""
         found = []
         for body in self._bodies:
             weights = body.get("pin", {}).get("weights")
@@ -122,11 +122,11 @@ class LiveJob:
 
 
 def bodies(obj: bpy.types.Object, scene: bpy.types.Scene, names: list[str]) -> list[bpy.types.Object]:
-    """The soft bodies of these names that are played with an object. Raises NoSuchThing where one is not there."""
+    """Return the soft bodies of these names that are played with an object. Raises NoSuchThing where one is missing."""
     there = {one.name: one for one in members.soft_bodies(obj, scene)}
     for name in names:
         if name not in there:
-            raise NoSuchThing("it was renamed or taken away while it was played live", "Press Play Live again", name)
+            raise NoSuchThing("it was renamed or removed while it was played live", "Press Play Live again", name)
     return [there[name] for name in names]
 
 
@@ -147,7 +147,7 @@ def read(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, notes: lis
 
 
 def ground(obj: bpy.types.Object, scene: bpy.types.Scene, unit: float) -> NDArray[np.float64]:
-    """A point of the ground plane as it is now [m] and its normal, (2, 3); zeros where there is none."""
+    """Return a point of the present ground plane [m] and its normal, (2, 3); zeros without a ground."""
     found, shared = np.zeros((2, 3)), members.shared_settings(obj)
     if not shared.use_ground:
         return found
@@ -166,5 +166,5 @@ def ground(obj: bpy.types.Object, scene: bpy.types.Scene, unit: float) -> NDArra
 def check(obj: bpy.types.Object) -> None:
     """Raises BadInput where an object is not to be played live."""
     if not (members.is_soft_body(obj) or members.is_mechanism(obj)):
-        raise BadInput("it is no ConJac body and no mechanism", "Add one to it in the ConJac tab", obj.name)
+        raise BadInput("it is neither a ConJac body nor a mechanism", "Add one to it in the ConJac tab", obj.name)
     gather.check_mode(obj)

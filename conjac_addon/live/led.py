@@ -39,11 +39,12 @@ class Led:
 
     @property
     def count(self) -> int:
-        """How many vertices bones lead."""
+        """Return the number of vertices that follow bones."""
         return sum(map(len, self._pinned.values()))
 
     def places(self, bodies: Sequence[bpy.types.Object], scene: bpy.types.Scene) -> Array:
-        """Return where these vertices are now in the world [m], (s, 3). Raises BadInput where the mesh has changed."""
+        """Return the present positions of these vertices in the world [m], (s, 3). Raises BadInput where the mesh has
+        changed."""
         pose = b"".join(_pose(bodies[k]) for k in self._pinned)
         if pose != self._pose:
             self._pose = pose

@@ -26,7 +26,7 @@ class Performance(session.Bake):
         theirs. Raises ConJacError where it cannot begin."""
         self._performed, self._asked = performed, False
         if not performed.is_file():
-            raise NoSuchThing("what was performed is gone", "Record it again", obj.name)
+            raise NoSuchThing("the recorded performance is missing", "Record it again", obj.name)
         settings = members.shared_settings(obj)
         start = frame_range(settings, scene)[0]
         super().__init__(obj, scene, keeps=True)
@@ -34,7 +34,8 @@ class Performance(session.Bake):
         settings.frame_start, settings.frame_end = start, start + frames - 1
 
     def _command(self, resume: bool) -> list[str]:
-        """The first time a bake that is there is not replaced: it becomes a take."""
+        """Return the command that writes the performance. At the first attempt it does not replace an existing bake,
+        which becomes a take."""
         replaces, self._asked = self._asked or not resume, True
         return ["record", str(self.folder), str(self._performed), "--json", *(["--replace"] if replaces else [])]
 

@@ -38,7 +38,7 @@ class Posed:
         self._read = mechanism.read_arrays(arrays, owner.name) if owner.type == "ARMATURE" else {}
 
     def objects(self, owner: bpy.types.Object) -> list[bpy.types.Object | None]:
-        """The object of each rigid body, the armature for bones; None where it has gone."""
+        """Return the object of each rigid body, the armature for bones; None for a missing one."""
         if owner.type == "ARMATURE":
             return [owner for _ in self._names]
         return [bpy.data.objects.get(name) for name in self._names]
@@ -51,7 +51,7 @@ class Posed:
             return
         for name, obj, pose in zip(self._names, self.objects(owner), poses):
             if obj is None:
-                raise BadInput(f'its rigid body "{name}" has gone or has another name', "Press Play Live again",
+                raise BadInput(f'its rigid body "{name}" is missing or was renamed', "Press Play Live again",
                                owner.name)
             if obj.rigid_body is not None and obj.rigid_body.type == "ACTIVE" and not obj.rigid_body.kinematic:
                 remember(obj)

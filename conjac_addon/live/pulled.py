@@ -64,7 +64,7 @@ def _added(obj: bpy.types.Object) -> int:
 
 
 def _leave(obj: bpy.types.Object, index: int) -> None:
-    """Take a pull away where no other stands behind it, whose keyframes know it by its number; else let it go."""
+    """Remove a pull if it is the last, else disable it: keyframes refer to later pulls by index."""
     pull = obj.conjac.pulls[index]
     if index == len(obj.conjac.pulls) - 1:
         bpy.data.objects.remove(pull.object)
@@ -75,8 +75,8 @@ def _leave(obj: bpy.types.Object, index: int) -> None:
 
 def _move(obj: bpy.types.Object, index: int, place: Array, frames: NDArray[np.int64], targets: Array,
           stiffness: Array, start: int) -> None:
-    """Let a pull take what is at a place [Blender units], (3,), along targets (k, 3) at frames from the first on, (k,).
-    """
+    """Make a pull move the surroundings of a place [Blender units], (3,), along targets (k, 3) at consecutive frames,
+    (k,)."""
     pull = obj.conjac.pulls[index]
     pull.radius, pull.stiffness = REACH * max(*obj.dimensions, 1.0e-3), float(stiffness.max())
     empty = pull.object

@@ -79,7 +79,7 @@ class Played:
         return self.frame is not None
 
     def tick(self) -> bool:
-        """Do what there is to do now. Returns whether it goes on."""
+        """Do the pending work. Returns whether the session continues."""
         if self.ended is None and not is_rendering():
             try:
                 if self._board is None or self._steps is not None:
@@ -96,7 +96,7 @@ class Played:
         return self.ended is None
 
     def stop(self, why: str = "", failed: bool = False) -> None:
-        """End it, and show the object as it is."""
+        """End the session, and show the object without live motion."""
         if self.ended is not None:
             return
         self.ended, self.failed = why, failed
@@ -116,22 +116,22 @@ class Played:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def object(self) -> bpy.types.Object:
-        """The object as it is now: undo moves data-blocks in memory. Raises NoSuchThing where it was deleted."""
+        """Return the object as it is now: undo moves data-blocks in memory. Raises NoSuchThing where it was deleted."""
         return _found(bpy.data.objects, self.uid, self.name)
 
     def scene(self) -> bpy.types.Scene:
         return _found(bpy.data.scenes, self._scene, self.name)
 
     def bodies(self) -> list[bpy.types.Object]:
-        """The soft bodies, in the order of the job. Raises NoSuchThing."""
+        """Return the soft bodies, in the order of the job. Raises NoSuchThing."""
         return [] if self._job is None else jobs.bodies(self.object(), self.scene(), self._job.names)
 
     def pullable(self) -> tuple[list[bpy.types.Object], list[NDArray[np.float64]]]:
-        """The soft bodies, and where vertices of each were at the start in the world [m], (n, 3)."""
+        """Return the soft bodies with the positions of their vertices at the start in the world [m], (n, 3)."""
         return self.bodies(), [] if self._job is None else self._job.places
 
     def rigid_at(self, obj: bpy.types.Object, place: NDArray[np.float64]) -> int:
-        """Number of the rigid body that an object shows at a place in world [Blender units], -1 for none."""
+        """Return the number of the rigid body of an object at a place in world [Blender units], -1 for none."""
         if self._job is None or self._posed is None:
             return -1
         return grasped.rigid_at(self.object(), obj, self._job.rigid, place)
@@ -166,7 +166,7 @@ class Played:
         self._tell()
 
     def _keep(self, path: Path, frames: int) -> None:
-        """Take what was recorded out of the folder that goes when this ends."""
+        """Move a recording out of the temporary folder of the session."""
         handle, target = tempfile.mkstemp(prefix="conjac_performed_", suffix=".npz", dir=bpy.app.tempdir or None)
         os.close(handle)
         shutil.move(path, target)

@@ -70,13 +70,13 @@ class Shape:
 
 
 def find(obj: bpy.types.Object) -> bpy.types.Modifier | None:
-    """The modifier that shows a live shape on the object."""
+    """Return the modifier that shows a live shape on the object."""
     return next((one for one in obj.modifiers if one.type == "MESH_CACHE" and getattr(one, FIELD) == SIGN), None)
 
 
 @contextmanager
 def hidden(obj: bpy.types.Object) -> Iterator[None]:
-    """Inside, the viewport shows the object without the live shape."""
+    """Context in which the viewport shows the object without the live shape."""
     mark = find(obj)
     if mark is not None:
         mark.show_viewport = False
@@ -88,13 +88,13 @@ def hidden(obj: bpy.types.Object) -> Iterator[None]:
 
 
 def remove(obj: bpy.types.Object) -> None:
-    """Show what the object is."""
+    """Show the object without live motion."""
     while (mark := find(obj)) is not None:
         obj.modifiers.remove(mark)
 
 
 def remove_all(but: set[int] | frozenset[int] = frozenset()) -> None:
-    """Take live shapes off all objects, copies too. but: session_uids of those that keep theirs."""
+    """Remove live shapes from all objects, including copies. but: session_uids of the objects that keep theirs."""
     for obj in bpy.data.objects:
         if obj.session_uid not in but and obj.is_editable and find(obj) is not None:
             remove(obj)

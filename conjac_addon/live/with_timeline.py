@@ -31,7 +31,7 @@ def begin() -> None:
 
 
 def end() -> None:
-    """End what the timeline began, if it goes on."""
+    """End the live session that the timeline started, if it still runs."""
     global _begun
     if _begun is not None and _begun.ended is None:
         _begun.stop()

@@ -47,7 +47,8 @@ class CONJAC_OT_add_constraint(AddEntry, Behaviour):
 
 
 def _between(obj: bpy.types.Object, other: bpy.types.Object) -> Vector:
-    """The middle between two boxes' nearest points, in the world, or the place of an Empty or a bone's object."""
+    """Return the middle between two boxes' nearest points, in the world, or the place of an Empty or a bone's
+    object."""
     if not max(*other.dimensions) > 0.0:
         return other.matrix_world.translation.copy()
     nearest = []

@@ -92,7 +92,7 @@ def suit(obj: bpy.types.Object, scene: bpy.types.Scene, depth: float | None = No
 
 
 def _choose(solver: bpy.types.PropertyGroup, values: dict[str, Any]) -> None:
-    """Set values of a solver that nobody has set."""
+    """Set those values of a solver that the artist has not set."""
     for name, value in values.items():
         if not solver.is_property_set(name):
             setattr(solver, name, value)
@@ -117,10 +117,8 @@ def _stiffen(settings: bpy.types.PropertyGroup, stiffness: float) -> None:
 
 
 def stand_on_ground(obj: bpy.types.Object, scene: bpy.types.Scene, density: float) -> None:
-    """Add a ground at zero, or below what lies deeper, where the artist has not set whether there is one.
-
-    density: of what it bears [kg/m³].
-    """
+    """Add a ground at height zero, or below the lowest object, unless the artist has set the ground. density: of the
+    body on it [kg/m³]."""
     settings = obj.conjac
     if settings.is_property_set("use_ground"):
         return
@@ -136,7 +134,7 @@ def stand_on_ground(obj: bpy.types.Object, scene: bpy.types.Scene, density: floa
 
 
 def suit_cloth(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
-    """Fill in what nobody has set of new cloth."""
+    """Choose settings of new cloth that the artist has not set."""
     settings, contact = obj.conjac, obj.conjac.contact
     _choose(settings.solver, CLOTH_SOLVER)
     if not settings.is_property_set("wobble_half_life"):
@@ -159,7 +157,7 @@ def suit_cloth(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
 
 
 def suit_rope(obj: bpy.types.Object) -> None:
-    """Fill in what nobody has set of a new rope."""
+    """Choose settings of a new rope that the artist has not set."""
     settings, contact = obj.conjac, obj.conjac.contact
     _choose(settings.solver, ROPE_SOLVER)
     if not settings.is_property_set("soft_pins"):

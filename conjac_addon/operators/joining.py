@@ -19,9 +19,9 @@ OF_GROUND = ("use_ground", "ground_object", "ground_height", "ground_stiffness",
 
 
 def meet(scene: bpy.types.Scene) -> None:
-    """Let the first mechanism of a scene touch its soft bodies where the artist has not set whether it does.
-
-    It leads them from then on: what they swing and stand by is its own, but for what was set by hand.
+    """Enable contact of the first mechanism of a scene with its soft bodies, unless the artist has set it. From then on
+    the mechanism owns the settings of the bake: it takes over the soft bodies' solver and ground, except for settings
+    made by hand.
     """
     free = [one for one in scene.objects if members.collides(one) and members.mechanism_of(one) is None]
     mechanism = next((one for one in scene.objects if members.is_mechanism(one) and one.is_editable), None)
@@ -43,7 +43,8 @@ def meet(scene: bpy.types.Scene) -> None:
 
 
 def join(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
-    """After an object has become a soft body or cloth with the settings of a new one. What was set stays as it is."""
+    """Join an object that has just become a soft body or cloth to the simulation. Settings that were made by hand
+    remain."""
     _join(obj, scene)
     meet(scene)
 

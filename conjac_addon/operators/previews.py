@@ -54,12 +54,12 @@ shown: dict[int, dict[str, Lines | Faces]] = {}
 
 
 def is_shown(obj: bpy.types.Object, *kinds: str) -> bool:
-    """Whether anything of an object is shown, of all kinds or of those given."""
+    """Whether previews of an object are shown, of all kinds or of the given ones."""
     return bool(shown.get(obj.session_uid, {}).keys() & (kinds or KINDS)) or bool(_objects(obj, *kinds))
 
 
 def remove(obj: bpy.types.Object, *kinds: str) -> None:
-    """Show nothing of an object any more, of all kinds or of those given."""
+    """Remove previews of an object, of all kinds or of the given ones."""
     for kind in kinds or KINDS:
         shown.get(obj.session_uid, {}).pop(kind, None)
     for child in _objects(obj, *kinds):

@@ -23,7 +23,7 @@ def paths(obj: bpy.types.Object) -> tuple[str, ...]:
 
 
 def unset(obj: bpy.types.Object) -> tuple[str, ...]:
-    """Return those of them that nobody has set."""
+    """Return the settings of quality that the artist has not set."""
     is_set = {EDGE: obj.conjac.is_property_set(EDGE), STEP: obj.conjac.solver.is_property_set("step")}
     return tuple(path for path in paths(obj) if not is_set[path])
 

@@ -1,4 +1,4 @@
-"""Object > Quick Effects: one click makes what is selected fall, bend and land, whatever it was."""
+"""Object > Quick Effects: one click makes the selected objects fall, bend and land, whatever they were."""
 
 from __future__ import annotations
 
@@ -24,10 +24,8 @@ DETAIL = "ConJac Detail"  #: modifier that makes a mesh fine enough
 
 
 def refine(obj: bpy.types.Object, least: int) -> str:
-    """Subdivide what is simulated by a modifier where it has fewer faces than `least`, and say so in a sentence.
-
-    The mesh itself stays as it is, and its shape too: the subdivision is a flat one.
-    """
+    """Subdivide the simulated mesh by a modifier if it has fewer faces than `least`. Returns a sentence about it. The
+    mesh itself and its shape do not change: the subdivision is flat."""
     faces, levels = max(len(obj.data.polygons), 1), 0
     while faces * 4 ** levels < least and levels < MOST_LEVELS:
         levels += 1

@@ -45,7 +45,7 @@ def as_edges(obj: bpy.types.Object, context: bpy.types.Context) -> bpy.types.Obj
 
 
 def _firsts(mesh: bpy.types.Mesh) -> list[int]:
-    """The first point of each strand, or of all that is closed."""
+    """Return the first point of each strand, or of all that is closed."""
     ends = np.empty(2 * len(mesh.edges), np.int32)
     mesh.edges.foreach_get("vertices", ends)
     starts = np.setdiff1d(ends[::2], ends[1::2])

@@ -66,7 +66,7 @@ def attach(obj: bpy.types.Object, rig: bpy.types.Object, by_bone: list[tuple[str
 
 
 def _bodies_above(rig: bpy.types.Object, name: str) -> Iterator[str]:
-    """The bone itself and those above it, as far as they are bodies."""
+    """Yield a bone and its parents, as far as they are bodies."""
     bone = rig.pose.bones[name]
     for one in (bone, *bone.parent_recursive):
         if one.conjac.role != "none":

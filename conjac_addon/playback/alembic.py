@@ -43,13 +43,13 @@ class Alembic:
         attach(obj, path)
 
     def hide(self, obj: bpy.types.Object) -> None:
-        """Stop playing and let go of the file."""
+        """Stop playback and release the file."""
         modifier.remove_of(obj, "MESH_SEQUENCE_CACHE", self.suffix)
 
 
 @contextmanager
 def _only_to_mark(obj: bpy.types.Object) -> Iterator[None]:
-    """Inside, modifiers below the mark are off: they will be applied to what is read back."""
+    """Context in which modifiers below the mark are off, since they are applied to the imported result."""
     mark = modifier.place(obj)
     below = [(m, m.show_viewport, m.show_render) for m in list(obj.modifiers)[mark + 1:]]
     for below_mark, _, _ in below:
@@ -112,7 +112,7 @@ def export(scene: bpy.types.Scene, path: Path, first: int, last: int,
 
 def _hand_over(scene: bpy.types.Scene, folder: Path, first: int,
                meshes: Iterable[dict[str, NDArray[Any]]]) -> dict[str, str]:
-    """Put into a folder what the process that exports needs, and say where. Raises CacheUnwritable."""
+    """Write the input of the export process into a folder, and return its location. Raises CacheUnwritable."""
     blend, meshes_at = folder / "export.blend", ""
     try:
         for frame, arrays in enumerate(meshes, first):
@@ -126,7 +126,7 @@ def _hand_over(scene: bpy.types.Scene, folder: Path, first: int,
 
 
 def _run(job: dict[str, Any]) -> str:
-    """Let another Blender export; return its last line, or how it died. Raises Environment."""
+    """Export in another Blender process; returns its last line, or how it crashed. Raises Environment."""
     argv = [sys.executable, "-I", str(PROCESS)] if not bpy.app.binary_path else [
         bpy.app.binary_path, "--background", "--factory-startup", "--python", str(PROCESS)]
     hidden = {"creationflags": subprocess.CREATE_NO_WINDOW} if sys.platform == "win32" else {}
@@ -142,7 +142,7 @@ def _run(job: dict[str, Any]) -> str:
 
 
 def _window() -> bpy.types.Window:
-    """The window that Blender's exporter asks for: a timer has none of its own."""
+    """Return the window that Blender's exporter requires: a timer has none."""
     return bpy.context.window or bpy.context.window_manager.windows[0]
 
 

@@ -47,7 +47,7 @@ def draw(obj: bpy.types.Object, bone: str, frames: NDArray[np.int32], graphs: Ma
 
 
 def remove(obj: bpy.types.Object, is_name: re.Pattern[str]) -> None:
-    """Take graphs with such names away; an action that was made for them goes with the last curve."""
+    """Remove graphs with such names; an action that was created for them is removed with the last curve."""
     for curve in compat.fcurves(obj):
         if is_name.fullmatch(curve.data_path.rpartition('["')[2].removesuffix('"]')):
             compat.remove_fcurve(obj, curve)
@@ -62,7 +62,7 @@ def remove(obj: bpy.types.Object, is_name: re.Pattern[str]) -> None:
 
 
 def path_of(name: str, bone: str = "") -> str:
-    """The data path of a custom property."""
+    """Return the data path of a custom property."""
     return f'pose.bones["{bpy.utils.escape_identifier(bone)}"]["{name}"]' if bone else f'["{name}"]'
 
 

@@ -76,5 +76,5 @@ class PC2:
         return all(np.array_equal(stored[index], positions) for index, positions in enumerate(frames))
 
     def hide(self, obj: bpy.types.Object) -> None:
-        """Stop playing. The modifier goes; the file stays until the bake is freed."""
+        """Stop playback: remove the modifier. The file remains until the bake is freed."""
         modifier.remove_of(obj, "MESH_CACHE", self.suffix)

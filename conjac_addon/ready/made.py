@@ -72,7 +72,7 @@ def paint(obj: bpy.types.Object, group: str, weight: Callable[[Vector], float]) 
 
 
 def choose(context: bpy.types.Context, *objects: bpy.types.Object) -> None:
-    """Select these objects alone, the last of them active."""
+    """Select only these objects, and make the last one active."""
     for obj in context.view_layer.objects:
         obj.select_set(False)
     for obj in objects:

@@ -1,4 +1,4 @@
-"""Panels and menus: thin views of the settings and of what is on disk."""
+"""Panels and menus: thin views of the settings and of the files on disk."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""The Contact section of soft bodies and colliders: what they touch, in plain words."""
+"""The Contact section of soft bodies and colliders, with their contacts in plain words."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     if not members.is_soft_body(obj):
         _draw_collider(layout, contact)
         hint(layout, thin_sentence(obj)
-             or "Soft bodies that collide with all, or with a collection that it is in, do not go through it")
+             or "Soft bodies that collide with all, or with a collection that it is in, collide with it")
         return
     setting(layout, contact, "collides_with")
     if contact.collides_with == kinds.COLLECTION:
@@ -67,7 +67,7 @@ def thin_sentence(obj: bpy.types.Object) -> str | None:
     if len(mesh.polygons) or len(obj.modifiers) or not len(mesh.vertices):
         return None
     if len(mesh.edges):
-        return "Its edges are wires, thin lines that cloth with Sharp Edges lies on; Thickness does nothing to them"
+        return "Its edges are wires, thin lines that cloth with Sharp Edges lies on; Thickness has no effect on them"
     return "Its vertices are tips of nails along its Z axis, which cloth with Sharp Edges hangs on"
 
 
@@ -96,7 +96,7 @@ def _draw_what_does_not_go(layout: bpy.types.UILayout, obj: bpy.types.Object) ->
     shared = holder.conjac.solver
     integrator = catalogue.find("integrator", shared.integrator)
     if not integrator.able("contact"):
-        hint(layout, f"{integrator.label} does not stop where surfaces meet: choose Semi-Implicit Euler, Backward "
+        hint(layout, f"{integrator.label} does not support contact: choose Semi-Implicit Euler, Backward "
              "Euler, BDF2 or SDIRK2")
     law = catalogue.find("contact", holder.conjac.contact.law)
     if law.able("constraints"):

@@ -76,7 +76,7 @@ class Heat(Overlay):
         return bool(getattr(bpy.context.window_manager, self._name) != "none")
 
     def switch(self) -> Any:
-        """Return the menu that is its switch."""
+        """Return the property of its switch."""
         return bpy.props.EnumProperty(  # type: ignore[func-returns-value]
             name=self._label, description=self._tip, items=[("none", "None", "Show none"), *self._items])
 

@@ -45,7 +45,7 @@ def _operator(kind: str) -> type[bpy.types.Operator]:
 
 
 def draw(layout: bpy.types.UILayout, kind: str) -> None:
-    """The menu of presets with the buttons that keep and remove one."""
+    """Draw the menu of presets with the buttons that keep and remove one."""
     menu: Any = getattr(bpy.types, f"CONJAC_MT_presets_{kind}")
     row = layout.row(align=True)
     row.menu(menu.__name__, text=menu.bl_label)

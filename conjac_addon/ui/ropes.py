@@ -8,7 +8,7 @@ from . import fields, painted, presets, sections
 
 
 def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Length, numbers, and what holds it."""
+    """Draw length, numbers and pins of a rope."""
     obj, settings = context.object, context.object.conjac
     presets.draw(layout, "rope")
     setting(layout, settings, "rope")

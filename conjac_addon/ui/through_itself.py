@@ -1,6 +1,6 @@
-"""Baked frames in which a soft body without Self Collision goes through itself, as it is drawn.
+"""Baked frames in which a soft body without Self Collision intersects itself, as drawn.
 
-Each look examines frames for a moment alone, so that no panel waits, and goes on where the last one ended until the
+Each call examines frames only for a moment, so that no panel waits, and continues where the last call ended until the
 bake changes.
 """
 

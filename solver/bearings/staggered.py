@@ -69,7 +69,7 @@ class Staggered:
     def rub(self, posed: PosedBodies, bearings: Bearings, guess: Vec | None) -> FrictionAnswer:
         """The step's rates with friction. Raises StepFailed; ValueError for loops and universal joints."""
         if any(group.is_loop or group.on_other for group in bearings.groups):
-            raise ValueError("Staggered Projections know no friction in loops and universal joints")
+            raise ValueError("Staggered Projections do not support friction in loops and universal joints")
         free = posed.free_response(posed.momentum[:, :, None])[:, :, 0].ravel()
         contact, low = self._contact(posed, bearings)
         friction = self._friction(posed, bearings)

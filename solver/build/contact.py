@@ -253,7 +253,7 @@ def ignored_fields(job: Job) -> list[str]:
     asked = [*(body.friction for body in scene.bodies), *(obstacle.friction for obstacle in scene.obstacles)]
     if not law.able("constraints") or not any(asked):
         return []
-    return [f"{law.label}: what touches slides without friction, whatever Friction says"]
+    return [f"{law.label}: surfaces in contact slide without friction, whatever Friction is set to"]
 
 
 def _skins(job: Job, prepared: list[Prepared], first: Index, nodes: int) -> tuple[list[Index], EmbeddedVertices]:
@@ -282,7 +282,7 @@ def _refuse_same_place(surfaces: Surfaces, now: Vec, distance: float, names: lis
     own = near.nodes[near.is_self]
     if len(own):
         place = ", ".join(f"{c:.4g}" for c in now[own[0]].mean(axis=0))
-        raise BadScene(f"its mesh has pieces that lie on each other at the start, near ({place}) m",
+        raise BadScene(f"its mesh has pieces that overlap at the start, near ({place}) m",
                        "Merge its vertices by distance, or let its tetrahedra touch", names[owner[own[0, 0]]])
 
 

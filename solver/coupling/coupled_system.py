@@ -58,8 +58,8 @@ class CoupledSystem(System[CoupledStage]):
 
     def acceleration(self, state: State) -> Vec:
         """Raise BadScene: neither part has an acceleration of its own."""
-        raise BadScene("flesh that hangs on bones has its weight on them, so neither accelerates by itself: only a "
-                       "stage of both knows how", "Use an integrator that begins with no accelerations, such as SDIRK2")
+        raise BadScene("soft bodies attached to bones load them, so their accelerations can only "
+                       "be solved together", "Use an integrator that begins with no accelerations, such as SDIRK2")
 
     def keep_spin(self, before: State, after: State, h: float, posed: CoupledStage) -> State:
         """Return the end of a step with the angular momentum of free bodies before it, with bones or without."""

@@ -25,7 +25,7 @@ from .skeleton import Skeleton
 class FleshOnBones(Coupling, SteppedSoft):
     """Soft bodies attached to bones, and all mechanisms: two parts that are stepped as one system."""
 
-    max_tries = 4  #: tries of a step whose projected end is blocked by contact
+    max_tries = 4  #: attempts of a step whose projected end is blocked by contact
 
     def __init__(self, soft: NodesPart, jointed: JointsPart, integrator: Integrator, by_body: bool = False) -> None:
         """integrator: of both. by_body: whether the mechanisms need the forces of soft bodies on each rigid body."""
@@ -96,8 +96,8 @@ class FleshOnBones(Coupling, SteppedSoft):
                 leads = np.concatenate([earlier, earlier[-1:].sum(axis=0, keepdims=True) + drive_errors / h])
                 return before, replace(inputs, drive_leads=leads)
             by = float(np.abs(finished - solved).max())
-            raise StepFailed(f"what joints bring to its place by {by:.3g} m at the end of a step has something before "
-                             f"it{nearest(self.soft.contact_forces_at(solved))}", None, BLOCKED_REMEDY)
+            raise StepFailed(f"joints move attached parts by {by:.3g} m at the end of a step, and these "
+                             f"are blocked{nearest(self.soft.contact_forces_at(solved))}", None, BLOCKED_REMEDY)
         self.soft.refuse_blow_up(soft)
         self.soft.note_remarks(soft)
         return self.merged([soft, joints]), None

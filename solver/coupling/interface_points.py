@@ -45,7 +45,7 @@ class InterfacePoints(Protocol):
 class NodePoints:
     """Nodes of soft bodies."""
 
-    largest_body = 2000  #: largest number of nodes of a body whose stiffness is part of the effective inertia
+    largest_body = 2000  #: largest number of nodes of a body whose stiffness contributes to the effective inertia
     part: int
     soft: NodesPart
     body: slice  #: all nodes of the body

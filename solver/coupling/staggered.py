@@ -30,7 +30,7 @@ from .interface_points import InterfacePoints
 
 #: keys of the cloth's memory, (p, 3) each: acting force [N], carried over impulse [N s]
 ACTING, CARRIED_OVER = "acts", "owed"
-MAX_ITERATIONS = 6  #: of the fixed-point iteration of one step
+MAX_ITERATIONS = 6  #: largest number of fixed-point iterations of a step
 CONVERGED = 0.01  #: relative to the reaction: a smaller error is carried over to the next step
 SLOWEST, FASTEST = 0.02, 1.0  #: bounds of the relaxation factor
 

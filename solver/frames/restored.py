@@ -54,5 +54,5 @@ def fits_or_refused(frame: int, remedy: str = "Free the cache and bake again") -
         if isinstance(error, ConJacError) and not isinstance(error, BadInput):
             raise
         what = error.what if isinstance(error, ConJacError) else str(error)
-        raise BadInput(f"the snapshot of frame {frame}, or a cut before it, cannot be gone on from: {what}",
+        raise BadInput(f"the snapshot of frame {frame}, or a cut before it, cannot be resumed from: {what}",
                        remedy) from error

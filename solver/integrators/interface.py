@@ -103,4 +103,4 @@ class Integrator(Protocol):
 
     def error(self, before: State, after: State, h: float) -> Vec:
         """Return the error of a step of h seconds in the positions of the free nodes, (3 f,) [m]."""
-        raise TypeError("this integrator does not tell its error; the loader refuses an accuracy for it")
+        raise TypeError("this integrator does not estimate its error; the loader refuses an accuracy for it")

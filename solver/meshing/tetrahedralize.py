@@ -144,7 +144,7 @@ def _in_two_tries(mesher: Any, label: str, surface: Surface, settings: Mapping[s
         if not filled.after or which != "first try" or spent[-1] > 0.5 * seconds:
             return replace(filled.volume, notes=(*filled.notes, *notes))
         apart, settings = filled, mesher.retry(settings, False)
-        report(None, f"{label}: what is thin was lost; trying closer to the surface")
+        report(None, f"{label}: thin parts were lost; trying closer to the surface")
     if apart is not None:
         return replace(apart.volume, notes=apart.notes)
     last = failures[-1]

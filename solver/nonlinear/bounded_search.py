@@ -11,7 +11,7 @@ from ..state import Vec
 from .evaluation import Evaluation
 from .stage_equations import StageEquations
 
-ROUNDING = 1.0e-11  #: relative to the merit: smaller changes of it are rounding
+ROUNDING = 1.0e-11  #: relative to the merit: smaller changes of it are rounding errors
 LARGEST_STEP = 1.0  #: largest relative change of an edge in one iteration
 
 
@@ -20,7 +20,8 @@ class BoundedSearch:
     """Step lengths along directions in one stage, bounded by contact and by elements that would invert."""
 
     shortest = 1.0e-10  #: smallest step length of a line search
-    shortest_clipped = 0.25  #: where nodes that make contact stop there; shorter than that, all are stopped alike
+    #: step length down to which only the nodes in contact stop; below it, all nodes take the same step length
+    shortest_clipped = 0.25
     problem: StageEquations
 
     def search(self, at: Evaluation, direction: Vec, strain: float | None = None) -> tuple[Evaluation, float]:

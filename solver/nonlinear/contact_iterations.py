@@ -11,20 +11,18 @@ from .fallback_euler import StageNotConverged
 from .limits import remaining
 from .problem import Evaluation, StageProblem
 
-CLEARANCE_REMEDY = "Give what touches there more room, move it more slowly, or use shorter steps"
+CLEARANCE_REMEDY = "Leave more room there, animate it more slowly, or use shorter steps"
 ASTRAY = 2.0  #: relative to the last step: a reused factor with a longer direction is replaced
 
 
 class ContactIterations(DescentDirections, Stop):
     """Directions and stop rule of a stage in contact: the rule depends on how far the factor can be trusted."""
 
-    #: factors before the stage has not converged; the iterations that find an impact's pairs count as well
-    max_factorizations = 30
-    #: ratio by which the remaining energy must be smaller where the factor is a reused one
-    reused_factor_margin = 1.0e3
-    slow = 0.5  #: ratio of successive steps beyond which another factor of projected stiffness would converge as slowly
+    max_factorizations = 30  #: largest number of factors of a stage, with the iterations that find an impact's pairs
+    reused_factor_margin = 1.0e3  #: factor by which the remaining energy must be smaller on a reused factor
+    slow = 0.5  #: ratio of successive steps above which another factor of projected stiffness would converge as slowly
     reuse_limit = 8  #: most iterations on one factor where convergence is slow
-    #: root mean square relative change of a body's edges, which nobody sees: a few nodes come to rest long after the
+    #: root mean square relative change of a body's edges that is not visible: a few nodes come to rest long after the
     #: others
     usual = 0.003
 

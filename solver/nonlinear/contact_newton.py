@@ -19,12 +19,14 @@ from .problem import Evaluation, StageProblem
 
 ITERATIONS_PER_FACTOR = 4  #: limit of iterations, relative to that of factors
 LAGGED = 12  #: iterations after which the normal forces of friction are constant
-LOAD_UPDATES = 3  #: iterations on the last factor in which a converged stage updates friction's normal forces
-MOST_UPDATES = 32  #: and at most, until what is left is small beside what friction does
-UPDATES_PER_FACTOR = 8  #: of these on one factor
-#: energy left by these, relative to what friction at Coulomb's limit would give each body from rest
+LOAD_UPDATES = 3  #: iterations on the last factor in which a converged stage updates the normal forces of friction
+#: largest number of these updates, which end once the remaining energy is small relative to the work of friction
+MOST_UPDATES = 32
+UPDATES_PER_FACTOR = 8  #: largest number of these updates on one factor
+#: energy that these updates may leave, relative to what friction at Coulomb's limit would give each body from rest
 FRICTION_ENERGY_LEFT = 0.001
-CHANGE_ENERGY_LEFT = 0.002  #: and to that of the stage's change of velocities, which is far larger in an impact
+#: and relative to the energy of the stage's change of velocities, which is far larger in an impact
+CHANGE_ENERGY_LEFT = 0.002
 
 
 def solve_in_contact(problem_at: Callable[[Vec], StageProblem], step_start: Vec, guess: Vec,
@@ -54,7 +56,7 @@ def solve_in_contact(problem_at: Callable[[Vec], StageProblem], step_start: Vec,
     if accepts or iterations.last > 0.0 and problem.has_converged_energy(at, iterations.vector) \
             and lowers_potential_of_rest(problem, at):
         return problem, at.unknowns
-    unsettled = problem.failed(f"surfaces did not settle in {iterations.max_factorizations} iterations", at)
+    unsettled = problem.failed(f"contact did not converge in {iterations.max_factorizations} iterations", at)
     raise StageNotConverged(str(unsettled), unsettled.object, unsettled.remedy or CLEARANCE_REMEDY)
 
 

@@ -27,8 +27,7 @@ class Directions:
     precision loses.
     """
 
-    #: number of unknowns from which single precision saves more than its bookkeeping costs
-    single_precision_size = 3000
+    single_precision_size = 3000  #: number of unknowns above which single precision saves more than its overhead costs
 
     def __init__(self) -> None:
         self._storage: Room | None = None  #: storage that patterns share one after the other

@@ -102,8 +102,8 @@ class EarlyStoppedQuasiNewton(StageSolver):
     strain decides.
     """
 
-    refactor_cost = 30.0  #: iterations that a new factor costs
-    memory = 8  #: pairs of steps and changes of the residual that quasi-Newton directions use
+    refactor_cost = 30.0  #: cost of a new factor in iterations
+    memory = 8  #: number of secant pairs of quasi-Newton directions
 
     def __init__(self, params: dict[str, float]) -> None:
         """params: strain_left, that fraction; tries, iterations after which a linearised step replaces the stage."""

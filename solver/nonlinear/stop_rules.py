@@ -70,7 +70,7 @@ class EarlyStop(Stop):
     """Ends after a full step where all further changes, extrapolated from the last two, are not visible: those of the
     most strained edge, or of a violent body's edges on average, and on the ground those of energy."""
 
-    usual = 0.3  #: root mean square strain of a violent body relative to the tolerance of the largest
+    usual = 0.3  #: root mean square strain of a violently moving body, relative to the tolerance of its largest strain
 
     def __init__(self, problem: StageProblem, strain_left: float, is_violent: bool) -> None:
         """strain_left: admissible relative change of an edge."""

@@ -137,7 +137,7 @@ def test_values_outside_of_0_to_1_are_cut_and_said(soft_cube, tmp_path):
     assert array(scene.bodies[0].painted["density"].weights).tolist() == [0.5, 0, 1, 1, 0, 0, 0, 0]
     lost, said = (note for note in notes if "Heavy" in note)
     assert lost == '"Cube": one value of "Heavy" for Density is not a number and counts as 0'
-    assert said == '"Cube": 2 values of "Heavy" for Density, such as -0.25, lie outside of 0 to 1 and are cut to it'
+    assert said == '"Cube": 2 values of "Heavy" for Density, such as -0.25, are outside 0 to 1 and are clamped'
 
 
 def test_an_attribute_of_geometry_nodes_is_read_and_found(soft_cube, tmp_path):

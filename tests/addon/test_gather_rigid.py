@@ -289,8 +289,8 @@ def test_a_planar_ring_is_closed_where_the_artist_says(scene, tmp_path):  # noqa
     part.friction, part.motor = 0.4, "drive"
     closing.rigid_body_constraint.use_limit_ang_z = True
     job_of(owner, tmp_path / "3", notes)
-    assert notes == [f'"{owner.name}": "{closing.name}" closes a ring of joints, where these of its settings do '
-                     "nothing: limits, motor; give them to another joint of the ring"]
+    assert notes == [f'"{owner.name}": "{closing.name}" closes a ring of joints, where these of its settings have no '
+                     "effect: limits, motor; give them to another joint of the ring"]
     assert gather.changed_settings(owner, scene, tmp_path / "2") == ["Joint Friction"]
 
 

@@ -276,7 +276,7 @@ def test_a_scaled_scene_and_a_turned_object_look_the_same(jelly):  # noqa: F811
 
 def test_what_is_nothing_of_conjac_is_refused(jelly):  # noqa: F811
     jelly.conjac.enabled = False
-    with pytest.raises(BadInput, match="no ConJac body"):
+    with pytest.raises(BadInput, match="neither a ConJac body nor a mechanism"):
         session.Played(jelly, bpy.context.scene)
     assert session.playing == {}
 

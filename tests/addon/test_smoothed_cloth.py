@@ -26,7 +26,7 @@ def test_what_smooths_cloth_that_touches_is_told_and_simulated_after(addon):
     bpy.ops.conjac.add_collider()
     bpy.context.view_layer.objects.active = sheet
     note = told(sheet)
-    assert '"Smooth" smooths it after it was simulated' in note.text
+    assert '"Smooth" smooths the simulated shape' in note.text
     assert note.operator == "conjac.simulate_after" and note.options == {"after": "Smooth"}
     assert bpy.ops.conjac.simulate_after(**note.options) == {"FINISHED"}
     assert told(sheet) is None

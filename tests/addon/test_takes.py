@@ -39,7 +39,7 @@ def test_finished_frames_are_kept_and_played_again_and_so_are_those_after_them(j
     assert not listed(jelly) and not bpy.ops.conjac.use_take.poll()
     jelly.conjac.youngs_modulus = 4.0e4
     said = again(jelly, scene)
-    assert any(f"The {LAST} frames of before are kept as take 1" in note for note in said)
+    assert any(f"The {LAST} previous frames are kept as take 1" in note for note in said)
     second = frames_of(jelly)
     assert second != first and addon_bake.status(jelly).state == "complete"
     take, = listed(jelly)

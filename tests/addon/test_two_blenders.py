@@ -79,7 +79,7 @@ def test_a_bake_that_another_blender_holds_is_neither_taken_nor_freed_until_its_
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         assert other.stdout.readline() == "HOLDS\n" and not lock.busy(folder / "cache")
-        with pytest.raises(CacheBusy, match=f'"Jelly": it is being baked already by process {other.pid} .*Break Lock'):
+        with pytest.raises(CacheBusy, match=f'"Jelly": it is already being baked by process {other.pid} .*Break Lock'):
             session.Bake(obj, scene)
         with pytest.raises(RuntimeError, match="is running. Cancel it first"):
             bpy.ops.conjac.free_bake()

@@ -70,7 +70,8 @@ def test_pins_that_lead_into_a_box_are_told_with_their_place(held):
     steps = steps_of(mesh, BOX, fabric(1e-5), pins=origin)
     steps.pins = lambda time: origin - [0.0, 0.0, 0.4 * time]
     cloth = start(mesh, pinned)
-    with pytest.raises(StepFailed, match=r"pins lead the cloth into what it is kept out of, near \((.*)\) m") as told:
+    with pytest.raises(StepFailed, match=r"pins move the cloth into something that it collides with, near \((.*)\) "
+                                         r"m") as told:
         for k in range(5):
             cloth = steps.step(cloth, k * H, H)
     place = np.array([float(one) for one in str(told.value).split("(")[1].split(")")[0].split(",")])

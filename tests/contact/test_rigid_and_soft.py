@@ -352,7 +352,7 @@ def test_bodies_that_do_not_agree_are_told_with_what_moves_most_where_and_when(t
                          stage_solver={"kind": "newton_d", "params": {"iterations": 2}})
     world = made(job)
     state = world.initial_state()
-    with pytest.raises(StepFailed, match=r"did not agree in 2 iterations; positions near \(.*\) m still change by "
+    with pytest.raises(StepFailed, match=r"did not converge in 2 iterations; positions near \(.*\) m still change by "
                                          r"[\d.e-]+ m, [\d.]+ s") as caught:
         for _ in range(20):
             state = world.step(state, 1 / 48)

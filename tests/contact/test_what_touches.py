@@ -96,8 +96,8 @@ def test_a_body_inside_a_closed_obstacle_is_refused(tmp_path):
 @pytest.mark.parametrize("field,value,said", [
     ("obstacles", [], None),
     ("method", {"kind": "conjac"}, None),
-    ("integrator", {"kind": "tr_bdf2"}, "TR-BDF2 does not bound its steps"),
-    ("integrator", {"kind": "generalized_alpha"}, "Generalized Alpha does not bound its steps"),
+    ("integrator", {"kind": "tr_bdf2"}, "TR-BDF2 does not support contact"),
+    ("integrator", {"kind": "generalized_alpha"}, "Generalized Alpha does not support contact"),
     ("obstacles.0.name", "Jelly", 'two things called "Jelly"'),
     ("obstacles.0.name", "", "no name"),
     ("bodies.0.nails", [{"frame": 3, "head": [0, 0, 0], "tip": [0, 0, 1], "radius": 0.1}], None),

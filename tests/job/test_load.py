@@ -65,8 +65,8 @@ def test_a_large_array_stays_in_its_file(tmp_path):
     ("time.fps", -24, "$.time.fps", "> 0.0"),
     ("time.fps", "24", "$.time.fps", "`float`"),
     ("time.stop", 3, "$.time", "unknown field `stop`"),
-    ("time.end", 0, "$.time.end", "stands before the first"),
-    ("time.step", 1e-12, "$.time.step", "steps a frame"),
+    ("time.end", 0, "$.time.end", "is before the first"),
+    ("time.step", 1e-12, "$.time.step", "steps per frame"),
     ("time.snapshot_every", 11, "$.time.snapshot_every", "<= 10"),
     ("version", 2, "$.version", "version 2"),
     ("version", None, "$.version", "version None"),
@@ -266,7 +266,7 @@ def test_friction_needs_an_integrator_that_knows_it(tmp_path, integrator, method
     if works:
         assert load(job).scene.ground.friction.kind == "coulomb"
     else:
-        assert "knows no friction. Use Semi-Implicit Euler, " in refused(job, "$.ground.friction")
+        assert "has no friction. Use Semi-Implicit Euler, " in refused(job, "$.ground.friction")
 
 
 def test_half_lives_over_time_are_none_below_nothing(tmp_path):

@@ -65,7 +65,7 @@ def test_every_integrator_moves_joints_or_says_why_it_cannot(tmp_path, key):
     ("mechanisms.0.bodies.0.mass", 0, "$.mechanisms[0].bodies[0].mass", '"Upper" has a mass of 0 kg'),
     ("mechanisms.0.bodies.0.density", -1, "$.mechanisms[0].bodies[0].density", "a density of -1"),
     ("mechanisms.0.bodies.0.friction", -1, "$.mechanisms[0].bodies[0].friction", "a friction of -1"),
-    ("mechanisms.0.bodies.0.rotation", [0, 0, 0, 0], "$.mechanisms[0].bodies[0].rotation", "turns nothing"),
+    ("mechanisms.0.bodies.0.rotation", [0, 0, 0, 0], "$.mechanisms[0].bodies[0].rotation", "is zero"),
     ("mechanisms.0.bodies.0.position", [0, 0, 1e40], "$.mechanisms[0].bodies[0].position", "is beyond 1e+30"),
     ("mechanisms.0.bodies.0.shape", {"kind": "box", "params": {"size_y": 0}},
      "$.mechanisms[0].bodies[0].shape.params.size_y", "is flat: Size Y is 0"),

@@ -227,16 +227,16 @@ def test_friction_that_does_not_settle_is_said_once_with_its_steps(tmp_path):
     ran(world, 30, 0.01)
     rubs = world.constraints
     assert isinstance(rubs, JointsWithFriction) and 0 < rubs.unsettled <= 30
-    assert f"Friction inside joints did not settle in {rubs.unsettled} of 30 steps: raise Passes of the joint " \
+    assert f"Friction inside joints did not converge in {rubs.unsettled} of 30 steps: raise Passes of the joint " \
         "friction or lower the step" in world.summary
     calm = world_of(tmp_path / "b", *pendulum())
     ran(calm, 30, 0.01)
-    assert not any("did not settle" in said for said in calm.summary)
+    assert not any("did not converge" in said for said in calm.summary)
     told: list[str] = []
     job = load(mechanism_job(tmp_path / "c", *pendulum(), joint_friction=law))
     job.cache.mkdir()
     simulate(build_mechanisms(job), Timeline.of(job.scene.time), FrameStore(job.cache), log=told.append)
-    assert len([line for line in told if "did not settle in" in line]) == 1
+    assert len([line for line in told if "did not converge in" in line]) == 1
 
 
 @pytest.mark.parametrize("kind", ["revolute", "spherical", "cylindrical"])

@@ -207,4 +207,4 @@ def test_a_part_that_touches_itself_comes_apart_and_a_hinge_is_told(box):
     ring = two_tries(odd_meshers.Pinched(), box)
     assert nonmanifold_edges(boundary_faces(ring.tets)[0]) == 0 and ring.notes == ()
     hinged = two_tries(odd_meshers.Hinged(), box)
-    assert face_parts(hinged.tets)[0] == 2 and "hang together by an edge" in hinged.notes[-1]
+    assert face_parts(hinged.tets)[0] == 2 and "are connected by an edge" in hinged.notes[-1]

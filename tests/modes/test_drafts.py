@@ -117,8 +117,8 @@ def test_muscles_of_a_draft_contract(tmp_path):
 
 @pytest.mark.parametrize("path, value, said", [
     ("integrator", {"kind": "siere"}, "Subspace is not stepped by SIERE"),
-    ("bodies.0.pins_yield", True, "its pins do not give way"),
-    ("bodies.0.cuts", [{"frame": 3, "kind": "plane", "point": [0, 0, 0], "normal": [1, 0, 0]}], "cannot come apart"),
+    ("bodies.0.pins_yield", True, "its pins cannot yield"),
+    ("bodies.0.cuts", [{"frame": 3, "kind": "plane", "point": [0, 0, 0], "normal": [1, 0, 0]}], "cannot be cut"),
     ("bodies.0.cloth", {}, "cloth has no weights"),
 ])
 def test_what_a_draft_cannot_have_is_said_in_a_sentence(tmp_path, path, value, said):

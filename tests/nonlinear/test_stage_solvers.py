@@ -156,7 +156,7 @@ def test_a_step_that_needs_too_many_iterations_is_halved(key):
     state = advance(world, world.initial_state(), H, 2, halved=halved)
     assert halved[0][0] == H
     smallest = min(h for h, _ in halved) / 2
-    assert re.match(r'Frame 2: a step of "box" of 0.05 s was too long, the solver did not settle in 8 '
+    assert re.match(r'Frame 2: a step of "box" of 0.05 s was too long, the solver did not converge in 8 '
                     r"iterations; a net force of .* N is left near \(.*\) m, 0.05 s; "
                     rf"smaller ones were taken, down to {smallest:.6g} s", halved.describe(2))
     enough = quasistatic(key, 0.75, 2.0)

@@ -43,4 +43,4 @@ def test_a_force_scale_far_below_what_moves_is_told_so_too(tmp_path):
 
 def test_what_is_not_rounding_is_not_called_so(tmp_path):
     said = failure_of(tmp_path, integrator="bdf2", stage_solver={"iterations": 1}, youngs_modulus=2e4)
-    assert "did not settle in 1 iterations" in said and TOO_TIGHT not in said and "Lower the step" in said
+    assert "did not converge in 1 iterations" in said and TOO_TIGHT not in said and "Lower the step" in said

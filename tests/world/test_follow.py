@@ -158,6 +158,6 @@ def test_what_nobody_can_follow_is_refused(tmp_path):
             load(follow(box(tmp_path / name), wrong, share))
     job = follow(box(tmp_path / "draft", method="subspace"), frames)
     change(job, "integrator", {"kind": "backward_euler"})
-    with pytest.raises(BadScene, match="it follows no object"):
+    with pytest.raises(BadScene, match="it cannot follow an object"):
         load(job)
     assert json.loads((job / "scene.json").read_text())["bodies"][0]["follow"]

@@ -164,7 +164,7 @@ def test_a_pull_at_nothing_and_a_strange_strength_are_refused(tmp_path):
         load(job)
     np.save(job / "arrays" / "flat.npy", np.zeros((2 * FRAMES + 1, 4, 4)))
     change(job, "bodies.0.pulls", [{"position": [0.2, 0, 0], "radius": 0.1, "motion": "arrays/flat.npy"}])
-    with pytest.raises(BadScene, match="no size at the start frame"):
+    with pytest.raises(BadScene, match="zero scale at the start frame"):
         load(job)
 
 

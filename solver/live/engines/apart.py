@@ -87,7 +87,7 @@ class ApartEngine(ABC, Generic[Body]):
             try:
                 self._step_body(number, h, iterations, inputs)
             except StepFailed as failure:
-                self.notes.append(f"It began anew: {failure}")
+                self.notes.append(f"Restarted: {failure}")
                 self.restarts += 1
                 body.restart()
         self._meet_after()

@@ -128,7 +128,7 @@ class WorldEngine:
                 with suppress(Diverged):
                     self._state = replace(self._advanced(h, 2), time=self._state.time + h)
                     return
-            self.notes.append(f"It began anew: {failure.what}")
+            self.notes.append(f"Restarted: {failure.what}")
             self.restarts += 1
             for _, soft in self._soft:
                 soft.let_go()
