@@ -17,7 +17,7 @@ from .tree_kernel_steps import TreeKernelSteps
 
 
 @dataclass(kw_only=True)
-class Joints(JointsSystem, SteppedPart):
+class Joints(JointsPart, JointsSystem, SteppedPart):
     """All mechanisms of a scene, in no coupling, with their integrator. Steps are pure: they take a State and return a
     new one."""
 

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import replace
 
 from ..integrators.interface import System
 from ..nonlinear.iterations import Rates
-from ..parts.joints.jointed import PosedTree
+from ..nonlinear.limits import StopRule
+from ..parts.joints.interface import LinearizationPoint
+from ..parts.joints.jointed import Jointed, PosedTree
 from ..parts.joints.last_twist import stepped
 from ..parts.stage import Momentum, Stage
 from ..rows.eliminated import EliminatedRows
 from ..state import State, Vec
-from .joints_part import JointsPart
+from .impact_steps import ImpactSteps
 from .tree_kernel_steps import TreeKernelSteps
 
 
-class JointsSystem(JointsPart, System[PosedTree]):
+class JointsSystem(System[PosedTree]):
     """The stages of mechanisms: linearised, or solved iteratively."""
 
+    condensation: Jointed
+    limits: StopRule  #: of stages that are solved iteratively
+    impacts: ImpactSteps
     iterations: int  #: of all stages that were solved iteratively
     _kernel_steps: TreeKernelSteps
+
+    @abstractmethod
+    def linearise(self, state: State) -> LinearizationPoint:
+        """Return the posture at a state; overwritten by the next call."""
 
     @property
     def beta(self) -> float:
