@@ -3,23 +3,23 @@
     python -m benchmarks.cores PART            large: dragon, rest, heap, mat, balls; small: examples; million
     python -m benchmarks.cores NAME …          these scenes alone
 
-Each scene goes from one state with one and with two threads, in turns, in one process; medians of the clock, and both
-end with the same bytes. A run during which other programs took part of a core is taken again; `others` is the share of
-a core that they took in the worst run that counts. `processor` is the processor time of both threads together over that
-of one.
+Each scene runs from one state with one and with two threads, in turns, in one process; results are medians of the
+clock, and both end with the same bytes. A run during which other programs took part of a core is repeated; `others` is
+the share of a core that they took in the worst run that counts. `processor` is the processor time of both threads
+together relative to that of one.
 
-The account: one thread runs each piece of each call that is shared apart (thread time, so that others at work do not
-count). What lies between the calls is serial. A list scheduler gives each call's pieces to P threads as the pool does,
-call by call in their order: on as many threads as its habits choose from what the calls before took by the same
-scheduler, slower ways that it tries included, in its portions. Prices are measured here on kernels: `wake` until a
-helper begins, `ask` for each portion, `join` from the last piece's end until the one who asked goes on, which counts
-where a helper ends last, and `carry` for each byte that the caches of two cores hand to each other and back. Of a
-piece's time its arrays take what memory needs to read them, at most all of it; that part grows by P B / B(P) where P
-threads read at once. Bytes a second are measured with one and two, and beyond these B(P) = P B / (1 + s (P − 1)) is a
-law of contention through both. `two` is compared with the clock; 4 to 32 are predictions of machines that are not here.
+The analysis: one thread runs each piece of each shared call separately (in thread time, so that load by others does not
+count). Work between the calls is serial. A list scheduler gives each call's pieces to P threads as the pool does, call
+by call in their order: on as many threads as the pool's habits choose from the costs of earlier calls under the same
+scheduler, including the slower choices that it tries, and in its portions. Costs are measured here on kernels: `wake`
+until a helper begins, `ask` for each portion, `join` from the end of the last piece until the caller continues, which
+counts if a helper ends last, and `carry` for each byte that moves between the caches of two cores and back. The memory
+part of a piece is the time in which memory can deliver its arrays, at most the whole piece; it grows by P B / B(P) if P
+threads read at once. Bandwidth is measured with one and two threads; for more, B(P) = P B / (1 + s (P − 1)) is a law of
+contention through both. `two` is compared with the clock; 4 to 32 are predictions for machines that are not available.
 
-`cores_one`: what one thread takes over what it would take if each kernel were called without the pool: a scene's calls,
-times what a call takes more by way of the pool.
+`cores_one`: time of one thread relative to the time without the pool: the number of a scene's calls, times the extra
+cost of a call through the pool.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def register() -> None:
                     module.register()
     except Exception:
         while _registered:
-            # a part that is not there cannot be taken back, and what it says of that would hide what failed
+            # unregistering a missing part raises an error, which would hide the original one
             with suppress(Exception):
                 unregister()
         raise

@@ -58,7 +58,7 @@ def all_fcurves(owner: bpy.types.ID) -> list[bpy.types.FCurve]:
 
 
 def fcurves_in(action: bpy.types.Action) -> list[bpy.types.FCurve]:
-    """Return all curves of an action, those of every slot."""
+    """Return the curves of all slots of an action."""
     if "action_slot" not in bpy.types.AnimData.bl_rna.properties:
         return list(action.fcurves)
     return [curve for layer in action.layers for strip in layer.strips for bag in strip.channelbags
@@ -66,7 +66,7 @@ def fcurves_in(action: bpy.types.Action) -> list[bpy.types.FCurve]:
 
 
 def remove_fcurve(owner: bpy.types.ID, curve: bpy.types.FCurve) -> None:
-    """Take one of its animation curves away from a data-block."""
+    """Remove one of a data-block's animation curves."""
     for curves in _curve_lists(owner):
         if any(one == curve for one in curves):
             curves.remove(curve)
@@ -99,7 +99,7 @@ def interpolate_loop(loop: bmesh.types.BMLoop, face: bmesh.types.BMFace, vertex_
 
 
 def assign_action(owner: bpy.types.ID, action: bpy.types.Action | None, slot: str = "") -> None:
-    """Let a data-block play an action, of those with slots the one with this identifier, else its own."""
+    """Assign an action to a data-block, in the slot with this identifier, by default its own."""
     data = owner.animation_data or owner.animation_data_create()
     data.action = action
     if action is None or not hasattr(data, "action_slot"):

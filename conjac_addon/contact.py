@@ -1,5 +1,5 @@
-"""`Object.conjac.contact`: what a soft body or a collider touches, and how it rubs. Whom it touches follows from the
-settings of both; what is of one alone is declared once, in FIELDS."""
+"""`Object.conjac.contact`: contacts and friction of a soft body or a collider. Which objects touch depends on the
+settings of both; settings of a single object are declared once, in FIELDS."""
 
 from typing import Any
 
@@ -58,7 +58,7 @@ def _law(obj: bpy.types.Object) -> catalogue.Entry:
 
 
 def pushes_apart(obj: bpy.types.Object) -> bool:
-    """Whether the contact law of a bake can push apart what crosses at the start. obj: any object of it."""
+    """Whether the contact law of a bake can push apart objects that intersect at the start. obj: any object of it."""
     return any(param.key == "push_apart" for param in _law(obj).params)
 
 

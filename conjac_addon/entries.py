@@ -18,7 +18,7 @@ LAST_SUBFRAME = 0.999999
 #: of a spot: the node in its middle alone
 SINGLE: Item = item("none", "Single Node", "As the node nearest to its middle", 0)
 
-#: of a handle: what the body's own menu says
+#: of a handle: as set in the body's own menu
 AS_BODY: Item = item("body", "As Painted Spots", "As set in Spots Move", 100)
 
 
@@ -89,7 +89,7 @@ class CONJAC_Cut(bpy.types.PropertyGroup):
 
 
 class CONJAC_Nail(bpy.types.PropertyGroup):
-    """One nail: what holds a part of the body, and when."""
+    """One nail: the Empty that holds a part of the body, and the frames."""
 
     __slots__ = ()
 
@@ -112,7 +112,7 @@ class CONJAC_Pull(bpy.types.PropertyGroup):
 
 
 class CONJAC_Weld(bpy.types.PropertyGroup):
-    """One weld: what the body sticks to, and until when."""
+    """One weld: the object to which the body sticks, and the end."""
 
     __slots__ = ()
 

@@ -13,7 +13,7 @@ from ..solver.errors import CacheBusy, ConJacError, StaleCache
 #: what a bake is called among what can fail; other work has the name of its operator
 BAKE = "bake"
 
-#: what says itself, from the folder, for as long as it is true
+#: errors that the status shows, from the folder, for as long as they are true
 SHOWN_BY_STATUS = frozenset({CacheBusy.code, StaleCache.code})
 
 #: a phrase of an error → the operator that mends it
@@ -34,7 +34,7 @@ class Failure:
 
     @property
     def operator(self) -> str:
-        """The operator that mends it, "" where none does alone."""
+        """Return the operator that fixes it, "" without one."""
         return next((name for phrase, name in REMEDIES if phrase in self.text), "")
 
 

@@ -64,6 +64,7 @@ def is_armature(_settings: Any, candidate: Any) -> bool:
 
 
 def is_holder(settings: Any, candidate: Any) -> bool:
-    """Likewise of what an object hangs on: these, and a soft body for cloth."""
+    """Poll of a pointer to an object to which another can be attached: an armature, the Empty of a mechanism, and for
+    cloth also a soft body."""
     return is_armature(settings, candidate) or (candidate.type == "MESH" and candidate.conjac.kind == kinds.SOFT_BODY
                                                 and settings.id_data.conjac.kind == kinds.CLOTH)

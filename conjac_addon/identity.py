@@ -83,7 +83,7 @@ def name_of(written: str) -> str | None:
 
 
 def library_of(obj: bpy.types.Object) -> bpy.types.Library | None:
-    """Return the file that what is written on the object comes from: its own, or that of what it overrides."""
+    """Return the file from which an object's stored data comes: its own, or that of the object that it overrides."""
     override = obj.override_library
     if override is not None and override.reference is not None and is_shared(obj):
         return override.reference.library

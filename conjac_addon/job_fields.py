@@ -51,7 +51,7 @@ def _shortest_step(reading: Reading) -> float:
 
 
 def _least_deformation(reading: Reading) -> float:
-    """Return the least of what steps may change edges by, of those that have a limit; 0 where none has."""
+    """Return the smallest of the limits on an edge's change per step; 0 without limits."""
     return min(filter(None, _of_each(reading, "largest_deformation")), default=0.0)
 
 

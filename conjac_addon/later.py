@@ -32,7 +32,7 @@ class Waiting(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
-            raise AttributeError(name)  # whoever goes through all modules asks for such names
+            raise AttributeError(name)  # code that inspects all modules asks for such names
         inside, part = vars(self).get("__path__"), f"{self.__name__}.{name}"
         if inside and _Finder.find_spec(part, inside):
             # `from .package import module` runs neither; later on it runs the module, whose package may need it
@@ -51,7 +51,7 @@ def run(module: ModuleType) -> None:
     package = sys.modules.get(name)
     if isinstance(package, Waiting) and not any(map(has_run, _inside(package))):
         run(package)
-    if isinstance(module, Waiting):  # the package may have asked for it
+    if isinstance(module, Waiting):  # the package may have imported it
         module.__class__ = ModuleType  # type: ignore[assignment]
         assert module.__spec__ is not None and isinstance(module.__spec__.loader, _Later)
         if _Finder in sys.meta_path and "__path__" in vars(module) and module.__name__.startswith(f"{__package__}."):
@@ -120,7 +120,7 @@ class _Later:
 class _Finder:
     """Finder of modules that lists each folder once."""
 
-    names: dict[str, frozenset[str]] = {}  #: by folder: what is in it
+    names: dict[str, frozenset[str]] = {}  #: by folder: its contents
 
     @classmethod
     def find_spec(cls, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:

@@ -91,7 +91,7 @@ def collides(obj: bpy.types.Object) -> bool:
 
 
 def wants(obj: bpy.types.Object, other: bpy.types.Object) -> bool:
-    """Whether a soft body collides with another object, as far as it is concerned."""
+    """Whether a soft body's own settings let it collide with another object."""
     contact = obj.conjac.contact
     if contact.collides_with == kinds.COLLECTION:
         return contact.collection is not None and other in contact.collection.all_objects.values()
@@ -104,8 +104,8 @@ def touch(obj: bpy.types.Object, other: bpy.types.Object) -> bool:
 
 
 def owner(obj: bpy.types.Object) -> bpy.types.Object:
-    """Return the object whose bake this one is in: the mechanism that a soft body hangs on or touches, the one that
-    leads those that it touches, else itself."""
+    """Return the object that owns this one's bake: the mechanism to which a soft body is attached or that it touches,
+    the leading one of the soft bodies that it touches, else itself."""
     if is_soft_body(obj):
         holder = mechanism_of(obj)
         if holder is not None:
@@ -116,7 +116,7 @@ def owner(obj: bpy.types.Object) -> bpy.types.Object:
             pushed = _mechanism_at(together, scene)
             if pushed is not None:
                 return pushed
-            # a copy of the one that leads says that it leads as well
+            # a copy of the leading object is marked as leading, too
             return next((one for one in together if one.conjac.cache.leads and not identity.is_shared(one)),
                         together[0])
     return obj
@@ -198,11 +198,11 @@ def at_one_moment() -> Iterator[None]:
 
 
 def _that_touch(scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """Return the soft bodies that collide, the colliders of a scene and the mechanisms that push soft bodies, in its
-    order, and perhaps what was one of them.
+    """Return the colliding soft bodies, the colliders of a scene and the mechanisms that push soft bodies, in its
+    order, and possibly former ones.
 
-    Their settings are looked up where something has changed: panels ask many times a redraw, and a look at each of
-    thousands of objects takes long. `at_one_moment` spares going through them as well.
+    Cached until a change, since panels ask many times a redraw, and testing each of thousands of objects takes long.
+    `at_one_moment` also saves the loop over them.
     """
     if _moment is None:
         return _look_up(scene)
@@ -227,7 +227,7 @@ _follow: dict[tuple[int, str], tuple[tuple[int, int], frozenset[int]]] = {}
 
 
 def shows_contact(obj: bpy.types.Object) -> bool:
-    """Whether the attributes of what pushes it follow the frames."""
+    """Whether the attributes of its contact forces follow the frames."""
     return collides(obj) and bool(obj.conjac.contact.attributes_follow)
 
 

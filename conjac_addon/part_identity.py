@@ -111,5 +111,5 @@ def _follow(owner: bpy.types.Object) -> None:
         new = now_called(old)
         if new != old:
             if field == "part" and not one.group and old in one.id_data.vertex_groups:
-                one.group = old  # what is painted keeps its name
+                one.group = old  # painted groups keep their name
             setattr(one, field, new)

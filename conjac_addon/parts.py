@@ -34,10 +34,10 @@ from .menus import Item, item, items, worded
 
 OVERRIDABLE: Any = {"LIBRARY_OVERRIDABLE"}
 
-#: what a bone is to the mechanism
+#: roles of a bone in the mechanism
 SIMULATED, ANIMATED, LEFT_OUT = "simulated", "animated", "none"
 
-#: of menus: what the rig or the mesh says
+#: of menus: taken from the rig or the mesh
 AUTOMATIC = "auto"
 
 #: shapes that a bone may have without a mesh of its own

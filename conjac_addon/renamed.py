@@ -46,7 +46,7 @@ def _struct(group: Any) -> Any:
 
 
 def moved(properties: dict[str, Any], group: str) -> dict[str, Any]:
-    """Properties, as classes are annotated with them, that stand for those of the same names in a group of settings."""
+    """Return properties, as in class annotations, that redirect to those of the same names in a group of settings."""
     return {name: prop.function(**_words(prop.keywords, group, name)) for name, prop in properties.items()}
 
 
@@ -57,7 +57,7 @@ def _words(keywords: dict[str, Any], group: str, name: str) -> dict[str, Any]:
     return words | {"description": description, "get": read, "set": write}
 
 
-#: what only the property itself has
+#: keywords that only the property itself has
 _NOT_OF_ALIASES = frozenset({"attr", "update", "get", "set"})
 
 

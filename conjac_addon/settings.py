@@ -1,9 +1,9 @@
 """`Object.conjac`: every setting of a soft body, made from solver/catalogue.
 
-A parameter of a choice in FAMILIES becomes a property with its own key, a paintable one a second one, `<key>_high`, for
-where its map is painted 1. A map becomes `<key>_group`. What only the numerics know stands in a group of its own,
-`Object.conjac.solver`; `holder` says what stands where.
-Lengths are in Blender units here; `si` turns a property into SI.
+A parameter of a choice in FAMILIES becomes a property with its own key, and a paintable one a second one, `<key>_high`,
+for the value where its map is painted 1. A map becomes `<key>_group`. Settings of the numerics are in a group of their
+own, `Object.conjac.solver`; `holder` returns the group of a property. Lengths are in Blender units here; `si` converts
+a property to SI.
 """
 
 import functools
@@ -30,7 +30,7 @@ OF_SOLVER = ("method", "integrator", "stage_solver")
 #: before there was one have 0
 VERSION = 1
 
-#: those of which an artist may choose none, and what the menu says of that
+#: families with the choice *None*, and its menu item
 OPTIONAL = {"fiber_material": item("none", "None", "The same in every direction", 0),
             "friction": item("none", "None", "No friction on the ground", 0),
             "spot": entries.SINGLE}
@@ -81,7 +81,7 @@ def default_group(entry: Entry) -> str:
 
 
 def is_chosen(settings: bpy.types.PropertyGroup, entry: Entry) -> bool:
-    """Whether the artist has named what a map is painted in."""
+    """Whether the artist has named the group of a map."""
     return getattr(settings, f"{entry.key}_group") not in ("", default_group(entry))
 
 
@@ -163,13 +163,13 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         default=0, override=OVERRIDABLE)
     kind: bpy.props.EnumProperty(
         name="Kind", description="What ConJac simulates this object as", default=kinds.NONE, override=OVERRIDABLE,
-        items=[item(kinds.NONE, "None", "ConJac does nothing with it", kinds.NUMBERS[kinds.NONE]),
+        items=[item(kinds.NONE, "None", "Not simulated", kinds.NUMBERS[kinds.NONE]),
                item(kinds.SOFT_BODY, "Soft Body", "A mesh that bends and swings", kinds.NUMBERS[kinds.SOFT_BODY]),
                item(kinds.CLOTH, "Cloth", "A mesh whose faces stretch, shear and fold", kinds.NUMBERS[kinds.CLOTH]),
                item(kinds.ROPE, "Rope", "A mesh whose edges are ropes or wires", kinds.NUMBERS[kinds.ROPE]),
                item(kinds.COLLIDER, "Collider", "A mesh that soft bodies collide with",
                     kinds.NUMBERS[kinds.COLLIDER]),
-               item(kinds.MECHANISM, "Mechanism", "Jointed rigid bodies: an armature, or an Empty that stands for "
+               item(kinds.MECHANISM, "Mechanism", "Jointed rigid bodies: an armature, or an Empty that represents "
                     "rigid body objects", kinds.NUMBERS[kinds.MECHANISM])])
     enabled: bpy.props.BoolProperty(
         name="ConJac", description="The old name of a kind that is not None", get=renamed.is_enabled,
@@ -208,11 +208,11 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
                  "of the mesh; the warp runs along U", 1)])
 
     soft_pins: bpy.props.BoolProperty(
-        name="Soft Pins", description="Weights of Pin are strengths: 1 is hard, lower weights give way, the more the "
-        "lower they are. If off, weights above 0.5 are hard and the others do nothing, as in files of earlier versions",
+        name="Soft Pins", description="Weights of Pin are strengths: 1 is hard, and lower weights give way more. "
+        "If off, weights above 0.5 are hard and others have no effect, as in files of earlier versions",
         default=False, override=OVERRIDABLE)
     follow_object: bpy.props.PointerProperty(
-        name="Follow", description="Object whose movement and rotation carry the body along, so that it feels less "
+        name="Follow", description="Object whose motion carries the body along, which reduces the effect of "
         "inertia", type=bpy.types.Object, override=OVERRIDABLE)
     use_sewing: bpy.props.BoolProperty(
         name="Sewing", description="Edges without a face are seams: they pull the cloth together and keep it together",
@@ -348,7 +348,7 @@ for _group in set(classes) - set(identity.classes):
         # keyframes would be read once and change what is baked with the frame that the artist looks at
         if _name not in _over_time:
             _property.keywords["options"] = _property.keywords.get("options", set()) - {"ANIMATABLE"}
-        # what scripts set, Blender tells nobody else
+        # Blender notifies nobody else of changes by scripts
         if _property.function is not bpy.props.CollectionProperty and "get" not in _property.keywords:
             _property.keywords.setdefault("update", changes.note)
 

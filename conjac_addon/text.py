@@ -19,7 +19,7 @@ MARGINS, ICON = 3.2, 1.1
 
 MARK = 1.0  #: units of the mark behind a value that a button chose
 
-#: of the width of a panel: what Blender gives to names in two columns, less what stands between these
+#: share of a panel's width that Blender gives to names in two columns, without the gap between these
 LEFT = 0.36
 
 
@@ -63,7 +63,7 @@ def setting(layout: bpy.types.UILayout, data: bpy.types.bpy_struct, name: str) -
         path = by_button.path_of(data, name)
     name = dials.name_in(data, name)
     prop = data.bl_rna.properties[name]
-    # names of checkboxes stand in the right column
+    # names of checkboxes are in the right column
     in_one = prop.type != "BOOLEAN" and is_cut(prop.name, bpy.context.region, MARK if label else 0.0)
     row = layout.row(align=True) if label else layout
     if in_one:

@@ -1,4 +1,4 @@
-"""Why something of a body counts for nothing with its present choices: what panels draw grey says it in its tooltip."""
+"""Reasons why a setting has no effect with the present choices, for the tooltips of greyed-out settings."""
 
 from __future__ import annotations
 

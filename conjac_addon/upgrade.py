@@ -31,7 +31,7 @@ def _name_kinds_and_solver(settings: CONJAC_Settings) -> None:
         settings.kind = kinds.suiting(settings.id_data.type)
     for name in CONJAC_Solver.NAMES & set(settings.keys()):
         value = settings.pop(name)
-        # a library override has its own value already, and beside it what the library says
+        # a library override has its own value already, besides the library's
         if not settings.solver.is_property_set(name):
             if settings.solver.bl_rna.properties[name].type == "ENUM":
                 settings.solver[name] = value  # the number, known or not
@@ -44,11 +44,11 @@ _STEPS: tuple[Callable[[CONJAC_Settings], None], ...] = (_name_kinds_and_solver,
 
 
 def check(obj: bpy.types.Object) -> None:
-    """Raises BadInput where a newer ConJac saved what this one cannot read: with the object, what it is, and a way out.
-    """
+    """Raises BadInput if a newer ConJac saved settings that this one cannot read: with the object, the setting, and a
+    remedy."""
     if obj.conjac.version > VERSION:
         raise errors.BadInput("its settings were saved by a newer ConJac (version "
-                              f"{obj.conjac.version} of the settings, this one knows {VERSION})", "Update ConJac",
+                              f"{obj.conjac.version} of the settings, this one supports {VERSION})", "Update ConJac",
                               obj.name)
     for group, prop, number in unknown_choices(obj):
         bone = next((f' of "{one.name}"' for one in _bones(obj) if one.conjac == group), "")
@@ -61,8 +61,7 @@ _refusals: dict[int, tuple[int, str]] = {}
 
 
 def refusal(obj: bpy.types.Object) -> str:
-    """Return the reason of a refusal as a sentence, empty where all is well; looked up anew where something has
-    changed."""
+    """Return the reason of a refusal as a sentence, empty without one; updated after a change."""
     when, reason = _refusals.get(obj.session_uid, (-1, ""))
     if when == changes.count():
         return reason

@@ -69,7 +69,7 @@ def request_pause() -> None:
 
 
 class Lines:
-    """Reports how a bake goes on: sentences for people, or JSON lines. What `simulate.bake` calls a reporter."""
+    """Reporter of a bake: sentences for people, or JSON lines. It has the interface that `simulate.bake` requires."""
 
     def __init__(self, as_json: bool) -> None:
         self.as_json, self.last = as_json, 0
@@ -91,7 +91,7 @@ class Lines:
         self.say(text, event="log", text=text)
 
     def stage(self, stage: str, body: str | None, progress: float | None, text: str) -> None:
-        """How a stage before the first frame goes on. Raises Stopped where that was asked for."""
+        """Report the progress of a stage before the first frame. Raises Stopped if a stop was requested."""
         shown = f"{body}: {text}" if body and text else text
         changed, self._stage = shown != self._stage, shown
         self.say(shown if changed else "", event="stage", stage=stage, body=body, progress=progress, text=text)

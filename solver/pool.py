@@ -88,7 +88,7 @@ def portions(pieces: int, sharers: int, least: int) -> tuple[tuple[int, int], ..
 
 
 class Pool:
-    """So many threads, the one that asks among them."""
+    """A number of threads, including the calling one."""
 
     def __init__(self, count: int) -> None:
         self.count = count

@@ -53,13 +53,13 @@ class _Diary:
         self._shortest: list[float] = []  # steps [s] of frames in which some were halved
 
     def reshaped(self, world: World, notes: Sequence[str]) -> None:
-        """Log what came apart. world: the one after it, whose notes were logged with it."""
+        """Log the result of a cut. world: the one after it, whose notes were logged with it."""
         self._noted.update(world.notes)
         for note in notes:
             self._log(note)
 
     def frame(self, frame: int, world: World, halved: Halved) -> None:
-        """Log what a frame brought."""
+        """Log a frame."""
         if halved:
             self._shortest.append(halved.shortest)
             if len(self._shortest) <= LOGGED:
@@ -172,7 +172,7 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
         if _finished(todo, report):
             return
         if resume and todo.snapshot is None:
-            report.log("There is no snapshot to go on from, so the bake begins at the first frame")
+            report.log("There is no snapshot to resume from, so the bake begins at the first frame")
         run = _JobRun(job, read, report, wanted[-1], holding.check, stop, (threads, left_free), todo.stale)
         if reuse is None:
             run.whole(todo.snapshot)
@@ -299,8 +299,8 @@ def _finished(todo: Plan, report: Reporter) -> bool:
 
 def _build(job: Job, report: Reporter, threads: int | None, free: int, beside: Callable[[int], Sequence[int]]
            ) -> tuple[World, Reshape | None, GroupSteps | None]:
-    """The world of a job, what cuts it, and what steps groups apart, beside groups with these steps in a frame.
-    Imported only here: a finished bake reports without it."""
+    """Return the world of a job, its cuts, and the stepping of its groups. Imported only here: a finished bake reports
+    without it."""
     from . import cores
     from .build.loading import Loading
     from .threads import configure

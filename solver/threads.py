@@ -39,7 +39,7 @@ IMPORTED = re.compile(r"^from (\.+)([\w.]+) import", re.MULTILINE)
 
 
 def _kernel_sources(root: Path) -> list[Path]:
-    """Files with kernels and whatever these import: where a kernel's helpers and constants stand."""
+    """Return the files with kernels and everything that they import, such as helpers and constants of kernels."""
     texts = {path: path.read_text(encoding="utf-8") for path in root.rglob("*.py")}
     found, ahead = set[Path](), [path for path, text in texts.items() if KERNELS.search(text)]
     while ahead:
@@ -89,9 +89,9 @@ def kernel_folder() -> Path:
             continue
         if _ours_alone(base) and _ours_alone(base / KERNELS_FOLDER) and os.access(base / KERNELS_FOLDER, os.W_OK):
             return base / KERNELS_FOLDER
-    _no_folder.append("No folder that only you may write to can be had in "
-                      f"{_user_cache()} or {tempfile.gettempdir()}, so kernels are compiled "
-                      "anew at every bake: make one of them writable, or set NUMBA_CACHE_DIR")
+    _no_folder.append("There is no folder that only you may write to in "
+                      f"{_user_cache()} or {tempfile.gettempdir()}, so every bake compiles "
+                      "the kernels again: make one of them writable, or set NUMBA_CACHE_DIR")
     return Path(tempfile.mkdtemp(prefix="conjac-kernels-"))
 
 
@@ -205,7 +205,7 @@ def cache_notes() -> list[str]:
     notes = list(_no_folder)
     if _unkept:
         which = ", ".join(name for name, _ in _unkept[:3]) + (", ..." if len(_unkept) > 3 else "")
-        notes.append(f"Kernels were compiled anew ({len(_unkept)}: {which}), as what {os.environ['NUMBA_CACHE_DIR']} "
+        notes.append(f"Kernels were compiled again ({len(_unkept)}: {which}), as what {os.environ['NUMBA_CACHE_DIR']} "
                      f"keeps of them cannot be used: {_unkept[0][1]}. The next bake tries to keep them again")
     return notes
 

@@ -53,8 +53,7 @@ for path in threads._kernel_sources(pathlib.Path("solver").resolve())[:: int(sys
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report(collector):
-    """Let Python keep what pytest made of a test's file: bpy forbids it to write bytecode, and every run would make it
-    anew."""
+    """Let Python cache pytest's compiled test files: bpy disables bytecode, so every run would compile them again."""
     forbidden, sys.dont_write_bytecode = sys.dont_write_bytecode, False
     try:
         return (yield)
@@ -64,7 +63,7 @@ def pytest_make_collect_report(collector):
 
 @pytest.fixture(autouse=True)
 def _one_thread_a_worker():
-    """Workers share the cores already. Whoever tests threads asks for two."""
+    """Workers share the cores already. Tests of threads set two."""
     if IS_WORKER:
         threads.configure(1)
 

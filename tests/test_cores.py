@@ -207,7 +207,8 @@ def test_who_comes_late_finds_no_piece_and_is_not_waited_for():
 
 
 def test_who_comes_late_answers_for_nobody_else():
-    """A piece that is not done yet keeps the one who asked, whoever else has joined and found nothing."""
+    """An unfinished piece keeps only its own caller waiting, although other threads have joined and found nothing to
+    do."""
     took, go, done = threading.Event(), threading.Event(), []
 
     def piece(start, stop):

@@ -39,7 +39,7 @@ def test_an_unwritable_cache_falls_back_to_the_temporary_folder(tmp_path, monkey
     monkeypatch.setattr(threads, "_no_folder", [])
     last = threads.kernel_folder()
     assert last.is_dir() and last.parent == tmp_path / "shared" and last.name.startswith("conjac-kernels-")
-    assert len(threads.cache_notes()) == 1 and "compiled anew at every bake" in threads.cache_notes()[0]
+    assert len(threads.cache_notes()) == 1 and "every bake compiles the kernels again" in threads.cache_notes()[0]
 
 
 def test_a_user_without_a_home_keeps_kernels_in_the_temporary_folder(tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""Files that the add-on puts into a job folder to play a bake: they alone are freed, beside the cache's own."""
+"""Files that the add-on adds to a job folder for playback: besides the cache's own, only these are deleted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether what plays a bake could be kept on its objects."""
+"""Check that the playback of a bake can be stored on its objects."""
 
 from __future__ import annotations
 

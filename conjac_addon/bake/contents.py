@@ -27,7 +27,7 @@ LOCKS = (lock.LOCK, lock.FRESH, lock.TURN)
 #: files by name that lie in a job folder itself
 NAMES = frozenset({SCENE, PLAYERS, TAKE, home.FILE, belongings.LIST})
 
-#: what the solver calls what it keeps in stages/
+#: names of the solver's files in stages/
 STAGE = re.compile(r".+_(tets|fields)_[0-9a-f]{8,40}\.npz(\.tmp)?")
 
 #: what the folders in takes/ are called, each a job folder with what was baked before: see takes.py

@@ -30,7 +30,7 @@ def check_frames(folder: Path, frames: tuple[int, int] | None, name: str) -> Non
     missing = sorted(set(requested) - set(cache.frames_done()))
     if missing:
         raise Environment(f"{len(missing)} frames are missing from {folder}, the first is {missing[0]}",
-                          "Look at that disk and bake again", name)
+                          "Check that disk and bake again", name)
 
 
 def elsewhere(obj: bpy.types.Object, scene_uid: int) -> str:

@@ -1,4 +1,4 @@
-"""Free: a bake goes from the disk and from the object, and nothing that another object plays goes with it."""
+"""Free: delete a bake from the disk and from its object, except what another object plays."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ FILE = "home.json"
 
 @dataclass(frozen=True)
 class Home:
-    """Contents of the file that says whose a job folder is."""
+    """Contents of the file that names the owner of a job folder."""
 
     uuid: str
     object: str  #: its name when this was written, for people and for objects whose UUID was never saved

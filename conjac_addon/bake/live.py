@@ -20,7 +20,7 @@ from .shown import bodies_at, players
 
 
 class Watched(Protocol):
-    """A bake, as far as its frames are looked at."""
+    """The part of a bake that shows its frames."""
 
     folder: Path
     progress: Progress

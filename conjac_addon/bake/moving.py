@@ -48,7 +48,7 @@ _left: dict[Path, str] = {}
 
 
 def before(path: str, is_running: Callable[[bpy.types.Object], bool], say: Callable[[str], None]) -> None:
-    """The .blend is about to be written to `path`. Never raises: `say` is called with what could not be done."""
+    """Prepare to move bakes before the .blend is written to `path`. Never raises: `say` is called with failures."""
     _moves.clear()
     _shared.clear()
     if not os.path.isdir(os.path.dirname(path)):
@@ -153,10 +153,8 @@ def arrive(uid: int, folder: Path) -> Path:
 
 
 def move(source: Path, target: Path) -> None:
-    """Move a job folder, and what plays it. Raises CacheUnwritable; what plays it still does then.
-
-    What a saved .blend plays stays until that is saved again: it may be closed without.
-    """
+    """Move a job folder, and redirect its players. Raises CacheUnwritable; then nothing has changed. Files that a saved
+    .blend plays remain until it is saved again, since it may be closed without saving."""
     try:
         _copy(source, target)
     except OSError as error:
@@ -270,7 +268,7 @@ def link(source: str, target: str) -> None:
     """Let a file be in a second place too, or a copy of it where that cannot be. Raises OSError."""
     with suppress(FileNotFoundError):
         os.unlink(target)
-    # those are added to where they stand; all others are written anew and then take the old ones' place
+    # these files are appended in place; all others are written to a new file that replaces the old one
     if not source.endswith((LOG, PC2.suffix)):
         with suppress(OSError):  # another disk, or one without links
             os.link(source, target)

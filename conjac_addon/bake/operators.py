@@ -33,9 +33,7 @@ class CONJAC_OT_bake(BehindWindow, Behaviour):
         return self.begin(context, context.object)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        """In the foreground, for scripts and `blender -b`; prints how it goes on, and replaces what is not true any
-        more.
-        """
+        """Bake in the foreground, for scripts and `blender -b`; prints progress, and replaces stale frames."""
         try:
             self.bake = session.Bake(context.object, context.scene)
         except ConJacError as error:

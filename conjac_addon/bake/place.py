@@ -169,7 +169,7 @@ def forget() -> None:
 
 
 def is_of_another_file(obj: bpy.types.Object) -> bool:
-    """Whether the object plays what was baked in another .blend."""
+    """Whether the object plays a bake of another .blend."""
     found = of(obj)
     return not found.own and home.read(found.folder) is not None and not _is_ours(found.folder, found.uuid)
 
@@ -180,7 +180,7 @@ def is_of_this_file(folder: Path, written: str) -> bool:
 
 
 def is_signed_here(folder: Path) -> bool:
-    """Whether a folder says that it is of this very .blend; one that is gone may have been renamed."""
+    """Whether a folder names this .blend as its owner; a named .blend that does not exist may have been renamed."""
     signature = home.read(folder)
     if signature is None:
         return False
@@ -271,5 +271,5 @@ DEVICES = frozenset({"CON", "PRN", "AUX", "NUL", *(f"{port}{n}" for port in ("CO
 
 
 def _digest(*names: str) -> str:
-    """Keeps names apart that look the same once they are safe, or on a disk that does not tell capitals."""
+    """Return a digest that distinguishes names with the same safe form, also on disks that ignore case."""
     return hashlib.blake2b("\0".join(names).encode("utf-8", "surrogatepass"), digest_size=3).hexdigest()

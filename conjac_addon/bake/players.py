@@ -41,7 +41,7 @@ def note(blend: str) -> None:
         return
     played = _played(set(_own_folders()))
     for folder in _listed | played.keys():
-        with suppress(OSError, CacheUnwritable):  # one that may not be written is nobody's who could free it
+        with suppress(OSError, CacheUnwritable):  # nobody could free a folder that cannot be written
             _write(folder, blend, played.get(folder, []))
     _listed.clear()
     _listed.update(played)

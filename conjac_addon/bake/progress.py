@@ -21,7 +21,7 @@ WORDS = {"tets": "Filling the shape, only once", "fields": "Carrying paint insid
 PLACE = re.compile(r" - at `\$[^`]*`")
 
 
-#: what the solver says of a frame whose steps were halved
+#: the solver's message on a frame with halved steps
 SHORTER = re.compile(r"^Frame -?\d+: a step\b.*smaller ones were taken")
 
 
@@ -30,7 +30,7 @@ class Progress:
     """State of a bake, by the messages that it has sent so far."""
 
     text: str = "Starting"  #: what it is doing, without a full stop
-    fraction: float | None = None  #: of what the text says, 0..1, None where that is not known
+    fraction: float | None = None  #: of the present stage, 0..1, None if unknown
     first: int | None = None  #: frames of this run
     last: int | None = None
     frame: int | None = None  #: last one that is on disk

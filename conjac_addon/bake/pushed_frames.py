@@ -34,7 +34,8 @@ def write(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.De
 
 
 def follow(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    """Write those of all that follow; zeros at frames that are not baked, so that none keeps those of another one."""
+    """Write the forces of all objects that follow; zeros at frames that are not baked, so that none keeps those of
+    another frame."""
     for obj in members.followers(scene):
         if members.is_edited(obj):
             continue

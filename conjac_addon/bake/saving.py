@@ -1,7 +1,5 @@
-"""The .blend saved where nobody looks on: beside the old one first, which is replaced only by a file that is whole.
-
-Blender says that it has saved a file also where the disk was full and the half of it is missing.
-"""
+"""Save the .blend without a user: to a temporary file first, which replaces the old one only if it is complete, since
+Blender reports success also if the disk was full and half of the file is missing."""
 
 from __future__ import annotations
 

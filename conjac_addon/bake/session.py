@@ -75,7 +75,7 @@ class Bake:
         self._cancelled = self._paused = False
         self._reading: Generator[tuple[float, str], None, None] | None = None
         self._undone = self._waits = False
-        self._until = 0.0  # when the window is let in, infinity where there is none to be let in
+        self._until = 0.0  # time of the next update of the window, infinity without a window
         for one in members.members(obj, scene):
             check_can_play(one)
             live.stop(one)  # what is read is the object itself
@@ -286,7 +286,7 @@ class Bake:
         code = EXIT_STOPPED if self.progress.exit_code is None else self.progress.exit_code
         text = self.progress.error or ("Stopped; bake again to go on" if code == EXIT_STOPPED else self.progress.text)
         if code == EXIT_COMPLETE:
-            # Blender stands still while it writes: the window says why, and is drawn before
+            # Blender is blocked while it writes, so the window shows the reason before
             self._tell({"event": "stage", "stage": "write", "body": self.name, "progress": 1.0,
                         "text": f"Writing {written(self.object(), self.key)}"})
             yield False
@@ -303,7 +303,7 @@ class Bake:
         self._end(code, text)
 
     def _until_object_mode(self, why: str) -> Iterator[bool]:
-        """Wait while the artist edits what is read, or what is played on: Blender would give a shape standing still."""
+        """Wait while the artist edits an object that is read or played on, whose shape Blender would not update."""
         while (edited := self._edited()) is not None and not (self._cancelled or self._paused):
             mode = "Sculpt" if edited.mode == "SCULPT" else "Edit"
             self._wait_for(f"{why} leave the {mode} Mode of {edited.name}")
@@ -324,12 +324,12 @@ class Bake:
         if self.progress.exit_code != EXIT_COMPLETE and self._edited() is not None:
             return  # the next bake goes on, and shows them
         key = self.key if self.progress.exit_code == EXIT_COMPLETE else "pc2"
-        # a bake that failed before its first new frame leaves what plays as it is
+        # a bake that failed before its first new frame does not change the playback
         if self.progress.exit_code == EXIT_COMPLETE or self.progress.frame is not None:
             try:
                 self.note(*show(obj, self.scene(), self.folder, cache, key))
             except ConJacError:
-                if not self.progress.error:  # else why the bake stopped says more, such as that its folder has gone
+                if not self.progress.error:  # else the bake's own error says more
                     raise
 
     def _tell(self, *messages: dict[str, Any]) -> None:

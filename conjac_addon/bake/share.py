@@ -25,7 +25,7 @@ def shared_bakes() -> list[bpy.types.Object]:
 
 
 def whose(objects: list[bpy.types.Object]) -> str:
-    """Return a sentence that says which objects play bakes of which file."""
+    """Return a sentence on which objects play bakes of which file."""
     signatures = [home.read(place.job_folder(obj)) for obj in objects]
     files = {Path(signature.blend).name for signature in signatures if signature is not None}
     names = [f'"{obj.name}"' for obj in objects]

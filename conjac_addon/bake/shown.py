@@ -89,7 +89,7 @@ def take_parts_back(holder: bpy.types.Object, folder: Path) -> None:
             return
         order = [one.name for one in gather.plan(holder)[0]]
     except ConJacError:
-        return  # the bake says it, or begins anew
+        return  # the bake reports it, or starts over
     part_identity.take_back(holder, [(body["name"], body.get("uuid", ""))
                                      for body in manifest["scene"]["mechanisms"][0]["bodies"]], order)
 

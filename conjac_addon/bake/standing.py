@@ -34,7 +34,7 @@ class Status:
     first: int | None = None  #: frame where the bake begins, where something is baked
     frames: frozenset[int] = frozenset()  #: on disk
     wrong: str = ""  #: sentences without the last full stop on what was baked and does not look right
-    by_hand: bool = False  #: something stands elsewhere than its bake says, until another frame is looked at
+    by_hand: bool = False  #: something was moved since its bake, until another frame is shown
 
 
 #: before the first look

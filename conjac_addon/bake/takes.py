@@ -108,10 +108,9 @@ def keep(folder: Path, why: str) -> Take:
 
 
 def take_turns(folder: Path, finished: int, why: str) -> tuple[bool, list[str]]:
-    """Keep frames that are no longer true, and bring back the take that is just what is asked for, where there is one.
-
-    finished: how many there are, 0 of a bake that was stopped half way, which is no take. Returns whether a take is
-    back, and sentences. Raises ConJacError.
+    """Keep stale frames as a take, and restore the take with the present settings, if there is one. finished: number of
+    frames, 0 of an incomplete bake, which does not become a take. Returns whether a take was restored, and sentences.
+    Raises ConJacError.
     """
     again, notes = same(folder), []
     if finished:
@@ -146,7 +145,7 @@ def bring_back(folder: Path, take: Path) -> None:
 
 
 def use(obj: bpy.types.Object, scene: bpy.types.Scene, number: int) -> list[str]:
-    """Play a take of the object's bake; what was baked last is kept as one. Returns sentences. Raises ConJacError."""
+    """Play a take of the object's bake; the present bake becomes a take. Returns sentences. Raises ConJacError."""
     folder = place.of(obj).folder
     take = find(folder, number)
     taken.sweep(folder)

@@ -68,10 +68,8 @@ def _look_in(seconds: float) -> None:
 
 
 def look() -> None:
-    """Look at the objects that panels have shown, and draw the panels again where one stands otherwise.
-
-    A bake that ends calls it too, so that panels never have nothing to say of it.
-    """
+    """Update the status of the objects that panels have shown, and redraw the panels if one has changed. The end of a
+    bake calls it too, so that panels always have a status."""
     global _rest_until
     objects = {obj.session_uid: obj for obj in bpy.data.objects if obj.session_uid in _asked}
     _asked.clear()

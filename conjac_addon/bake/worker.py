@@ -77,7 +77,7 @@ class Worker:
         return self._lines.empty()
 
     def pause(self) -> None:
-        """Ask it to end after the step in hand."""
+        """Ask the worker to end after the present step."""
         self._send("pause")
 
     def cancel(self) -> None:
@@ -90,7 +90,7 @@ class Worker:
             self._killer.start()
 
     def stop(self) -> int:
-        """Cancel and wait until it is gone. Returns its exit code."""
+        """Cancel the worker and wait for its end. Returns its exit code."""
         self.cancel()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(GRACE)

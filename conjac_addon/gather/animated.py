@@ -14,7 +14,7 @@ from ...solver.errors import BadInput
 from .. import compat, members
 from ..settings import READ_OVER_TIME, TIED_OVER_TIME
 
-#: what a scene says once, and what the artist calls it. Its units, frame rate and stretching cannot have keyframes
+#: settings that a scene has only once, with their labels. Its units, frame rate and stretching have no keyframes
 _OF_SCENE = {"gravity": "Gravity", "use_gravity": "Gravity"}
 
 #: in the expression of a driver

@@ -117,7 +117,7 @@ class Armature:
         return []
 
     def playback(self) -> Playback:
-        """Return the poses that playing the bake needs besides those of the bodies; to be made at the start frame."""
+        """Return the poses for playback besides those of the bodies, at the start frame."""
         return Playback(self)
 
     def scales(self) -> Array:

@@ -1,4 +1,4 @@
-"""Joint coordinates from the places of bodies: where a joint stands at the start, and where animation takes it."""
+"""Joint coordinates from the transforms of bodies, at the start and during animation."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Beside(NamedTuple):
     is_new: bool = False  #: it is not in the bake
     own: tuple[str, ...] = ()  #: what changed of it: names of settings
     why: str = ""  #: a clause on what changed of it otherwise, or near it: "Cube moved"
-    others: tuple[str, ...] = ()  #: names of those that changed, came, or are near what did
+    others: tuple[str, ...] = ()  #: names of the changed and added objects, and those near them
 
 
 class _Changes(NamedTuple):
@@ -155,7 +155,7 @@ def _settings(old: dict[str, Any], now: dict[str, Any], baked: list[bpy.types.Ob
     for obj, name, called in zip(bodies, names[0], names[1]):
         if _has_contact(old, name) != _has_contact(now, called):
             changes.setdefault(obj, set()).add("bodies.0.touches")
-    if members.is_mechanism(owner):  # it moves by what the scene says
+    if members.is_mechanism(owner):  # it moves by settings of the scene
         changed = {key for key in _FAMILIES if old.get(key) != now.get(key)}
         changed |= {f"time.{key}" for key in _SIZES if old["time"].get(key) != now["time"].get(key)}
         if changed:

@@ -1,7 +1,5 @@
-"""Which bones of an armature are bodies, what they hang on, and how they may turn: from the rig's settings alone.
-
-Nothing is evaluated here, so the panel may ask at every redraw.
-"""
+"""Bodies of an armature, their parents and their limits, from the rig's settings alone. Nothing is evaluated, so panels
+may call it at every redraw."""
 
 from __future__ import annotations
 
@@ -55,7 +53,7 @@ class BonePlan:
 
 @dataclass(frozen=True)
 class Closing:
-    """A joint beside the tree, which closes a ring of bodies."""
+    """A joint outside the tree, which closes a loop of bodies."""
 
     name: str
     kind: str  #: a key of the catalogue's loops
@@ -132,10 +130,8 @@ def ancestors(bone: bpy.types.PoseBone) -> Iterator[bpy.types.PoseBone]:
 
 
 def _needed(found: dict[str, BonePlan], holding: set[str]) -> list[BonePlan]:
-    """Without animated bones that take nothing along: these go where their animation goes anyway.
-
-    holding: those that soft bodies and springs hang on, or that soft bodies touch.
-    """
+    """Return the bodies without animated bones that move no other body, since these only follow their animation.
+    holding: bones with attached soft bodies or springs, or in contact with soft bodies."""
     carriers = {one.parent for one in found.values() if not one.animated} | holding
     needed: dict[str, BonePlan] = {}
     for one in found.values():

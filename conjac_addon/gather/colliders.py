@@ -36,7 +36,7 @@ class Collider:
         self._object, self._evaluation, self._job = obj, evaluation, job
         self._thickness = properties.si(obj.conjac.contact, "thickness", evaluation.scene)
         bodies = [one for one in members.soft_bodies(evaluation.object, evaluation.scene) if members.wants(one, obj)]
-        # nothing else feels what has no faces, and says so
+        # other bodies refuse a collider without faces
         self._may_be_thin = all(map(members.is_sharp, bodies))
         self._thin: Thin | None = None
         self._start, self._triangles = self._surface()

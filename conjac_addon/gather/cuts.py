@@ -48,8 +48,8 @@ class Cuts:
         self._seen: dict[int, dict[str, Any]] = {}
 
     def see(self, frame: int) -> None:
-        """Read what cuts between this frame, which the scene stands at, and the next. Raises BadInput where it cannot
-        cut."""
+        """Read the cuts between this frame, the present frame of the scene, and the next. Raises BadInput for an
+        invalid cut."""
         for number, (cut, cutter) in enumerate(zip(self._cuts, self._cutters)):
             if cut["frame"] != frame:
                 continue

@@ -25,7 +25,7 @@ class Evaluation(TakenUp):
     """
 
     def __init__(self, obj: bpy.types.Object, scene: bpy.types.Scene, alone: Alone | None = None) -> None:
-        """alone: the scene in which nothing but what is read is evaluated; none: it is evaluated where it is."""
+        """alone: scene in which only the objects that are read are evaluated; none: the artist's scene."""
         if obj.type != "MESH" and not members.is_mechanism(obj):
             raise BadInput(f"it is a {obj.type.title()} and not a mesh", "Convert it to a mesh", obj.name)
         check_mode(obj)
@@ -120,7 +120,7 @@ class Evaluation(TakenUp):
         if off is None:
             return
         why, remedy = off
-        raise BadInput(f"{doing}, but {why}, so it stands still",
+        raise BadInput(f"{doing}, but {why}, so it does not move",
                        f"{remedy}, or {instead}" if instead else remedy, obj.name)
 
     def origin(self, obj: bpy.types.Object) -> Array:

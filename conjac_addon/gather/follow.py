@@ -18,7 +18,7 @@ SHARE = "follow_share"  #: the setting, which may have keyframes [%]
 
 
 def follows(obj: bpy.types.Object) -> bool:
-    """Whether a body takes part in the motion of an object."""
+    """Whether a body follows the motion of an object."""
     settings = obj.conjac
     return (settings.follow_object is not None and not members.is_sharp(obj)
             and (settings.follow_share > 0.0 or animated.is_animated(obj, f"conjac.{SHARE}")))

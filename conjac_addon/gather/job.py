@@ -174,7 +174,7 @@ class _Jointed:
 
 
 class _Surroundings:
-    """Wind, constraints, welds and colliders of what is baked at once."""
+    """Wind, constraints, welds and colliders of a whole bake."""
 
     def __init__(self, evaluation: Evaluation, soft: list[Evaluation], job: JobFolder, frames: tuple[int, int],
                  report: Report, by_itself: bool) -> None:

@@ -1,7 +1,5 @@
-"""A mechanism of scene.json: what its settings say, and what is read of it while it moves.
-
-Where the bodies come from, an armature or rigid body objects, is a `Source`.
-"""
+"""A mechanism of scene.json: its settings, and its animated data. A `Source`, for an armature or for rigid body
+objects, provides the bodies."""
 
 from __future__ import annotations
 
@@ -59,7 +57,7 @@ class Source(Protocol):
 
 def mechanism_settings(owner: bpy.types.Object, plan: Any, part_of: Callable[[str], bpy.types.PropertyGroup],
                        scene: bpy.types.Scene) -> dict[str, Any]:
-    """scene.json's mechanism as far as it follows from settings alone."""
+    """Return the fields of scene.json's mechanism that depend on settings only."""
     bodies, joints = [], []
     known = part_identity.uuids(owner)
     for one in plan:

@@ -132,7 +132,7 @@ class Motion:
         return {"stiffness": self._job.array("pin_stiffness", np.maximum(self._stiffness, least))}
 
     def ground_motion(self) -> dict[str, str]:
-        """Return the fields of scene.json's ground, empty where it stands still."""
+        """Return the fields of scene.json's ground, empty if it does not move."""
         if self._ground is None or not self._ground.may_move:
             return {}
         if not self._ground.moves:

@@ -1,4 +1,4 @@
-"""Nails: where Empties stand while they hold parts of the body."""
+"""Nails: transforms of Empties while they hold parts of the body."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class MovingGround:
 
     @property
     def moves_between(self) -> bool:
-        """Whether the ground may move."""
+        """Whether any part of it is read between whole frames."""
         return self._ground.may_move
 
     def take(self, sample: int, frame: int, is_whole: bool) -> None:

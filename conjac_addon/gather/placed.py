@@ -1,7 +1,7 @@
-"""Places at the first frame of all that a bake reads, so that a panel can tell whether it has been moved since.
+"""Positions of all objects of a bake at its first frame, by which a panel detects that one has been moved since.
 
-Only what stands still is compared: where an animated object will be there takes an evaluation of all that moves it, and
-the frame that an artist looks at changes no answer.
+Only static objects are compared: animated ones would require an evaluation, and the result must not depend on the frame
+that the artist looks at.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ Store = Callable[[str, NDArray[Any]], str]
 
 
 def pull_settings(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[dict[str, Any]]:
-    """Return the pulls in scene.json's body, as far as they follow from settings alone."""
+    """Return the pulls of scene.json's body that depend on settings only."""
     return [fields.gathered(PULL, obj, scene, item=pull) for pull in obj.conjac.pulls if pull.object is not None]
 
 

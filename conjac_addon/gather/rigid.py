@@ -100,7 +100,7 @@ class ObjectsPlan:
         """Return a tree of joints, rooted in static and animated bodies; the remaining joints are loops."""
         edges = sorted(((empty, *self._joined(empty)) for empty in self.empties.values()),
                        key=lambda edge: _order(edge[0]))
-        # what stands is one with the world, so that no joint between two such is in the tree
+        # static objects are one with the world, so no joint between two of them is in the tree
         fixed = [name for name, obj in self.objects.items() if not action.is_simulated(obj)]
         group: dict[str | None, str | None] = {name: name for name in self.objects} | {None: None}
         group |= dict.fromkeys(fixed)

@@ -1,7 +1,5 @@
-"""An object's modifier stack around ConJac's mark, the cache modifier or the place where it will be put.
-
-What stands above the mark is the simulation's input at each frame, what stands below is applied to its result.
-"""
+"""An object's modifier stack around ConJac's mark, which is the cache modifier or its future position. Modifiers above
+the mark make the simulation's input at each frame, those below are applied to its result."""
 
 from __future__ import annotations
 

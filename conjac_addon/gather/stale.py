@@ -86,12 +86,12 @@ def changed_paths(old: dict[str, Any], now: dict[str, Any], obj: bpy.types.Objec
         if old["ground"].get("point") != [0.0, 0.0, properties.si(obj.conjac, "ground_height", scene)]:
             changed.add("ground.height")
     for was, one in zip(old.get("bodies", []), now["bodies"]):
-        one["painted"] = was.get("painted", {})  # not compared, and says whether what is painted goes inside
+        one["painted"] = was.get("painted", {})  # not compared, but determines whether painted maps are carried inside
     before, after = _flat(read(nameless(old))), _flat(read(nameless(now)))
-    before = _defaults(after) | before  # what an older ConJac did not know was as it is by default
+    before = _defaults(after) | before  # fields unknown to an older ConJac had their defaults
     for path in before.keys() | after.keys():
         if not _NOT_COMPARED.match(path) and before.get(path) != after.get(path):
-            # what the skin weighs is not known without a look at it, nor what keyframes say
+            # masses from the skin and keyframes are not known without an evaluation
             is_specified = path in after and not (path.endswith(".compliance") and _keyframed(path, before))
             if is_specified or not (_MASS.fullmatch(path) or _keyframed(path, before)):
                 changed.add(path)
@@ -210,7 +210,7 @@ _WITH_ALL = {"forces": "Welds", "constraints": "Constraints", "mechanisms.spring
              "bodies.follow": "Follow"}
 #: likewise, but for what is in it and has a name of its own
 _ELSE = {"mechanisms.joints": "Joints", "mechanisms.loops": "Joints"}
-#: what no single property says
+#: labels of fields that depend on several properties
 _OF_SEVERAL = {"bodies.touches": "Collides With", "obstacles": "Colliders", "ground.height": "Height"}
 
 #: lists that settings of the cache are in, which says the name of the item in place of the list's

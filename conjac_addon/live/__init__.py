@@ -12,7 +12,7 @@ from . import handlers, session
 OPERATOR = "conjac.play_live"
 KEY: dict[str, Any] = {"type": "P", "value": "PRESS", "ctrl": True, "alt": True}
 
-#: what stands in the artist's keymap under Add-ons
+#: entries in the artist's keymap under Add-ons
 _keys: list[tuple[bpy.types.KeyMap, bpy.types.KeyMapItem]] = []
 
 

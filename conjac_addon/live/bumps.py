@@ -1,4 +1,4 @@
-"""Colliders of what is played live: their shape as it is when it begins, and where the artist has them since."""
+"""Colliders in Play Live: their initial shape, and their present transforms."""
 
 from __future__ import annotations
 

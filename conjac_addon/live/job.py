@@ -36,7 +36,7 @@ GROUND_AT_ONCE = ("stiffness", "stiffness_per_area", "tangential_share", "fricti
 
 
 class LiveJob:
-    """A job folder, and what of it follows the artist's settings."""
+    """A job folder, and its settings that follow the artist's."""
 
     def __init__(self, folder: Path) -> None:
         """Raises OSError or ValueError where it is none."""
@@ -89,7 +89,7 @@ class LiveJob:
         self._write()
 
     def follow(self, obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
-        """Take the settings of what is played with the object as they are now. Returns whether any has changed."""
+        """Read the present settings of everything played with the object. Returns whether any has changed."""
         for body, one in zip(self._bodies, bodies(obj, scene, self.names)):
             own = body_settings(one, scene)
             for key in AT_ONCE:

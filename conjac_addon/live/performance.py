@@ -46,10 +46,9 @@ class Performance(session.Bake):
 
 def keep(obj: bpy.types.Object, scene: bpy.types.Scene, performed: Path, frames: int, engine: str = "",
          bodies: Sequence[bpy.types.Object] = (), rest: Sequence[NDArray[np.float64]] = ()) -> None:
-    """Make it the object's bake behind the window, and say how that goes. Raises ConJacError where it cannot begin.
-
-    engine: what moved it, of the catalogue. bodies, rest: soft bodies that get the pulls of its hands, as of
-    `pulled.keyframe`.
+    """Make the performance the object's bake, behind the window, and show the progress. Raises ConJacError where it
+    cannot begin. engine: of the performance, in the catalogue. bodies, rest: soft bodies that get the pulls of its
+    hands, as in `pulled.keyframe`.
     """
     if bodies and performed.is_file():
         start = frame_range(members.shared_settings(obj), scene)[0]

@@ -102,7 +102,7 @@ def put_back(obj: bpy.types.Object) -> None:
 
 
 def put_all_back(but: set[int] | frozenset[int] = frozenset()) -> None:
-    """All that was moved live. but: session_uids of those that stay."""
+    """Restore all live objects. but: session_uids of those that remain live."""
     for obj in bpy.data.objects:
         if obj.session_uid not in but and obj.is_editable and obj.get(POSE) is not None:
             put_back(obj)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .. import compat, settings
 from ..operators.setup import empty_beside
 
-SIGN = "conjac_live_pull"  #: of the Empty of such a pull
+SIGN = "conjac_live_pull"  #: marks the Empty of such a pull
 REACH = 0.08  #: radius of what a hand takes hold of, as a share of the body's size: as of solver.live.grabbing
 
 Array = NDArray[np.float64]

@@ -51,10 +51,10 @@ class Played:
             stop(one)
         self.ended: str | None = None  #: a sentence, "" where the artist ended it
         self.failed = False  #: whether it was no wish of the artist
-        self.text = "Reading the scene"  #: where it stands
+        self.text = "Reading the scene"  #: present state
         self.notes: list[str] = []
         self.frame: Any = None  #: the last record of board.FRAME
-        self.records = False  #: whether what is performed is recorded
+        self.records = False  #: whether the performance is recorded
         self.performed: tuple[Path, int] | None = None  #: a file of it, and how many frames it has
         self.grabs: dict[int, NDArray[Any]] = {}  #: records of board.GRAB by id
         self._taken = 0
@@ -96,7 +96,7 @@ class Played:
         return self.ended is None
 
     def stop(self, why: str = "", failed: bool = False) -> None:
-        """End the session, and show the object without live motion."""
+        """End the session of an object, if there is one."""
         if self.ended is not None:
             return
         self.ended, self.failed = why, failed
@@ -161,7 +161,7 @@ class Played:
         self._tell()
 
     def record(self, on: bool) -> None:
-        """Record what is performed from now on, or no longer: then `performed` comes soon."""
+        """Start or stop recording; after a stop, `performed` follows soon."""
         self.records = on
         self._tell()
 
@@ -173,7 +173,7 @@ class Played:
         self.performed = Path(target), frames
 
     def show_again(self) -> None:
-        """Put the shape on the object that undo or a save took it off."""
+        """Show live shapes again, after they were taken off."""
         if self.ended is None:
             for one, shown in zip(self.bodies(), self._shapes):
                 shown.attach(one)
@@ -188,7 +188,7 @@ class Played:
             self._steps = None
 
     def _begin(self) -> Generator[str, None, None]:
-        """Read the object and start the worker, giving what is being done."""
+        """Read the object and start the worker; yields progress texts."""
         obj = self.object()
         self._job = job = yield from jobs.read(obj, self.scene(), self._folder, self.notes)
         job.follow(obj, self.scene())
@@ -253,7 +253,7 @@ class Played:
             self.notes.append(message["text"])
 
     def _tell(self) -> None:
-        """Let the worker know how things are, where they have changed."""
+        """Send changes of the scene to the worker."""
         if self._board is None or self._job is None:
             return
         scene, obj = self.scene(), self.object()
@@ -314,7 +314,7 @@ class _SolverRefusal(ConJacError):
 
 
 def take_off(but: set[int] | frozenset[int] = frozenset()) -> None:
-    """Show all objects as they are. but: session_uids of those that are played on."""
+    """Show all objects without live motion. but: session_uids of those that continue."""
     shape.remove_all(but)
     posed.put_all_back(but)
 

@@ -1,8 +1,8 @@
-"""A live shape on the object itself: a Mesh Cache modifier that reads the one frame of a file that is written anew.
+"""A live shape on the object itself: a Mesh Cache modifier that reads a single frame from a file, which is rewritten.
 
-Nothing of the mesh is changed, what stands above the modifier is overwritten by it and what stands below is applied to
-it, as with a bake. Renders do not show it. It is known by a number in a field that has no say in what it plays, and is
-taken off wherever Blender would keep it: before a file is saved, and in what undo brings back.
+The mesh is not changed; the modifier overrides those above it, and those below are applied to it, as with a bake.
+Renders do not show it. A number in an otherwise unused field identifies it, and it is removed wherever Blender would
+keep it: before a file is saved, and in what undo restores.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Shape:
         mark.filepath = str(self.path)
 
     def close(self) -> None:
-        """Let go of the file, which may be deleted then."""
+        """Release the file, which may be deleted then."""
         del self._places
 
 

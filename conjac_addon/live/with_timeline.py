@@ -46,7 +46,7 @@ def _waits(obj: bpy.types.Object) -> bool:
 
 
 def _place(window: bpy.types.Window) -> dict[str, Any]:
-    """Return what an operator needs to begin in the window's largest 3D View; without one, in the window alone."""
+    """Return the context for an operator in the window's largest 3D View; without one, in the window alone."""
     found: dict[str, Any] = {"window": window, "screen": window.screen}
     views = [area for area in window.screen.areas if area.type == "VIEW_3D"]
     if views:

@@ -42,7 +42,7 @@ def light_branches(above: Mapping[str, str], masses: Mapping[str, float]) -> set
         hanging[above[name]] += hanging[name]
         below[above[name]].append(name)
     light = [name for name in above if len(below[above[name]]) > 1 and hanging[name] < LIGHT * sum(masses.values())]
-    for name in light:  # grows while it is gone through
+    for name in light:  # the list grows during the loop
         light += [child for child in below[name] if child not in light]
     return set(light)
 
@@ -70,7 +70,7 @@ def limit_joints(armature: bpy.types.Object, above: Mapping[str, str]) -> None:
 
 
 def _is_limited(bone: bpy.types.PoseBone) -> bool:
-    """Whether the rig says how far a bone turns, about any axis."""
+    """Whether the rig limits the rotation of a bone, about any axis."""
     return any(getattr(bone, f"lock_ik_{axis}") or getattr(bone, f"use_ik_limit_{axis}") for axis in "xyz") or any(
         one.type == "LIMIT_ROTATION" and not one.mute for one in bone.constraints)
 

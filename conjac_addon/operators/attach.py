@@ -1,4 +1,4 @@
-"""Add and remove what of a soft body follows bones and rigid body objects."""
+"""Operators that attach parts of a soft body to bones and rigid body objects, and remove attachments."""
 
 import bpy
 

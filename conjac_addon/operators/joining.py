@@ -1,7 +1,7 @@
-"""Joins an object to a simulation: its leading object stays, and settings that all share serve the newcomer too.
+"""Join an object to a simulation: the leading object does not change, and its shared settings apply to the newcomer.
 
-Time, ground and solver are those of one object alone, the one that leads: the first in the scene's order until there is
-a bake. A newcomer before it in that order would take its settings away.
+Time, ground and solver are settings of the leading object: the first in the scene's order until there is a bake. A
+newcomer earlier in that order would otherwise replace them.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _join(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
     if members.owner(obj) == obj:
         others = [one for one in members.soft_bodies(obj, scene) if one != obj]
         if others:
-            # asked as if the newcomer were not there, the first of them leads
+            # without the newcomer, the first of them would lead
             identity.lead(others[0], True)
     leading = members.owner(obj)
     if leading == obj or members.is_mechanism(leading) or members.is_cloth(obj) or members.is_rope(obj):

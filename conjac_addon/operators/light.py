@@ -1,7 +1,7 @@
-"""Operators that Blender knows from its start, whose modules run at the first use.
+"""Operators that are registered at Blender's start, while their modules are imported at first use.
 
-An entry says what menus, F3 and scripts must know: name, label, tooltip, properties. The class of the same name in its
-module says what the operator does; Blender calls it as if it had been registered itself.
+An entry has what menus, F3 and scripts need: name, label, tooltip, properties. The class of the same name in its module
+is the operator's behaviour; Blender calls it as if it had been registered itself.
 """
 
 from __future__ import annotations

@@ -135,7 +135,7 @@ class RigidBones:
 
 
 def damp(armature: bpy.types.Object, bones: RigidBones) -> None:
-    """Give each joint a little damping, by what hangs on it."""
+    """Give each joint a little damping, according to the mass below it."""
     hanging = dict(bones.masses)
     for name in reversed([*bones.above]):
         hanging[bones.above[name]] += hanging[name]

@@ -21,7 +21,7 @@ _running: set[int] = set()
 
 Made = TypeVar("Made")
 
-#: gives what is being done, and returns what came of it
+#: yields progress texts and returns the result
 Doing = Generator[str, None, Made]
 
 

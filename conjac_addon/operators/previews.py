@@ -44,7 +44,7 @@ class Faces:
 
     corners: Drawn  #: (b, 3, 3)
     shares: Drawn  #: of the way from the lowest value to the highest, (b,)
-    title: str  #: what it is, with its unit
+    title: str  #: name of the displayed value, with its unit
     low: str  #: the lowest value
     high: str
 

@@ -14,7 +14,7 @@ from .poll import baked, unless
 #: length of edges and of steps over those of Good
 FACTORS = {"draft": (1.5, 2.0), "good": (1.0, 1.0), "best": (1.0 / 1.5, 0.5)}
 
-EDGE, STEP = "edge_length", "solver.step"  #: paths of what is set
+EDGE, STEP = "edge_length", "solver.step"  #: paths of the settings
 
 
 def paths(obj: bpy.types.Object) -> tuple[str, ...]:

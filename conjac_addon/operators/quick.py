@@ -47,13 +47,13 @@ def is_placed_by_hand(obj: bpy.types.Object) -> bool:
 
 
 def is_pinned(obj: bpy.types.Object) -> bool:
-    """Whether it has a group of what its own animation moves."""
+    """Whether it has a group of vertices that its own animation moves."""
     return obj.conjac.pin_group in obj.vertex_groups
 
 
 def lift(obj: bpy.types.Object, scene: bpy.types.Scene, gap: float) -> None:
-    """Lift an object until its lowest point is `gap` [Blender units] above what lies below it: the plane at height
-    zero, or the highest mesh. What hangs higher stays where it is."""
+    """Lift an object until its lowest point is `gap` [Blender units] above the surface below it: the plane at height
+    zero, or the highest mesh. An object that is higher is not moved."""
     low, high = box(obj)
     middle = (low + high) / 2
     tops = [0.0]

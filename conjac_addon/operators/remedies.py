@@ -71,7 +71,7 @@ def sunk(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
 
 
 def lowest(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
-    """Height of the lowest corner of what is baked with an object, as it stands now, in Blender units."""
+    """Return the height of the lowest corner of everything baked with an object, at present, in Blender units."""
     shown = [one for one in members.members(obj, scene) if one.type != "EMPTY"]
     if obj.type == "EMPTY" and obj.conjac.mechanism.collection is not None:
         shown += [one for one in obj.conjac.mechanism.collection.all_objects if one.type == "MESH"]
@@ -126,7 +126,7 @@ def instanced(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.O
 
 
 def is_below(obj: bpy.types.Object, of: tuple[Vector, Vector]) -> bool:
-    """Whether what a box holds, its lowest and its highest corner, lies below a soft body, above its ground plane."""
+    """Whether a box, given by its lowest and highest corner, is below a soft body and above its ground plane."""
     low, high = box(obj)
     middle, settings = (low + high) / 2, members.shared_settings(obj)
     if settings.use_ground and settings.ground_object is not None:

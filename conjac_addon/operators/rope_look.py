@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 
 NAME = "Rope Thickness"  #: of the modifier and its nodes
-SIDES = 12  #: of what is round
+SIDES = 12  #: number of sides of the round profile
 
 
 def as_edges(obj: bpy.types.Object, context: bpy.types.Context) -> bpy.types.Object | None:

@@ -25,7 +25,7 @@ def _others(obj: bpy.types.Object) -> list[bpy.types.Modifier]:
 
 
 def choices(context: bpy.types.Context) -> list[tuple[str, str, str]]:
-    """Return items of the menu, by what the active object has."""
+    """Return the items of the menu, according to the active object."""
     obj = context.object if context is not None else None
     _items[:] = [
         (AUTOMATIC, "Automatic", "After what deforms the mesh, before what makes more geometry of it, such as "

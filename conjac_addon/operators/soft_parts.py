@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...solver.errors import BadInput
 
-#: vertex group that says what is soft, and what is put behind a bone's name for what it holds
+#: vertex group of the soft vertices, and the suffix of a bone's group of attached ones
 SOFT, ATTACHED = "Soft", "{} Held"
 
 #: share of each bone's vertices, those farthest from it, that are soft until the artist paints them
@@ -92,7 +92,7 @@ def dominant(obj: bpy.types.Object, rig: bpy.types.Object) -> NDArray[np.int64]:
 
 
 def soft_vertices(obj: bpy.types.Object, rig: bpy.types.Object, bones: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """(n,) what is painted Soft; where nothing is yet, the group is made of what is farthest from the bones."""
+    """Return the vertices painted Soft, (n,); if none is, create the group from those farthest from the bones."""
     group: bpy.types.VertexGroup | None = obj.vertex_groups.get(SOFT)
     count = len(obj.data.vertices)
     soft = np.zeros(count, dtype=bool)

@@ -101,7 +101,7 @@ def run(obj: bpy.types.Object, scene: bpy.types.Scene, job: Path, argv: list[str
         raise _SolverRefusal(failure["text"], failure["exit"])
     if made is None:
         raise Environment(f"the solver's process ended unexpectedly (exit code {worker.exit_code})",
-                          "Look at the console and try again", name)
+                          "See the console and try again", name)
     return made | {"gathered": notes}
 
 

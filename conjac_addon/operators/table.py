@@ -1,4 +1,4 @@
-"""Every operator of ConJac: what Blender shows of it. What it does is the class CONJAC_OT_<name> of its module."""
+"""Every operator of ConJac as Blender shows it. Its behaviour is the class CONJAC_OT_<name> of its module."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ from . import (
 )
 from .light import operator
 
-#: methods of what runs behind the window
+#: methods of background operators
 BEHIND = ("invoke", "modal", "cancel")
 
 #: the method of what has a tooltip for each moment
 TELLS = ("description",)
 
-#: what is no step of undo, or is one that has nothing to adjust
+#: operators without an undo step, or with a step without adjustable properties
 NO_STEP: set[Any] = set()
 UNDO: set[Any] = {"UNDO"}
 
@@ -96,7 +96,7 @@ classes = (
         "Let the selected meshes fall and wobble: soft bodies, fine enough to bend, above a ground", **QUICK),
     operator(
         "quick_cloth", quick, "ConJac Cloth",
-        "Let the selected meshes fall and fold: cloth, fine enough to fold, above what it drapes over", **QUICK),
+        "Let the selected meshes fall and fold: cloth, fine enough to fold, above the objects below", **QUICK),
     operator(
         "add_ready", ready, "Add Ready Scene", "Add a small scene at the 3D cursor that is ready to play and bake",
         scene=EnumProperty(

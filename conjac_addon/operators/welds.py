@@ -28,7 +28,7 @@ class CONJAC_OT_add_weld(AddEntry, Behaviour):
             between = gap(obj, other, context.evaluated_depsgraph_get())
             weld.distance = max(REACH * between, LEAST * max(*obj.dimensions))
             weld.stiffness = first_settings.weld_stiffness(obj, context.scene)
-            for one in (obj, other):  # what is baked together is what touches
+            for one in (obj, other):  # only objects in contact are baked together
                 if one.conjac.contact.collides_with == kinds.NOTHING:
                     one.conjac.contact.collides_with = kinds.ALL
         redraw_panels()

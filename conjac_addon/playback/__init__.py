@@ -60,10 +60,8 @@ def show(obj: bpy.types.Object, scene: bpy.types.Scene, frames: Frames, path: Pa
 
 def show_sheet(obj: bpy.types.Object, scene: bpy.types.Scene, frames: SheetFrames, path: Path, rest: bpy.types.Mesh,
                mirrored: bool) -> list[str]:
-    """Play frames with faces of their own, as `sheet.show` says, in place of whatever played before.
-
-    path: file to write, without its suffix.
-    """
+    """Play frames with faces of their own by `sheet.show`, replacing earlier playback. path: file to write, without its
+    suffix."""
     notes = sheet.show(obj, scene, frames, path.with_name(path.name + sheet.SUFFIX), rest, mirrored)
     for key, other in formats().items():
         if key != SHEET_FORMAT:

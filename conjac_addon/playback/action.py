@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 #: custom properties of our action: what it switched off and found (JSON), and the action that it stands for
 FOUND, STANDS_FOR = "conjac_found", "conjac_stands_for"
 
-#: custom property of a bone that our action says something of: what it was called then
+#: custom property of a bone in a baked action: its name at that time
 CALLED = "conjac_called"
 
 CHANNELS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
@@ -67,7 +67,7 @@ def show(obj: bpy.types.Object, first: int, tracks: Sequence[Track], tolerance: 
 
 
 def hide(obj: bpy.types.Object) -> None:
-    """Take the baked action away, from the NLA too, and bring back what it found. Nothing where none plays."""
+    """Remove the baked action, from the NLA too, and restore what it replaced. Nothing where none plays."""
     action = ours(obj)
     if action is None:
         return
@@ -172,7 +172,7 @@ def parts_of(obj: bpy.types.Object) -> dict[str, Any]:
 
 
 def _constraints(obj: bpy.types.Object, found: dict[str, Any]) -> list[tuple[Any, bpy.types.Constraint]]:
-    """Return the constraints that our action has muted, each with what has it, whatever they are called now.
+    """Return the constraints muted by the baked action with their owners, whatever their present names.
 
     Those of bones that were copied since are copies of muted ones, and count too.
     """

@@ -118,9 +118,11 @@ def _hand_over(scene: bpy.types.Scene, folder: Path, first: int,
         for frame, arrays in enumerate(meshes, first):
             meshes_at = str(folder)
             np.savez(folder / f"{frame}.npz", **arrays)  # type: ignore[arg-type]
+        # Blender 5.2 copies what it writes, and crashes on a layer of a new scene that it has not looked at yet
+        scene.view_layers[0].update()
         bpy.data.libraries.write(str(blend), {scene}, path_remap="ABSOLUTE", fake_user=True)
     except (OSError, RuntimeError) as error:
-        raise CacheUnwritable(f"{folder} has no room for what is exported",
+        raise CacheUnwritable(f"{folder} has no space for the export",
                               "Free some space on that disk, or choose another folder of temporary files") from error
     return {"blend": str(blend), "scene": scene.name, "meshes": meshes_at}
 

@@ -62,7 +62,7 @@ def make(obj: bpy.types.Object, mesh: bpy.types.Mesh, mirrored: bool, cuts: Sequ
         shown[SHOWS] = obj
         for above in list(shown.modifiers)[: modifier.place(obj) + (modifier.find(obj) is not None)]:
             shown.modifiers.remove(above)
-        shown.conjac.simulate_after = simulate_after.MESH  # what is left stands below
+        shown.conjac.simulate_after = simulate_after.MESH  # all other modifiers are below
         for collection in obj.users_collection:
             collection.objects.link(shown)
     old = shown.data
@@ -106,7 +106,7 @@ def _add_cuts(mesh: bpy.types.Mesh, cuts: Sequence[CutMade], mirrored: bool) -> 
     count = len(rest)
     for cut in cuts:
         if cut.parents.size and cut.parents.max() >= len(rest):
-            raise IndexError("a new vertex stands between vertices that are not there")
+            raise IndexError("a new vertex is between vertices that do not exist")
         rest = cut.add_to(rest)
     triangles, source = cuts[-1].triangles, cuts[-1].source
     outer = source >= 0

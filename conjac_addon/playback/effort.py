@@ -43,8 +43,8 @@ class Pushed:
 
 
 def show(owner: bpy.types.Object, pushed: Sequence[Pushed]) -> list[str]:
-    """Draw a mechanism's curves; those of an earlier bake must be gone. Returns a sentence for each object whose
-    animation cannot be written."""
+    """Draw a mechanism's effort curves; those of an earlier bake must be removed before. Returns a sentence for each
+    object whose animation cannot be written."""
     refused = {}
     for one in pushed:
         bone = one.name if owner.type == "ARMATURE" else ""

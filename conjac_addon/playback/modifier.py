@@ -92,7 +92,7 @@ def follow_choice(obj: bpy.types.Object) -> None:
 
 
 def remove(obj: bpy.types.Object) -> None:
-    """Take the cache modifier away, if there is one. Where it stood is remembered: the next bake stands there again."""
+    """Remove the cache modifier, if there is one. Its position is stored for the next bake."""
     mark = find(obj)
     if mark is not None:
         simulate_after.remember(obj, mark)

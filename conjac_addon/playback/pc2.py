@@ -20,7 +20,7 @@ __all__ = ["PC2", "Writer", "attach", "read_header", "replace"]
 
 
 def _write(path: Path, frames: Frames) -> None:
-    """All frames in a file beside, which then takes the place of the last good one. Raises CacheUnwritable, BadMesh."""
+    """Write all frames to a temporary file, which then replaces the last good one. Raises CacheUnwritable, BadMesh."""
     fresh = path.with_name(path.name + ".new")
     try:
         with create(fresh) as file:

@@ -1,4 +1,4 @@
-"""How hard what touched pushed the vertices of a mesh that plays, and those numbers in it as attributes."""
+"""Contact forces at the vertices of a playing mesh, and as attributes of it."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import numpy as np
 from .. import compat
 from ..settings import is_chosen, maps_in_use
 
-#: what may stand in the settings instead of a modifier's name: whatever suits the stack, or before all modifiers
+#: values of the setting besides a modifier's name: automatic, or before all modifiers
 AUTOMATIC, MESH = "", "MESH"
 
 #: modifiers that read a baked cache

@@ -15,7 +15,7 @@ def manual_map() -> Any:
     return manual.manual_map()
 
 
-#: what takes back each part that is there
+#: functions that unregister each registered part
 _there: list[Callable[[], object]] = []
 
 

@@ -44,7 +44,7 @@ SLACK = 1.0
 #: of a bake's frames: so many with shorter steps are worth a sentence
 MANY = 0.25
 
-#: what keyframes of an object's place change
+#: channels that keyframes of an object's transform change
 TRANSFORMS = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale", "delta_location",
               "delta_rotation_euler", "delta_rotation_quaternion", "delta_scale")
 
@@ -64,7 +64,7 @@ class Advice:
 
     key: str
     text: str  #: without a full stop
-    operator: str = ""  #: what mends it
+    operator: str = ""  #: the remedy
     button: str = ""
 
 
@@ -339,7 +339,7 @@ def is_group_painted(obj: bpy.types.Object, name: str, chosen: bool, inverted: b
 
 
 def stands_on_flesh(mechanism: bpy.types.Object, scene: bpy.types.Scene) -> bool:
-    """Whether what hangs on it bumps into colliders, as tyres do."""
+    """Whether soft bodies attached to a mechanism collide with colliders, as tyres do."""
     below = members.colliders(mechanism, scene)
     return any(members.mechanism_of(body) == mechanism and members.collides(body)
                and any(members.wants(body, one) for one in below) for body in members.soft_bodies(mechanism, scene))
@@ -352,7 +352,7 @@ def hangs_free(mechanism: bpy.types.Object) -> bool:
     try:
         plan, _ = sources.plan(mechanism)
     except BadInput:
-        return False  # the bake says what is wrong
+        return False  # the bake reports the error
     return all(one.joint is None and not one.animated for one in plan if one.parent is None)
 
 

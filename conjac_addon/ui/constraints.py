@@ -1,4 +1,4 @@
-"""The section of what points of a body are tied to."""
+"""The section of constraints of a body's points."""
 
 import bpy
 

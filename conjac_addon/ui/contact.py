@@ -10,7 +10,7 @@ from ..gather import contact as contacts
 from ..text import hint, setting
 from . import fields
 
-#: how many of what is touched are named
+#: how many objects in contact are named
 NAMED = 3
 
 
@@ -43,7 +43,7 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     if members.shared_settings(obj).use_ground and members.colliders(obj, context.scene):
         hint(layout, "The Ground holds it too: it does not reach colliders below that plane")
     if members.mechanism_of(obj) is not None:
-        hint(layout, "It touches only soft bodies that hang on the same mechanism")
+        hint(layout, "It touches only soft bodies that are attached to the same mechanism")
     layout.operator("conjac.select_crossing", icon="RESTRICT_SELECT_OFF")
     layout.operator("conjac.contact_attributes", icon="SPREADSHEET")
     setting(layout, contact, "attributes_follow")
@@ -68,7 +68,7 @@ def thin_sentence(obj: bpy.types.Object) -> str | None:
         return None
     if len(mesh.edges):
         return "Its edges are wires, thin lines that cloth with Sharp Edges lies on; Thickness has no effect on them"
-    return "Its vertices are tips of nails along its Z axis, which cloth with Sharp Edges hangs on"
+    return "Its vertices are tips of nails along its Z axis, on which cloth with Sharp Edges hangs"
 
 
 def _sentence(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:

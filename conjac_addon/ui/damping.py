@@ -28,8 +28,8 @@ MOST = 32  #: pictures that are kept; the one shown longest ago goes first
 
 Key = tuple[str, float, float]  #: integrator, its knob, step [s]
 
-_table: dict[str, Any] | None = None  #: None until a panel has asked for it
-_numbers: dict[Key, str] = {}  #: what stands under each picture that is kept, the latest last
+_table: dict[str, Any] | None = None  #: None until a panel needs it
+_numbers: dict[Key, str] = {}  #: numbers below each cached picture, the latest last
 _pictures: Any = None
 _wanted: list[Key] = []
 

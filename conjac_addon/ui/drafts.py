@@ -14,7 +14,7 @@ from ..text import hint
 
 def draw(layout: bpy.types.UILayout, obj: bpy.types.Object, method: Entry, integrator: Entry, scene: bpy.types.Scene
          ) -> None:
-    """Say both below the method's own parameters; nothing where it simulates all."""
+    """Draw both hints below the method's own parameters; nothing for a method that simulates everything."""
     if method.leaves_out:
         hint(layout, f"A draft. It leaves out {method.leaves_out}")
     if method.steps and integrator.key not in method.steps:

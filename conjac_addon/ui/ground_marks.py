@@ -29,7 +29,7 @@ class Ground(NamedTuple):
     high: tuple[float, ...]
 
 
-#: what was found, and when: (changes, scene)
+#: cached grounds with their key: (changes, scene)
 _found: tuple[tuple[int, int], list[Ground]] | None = None
 
 

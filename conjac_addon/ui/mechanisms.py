@@ -186,7 +186,7 @@ def draw_attach(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
             column.prop(one, "part", text="Object")
         column.prop_search(one, "group", obj, "vertex_groups", text="Group")
         if is_flesh and not members.is_sharp(obj):
-            hint(column, "Only cloth with Sharp Edges hangs on soft bodies")
+            hint(column, "Only cloth with Sharp Edges can be attached to soft bodies")
         elif one.object is not None and not is_flesh and not members.is_mechanism(one.object):
             hint(column, f"{one.object.name} is not a mechanism: add ConJac to it")
     layout.operator("conjac.add_attachment", icon="BONE_DATA")

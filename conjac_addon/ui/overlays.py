@@ -64,7 +64,7 @@ class Overlay:
 
 
 class Heat(Overlay):
-    """The active object in colours, and their legend. The switch says by what: "none", or one of its items."""
+    """Colors of the active object, and their legend. The value of the switch: "none", or one of its items."""
 
     def __init__(self, name: str, label: str, tip: str, marks: ModuleType, draws: str, items: Items) -> None:
         """marks: has the functions `draws`, for the colours, and `draw_legend`."""

@@ -62,7 +62,7 @@ def look_at(obj: bpy.types.Object) -> dict[str, str]:
             if is_chosen(obj.conjac, maps[key]):
                 found[key] = "It is not on the mesh: a bake looks for it after the modifiers"
         elif _made_anew(obj):
-            found[key] = "Modifiers change it: a bake reads what they make"
+            found[key] = "Modifiers change it: a bake reads their result"
         else:
             painted = _as_set(obj, key, painted)
             soft = key == "pin" and members.has_soft_pins(obj)

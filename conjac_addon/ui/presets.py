@@ -14,7 +14,7 @@ from .. import compat
 
 FOLDER = Path(__file__).resolve().parents[1]  #: has a folder `presets`
 
-#: kind of body → what a preset keeps
+#: kind of body → settings in a preset
 VALUES = {
     "soft_body": ("material", "youngs_modulus", "poisson_ratio", "mooney_share", "density", "wobble_half_life"),
     "cloth": ("area_density", "thickness", "stretch_warp", "stretch_weft", "shear", "stretch_limit",

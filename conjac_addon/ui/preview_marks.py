@@ -20,7 +20,7 @@ COLOURS = {
     previews.FUSED: (1.0, 0.2, 0.2, 1.0)}
 WIDTH = 1.5  #: of lines [px]
 
-#: what the GPU has of a preview: the preview itself, what it depends on besides, and the batch
+#: GPU data of a preview: the preview, its other dependencies, and the batch
 _batches: dict[tuple[int, str], tuple[Any, Any, Any]] = {}
 
 
@@ -74,7 +74,7 @@ def _draw_lines(obj: bpy.types.Object, kind: str, one: previews.Lines) -> None:
 
 
 def _draw_faces(obj: bpy.types.Object, kind: str, one: previews.Faces, context: bpy.types.Context) -> None:
-    """Draw those that look at the eye, the farthest first: they lie in the artist's own faces and before them."""
+    """Draw the faces towards the eye, the farthest first: they are in the artist's own faces and in front of them."""
     view = context.region_data.view_matrix @ obj.matrix_world
     matrix = np.array(view, np.float32)
     shader = gpu.shader.from_builtin("SMOOTH_COLOR")

@@ -123,7 +123,7 @@ def _draw_live(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
 
 
 def _removes(obj: bpy.types.Object) -> str:
-    """Return the label of the button that takes ConJac off."""
+    """Return the label of the button that removes ConJac."""
     if obj.type != "MESH":
         return "Remove Mechanism"
     if members.is_rope(obj):

@@ -1,4 +1,4 @@
-"""From a job's mechanisms to what holds them besides forces: loops, drives, limits, and shapes that touch."""
+"""Constraints of a job's mechanisms besides forces: loops, drives, limits, and shapes in contact."""
 
 from __future__ import annotations
 

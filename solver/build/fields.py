@@ -47,7 +47,7 @@ class Prepared:
 
     @property
     def wires(self) -> Index:
-        """Edges that touch what is around them besides those of the skin, (k, 2)."""
+        """Return the edges that collide besides those of the skin, (k, 2)."""
         return np.zeros((0, 2), dtype=np.int32)
 
     @property

@@ -25,7 +25,8 @@ BREAKS = Param("breaks", "Breaks At", "Pull on a square meter at which the weld 
                "note 500, tape 1e4, glue 1e6; 0 for never", 0.0, "Pa", 0.0, None, 0.0, 1.0e6)
 
 #: a force with it remembers what it found then
-BEGINS = Param("begins", "Begins", "When it sticks: what is within Distance then", 0.0, "s", 0.0, None, 0.0, 10.0)
+BEGINS = Param("begins", "Begins", "Time at which surfaces within Distance begin to "
+                                   "stick", 0.0, "s", 0.0, None, 0.0, 10.0)
 
 WELD = (WELD_DISTANCE, WELD_STIFFNESS, WELD_LASTS, BREAKS, BEGINS)
 

@@ -124,7 +124,7 @@ ENTRIES: tuple[Entry, ...] = (
           "Calm: wobbles die within a few swings; what tumbles gains spin at large steps",
           can=("adaptive", "iterates", "contact"), number=4),
     Entry("integrator", "bdf2", "integrators.bdf2:BDF2", "BDF2",
-          "Snappy: slow wobbles stay and fast ones die; starts anew after each impact",
+          "Snappy: slow wobbles stay and fast ones die; restarts after each impact",
           can=("adaptive", "iterates", "contact"), number=5),
     Entry("integrator", "tr_bdf2", "integrators.tr_bdf2:TRBDF2", "TR-BDF2",
           "Lively: keeps wobbles for many swings, two solves a step", can=("adaptive", "iterates"),

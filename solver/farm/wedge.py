@@ -95,7 +95,7 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def row_of(path: Path | None, number: int) -> Row:
-    """One row. Raises what `read_rows` does, and NoSuchThing where there is no such row."""
+    """Return one row. Raises as `read_rows` does, and NoSuchThing if there is no such row."""
     rows = read_rows(path)
     if not 1 <= number <= len(rows):
         raise NoSuchThing(f"the wedge has {len(rows)} rows, and row {number} was requested", "Count rows from 1")

@@ -115,7 +115,7 @@ class Tets(Strict):
 
 
 class Spots(Strict):
-    """Spots that move in a way of their own, whatever the body's `spot` says."""
+    """Spots with their own kind of motion, independent of the body's `spot`."""
 
     spot: Annotated[Choice | None, Family("spot")] = None  #: how they move; None: each by a single node
     weights: Array | None = None  #: (n,): every connected painted patch (> 0.5) is one
@@ -265,8 +265,8 @@ class Body(Strict):
     cuts: Annotated[list[Cut], SOLVE, Called("cuts")] = field(default_factory=list)
     nails: Annotated[list[Nail], SOLVE, Called("nails")] = field(default_factory=list)
     pulls: Annotated[list[Pull], SOLVE, Called("pulls")] = field(default_factory=list)
-    attach: Annotated[list[Attach], SOLVE, Called("bones that it hangs on")] = field(default_factory=list)
-    follow: Annotated[Follow | None, SOLVE, Called("what it follows")] = None
+    attach: Annotated[list[Attach], SOLVE, Called("attached bones")] = field(default_factory=list)
+    follow: Annotated[Follow | None, SOLVE, Called("followed object")] = None
     #: whether stress, stretch, pressure and speed are written at its vertices; older caches do not know it
     stress_output: Annotated[bool | None, SOLVE, Called("stress and stretch")] = None
     #: in contact of surfaces, as of an Obstacle
@@ -276,13 +276,13 @@ class Body(Strict):
     #: how far out of its surface others stay in contact of surfaces, in addition to their own [m]; its own parts do not
     thickness: Annotated[Annotated[float, Meta(ge=0, le=1e6)] | None, SOLVE, Called("thickness"), AMONG_BODIES] = None
     #: whether the surface itself touches, as its tetrahedra carry it; else the boundary of these
-    touches_by_mesh: Annotated[bool, SOLVE, Called("by what it touches"), AMONG_BODIES] = False
+    touches_by_mesh: Annotated[bool, SOLVE, Called("colliding mesh"), AMONG_BODIES] = False
     #: as a share of its largest extent, how far outside of the surface fewer faces may be by which it touches then; 0:
     #: all faces touch
     simplify: Annotated[Annotated[float, Meta(ge=0, le=0.1)], SOLVE, Called("simplified faces"), AMONG_BODIES] = 0.0
     #: names of the soft bodies and obstacles that it touches, its own for contact with itself, and of mechanisms whose
     #: rigid bodies it touches; all where left out. Two soft bodies touch where both say so
-    touches: Annotated[list[str] | None, SOLVE, Called("what it touches"), AMONG_BODIES] = None
+    touches: Annotated[list[str] | None, SOLVE, Called("objects that it touches"), AMONG_BODIES] = None
 
     @property
     def is_reshaped(self) -> bool:

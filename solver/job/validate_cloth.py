@@ -22,7 +22,7 @@ OF_VOLUMES = {"tets": "tetrahedra", "fiber_material": "fibers", "cuts": "cuts",
 
 
 def check_cloth(job: Job, body: schema.Body, cloth: schema.Cloth, where: str) -> None:
-    """Check what the body says as cloth. Raises BadScene, NoSuchThing."""
+    """Check the cloth settings of a body. Raises BadScene, NoSuchThing."""
     if body.surface is None:
         raise refuse("cloth is the faces of its surface, and it has none", f"{where}.surface", "Give it a surface")
     for field, what in OF_VOLUMES.items():

@@ -105,7 +105,7 @@ def _check_cut(scene: schema.Scene, body: schema.Body, where: str) -> None:
 
 
 def _check_thickness(job: Job) -> None:
-    """How far a body stands out of its faces for others has to fit its size."""
+    """Check that the Thickness of a body fits its size."""
     for i, body in enumerate(job.scene.bodies):
         out, vertices = body.thickness or 0.0, _points(job, body)
         size = float(np.ptp(vertices, axis=0).max()) if len(vertices) else 0.0

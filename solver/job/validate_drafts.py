@@ -41,7 +41,7 @@ def check_drafts(scene: schema.Scene) -> None:
 
 
 def _touched_by(method: catalogue.Entry) -> str:
-    """Return a clause that says what a draft touches."""
+    """Return a clause with the objects that a draft can touch."""
     if method.able("drafts together"):
         return f"the ground, colliders and what else moves by {method.label}"
     return "the ground and colliders"

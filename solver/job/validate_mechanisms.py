@@ -209,7 +209,7 @@ def _check_motor(job: Job, motor: schema_mechanisms.Motor, whose: str, rates: in
         raise refuse(f"the motor of {whose} lets go at frame {motor.until}, before anything moves", f"{where}.until",
                      "Let it go later, or leave the motor out")
     if not motor.implicit and catalogue.find("motor", motor.mode.kind).load().exact:
-        raise refuse(f"the drive of {whose} is explicit, but it is no force: it moves exactly as told",
+        raise refuse(f"the drive of {whose} is explicit, but it is not a force: its motion is prescribed",
                      f"{where}.implicit", "Leave `implicit` out, or use a servo")
     if motor.limit is not None and not 0.0 < motor.limit <= FARTHEST:
         raise refuse(f"the motor of {whose} has a largest effort of {motor.limit:g}", f"{where}.limit",
@@ -235,7 +235,7 @@ def _check_tree(mechanism: schema_mechanisms.Mechanism, where: str) -> None:
     for i, joint in enumerate(mechanism.joints):
         if joint.child in above:
             first = mechanism.joints[above[joint.child]]
-            raise refuse(f'"{joint.child}" hangs on two joints, "{first.name}" and "{joint.name}"',
+            raise refuse(f'"{joint.child}" is attached to two joints, "{first.name}" and "{joint.name}"',
                          f"{where}.joints[{i}].child", "Make one of them a loop")
         above[joint.child] = i
     fine: set[str] = set()  # bodies whose way up is known to end

@@ -156,7 +156,7 @@ class LiveJoints:
         self._part.condensation.gravity[:] = inputs.gravity
 
     def hold(self, grabs: Sequence[Hold], state: State) -> None:
-        """Let what is pulled at follow the hand. state: of the joints."""
+        """Make pulled points follow the hand. state: of the joints."""
         grabs = [one for one in grabs if self._part.shown.body[one.rigid] >= 0]
         if self.holds != [one.id for one in grabs]:
             self._take(grabs, state)

@@ -87,7 +87,7 @@ def _parts_that_belong(nodes: Vec, tets: Index, surface: Surface) -> tuple[Index
         np.bincount(part[probes], minlength=count), 1)
     belongs = ~crumb & (inside > 0.3)
     if not belongs.any():
-        raise Unusable("none of what it returned lies inside of the surface")
+        raise Unusable("no tetrahedron that it returned is inside the surface")
     notes = []
     if missed:
         notes.append(f"{missed} of {surface.parts} loose parts were too thin to be filled and follow their neighbours")

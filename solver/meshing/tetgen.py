@@ -51,7 +51,7 @@ class TetGen:
         return nodes, np.asarray(tets)[:, :4]
 
     def progress(self, line: str) -> tuple[float | None, str] | None:
-        """TetGen says nothing while it works."""
+        """Return no progress, since TetGen does not report any."""
         return None
 
 

@@ -89,7 +89,8 @@ def fillable(vertices: NDArray, triangles: NDArray, name: str, thickness: float)
                       f"Set its Sheet Thickness, such as {0.5 * EDGE_SHARE * surface.diagonal:.2g} m, "
                       "or close it or add a Solidify modifier", where="mesher.params.sheet_thickness")
     return (clean(places, solid, name),
-            [f"The mesh has {what} nothing: not filled, it follows what is next to it. Set Sheet Thickness to fill it"])
+            [f"The mesh has {what} nothing: not filled, so it follows the tetrahedra next to it. Set Sheet "
+             "Thickness to fill it"])
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ class Trial(Protocol):
 
     @property
     def size(self) -> float:
-        """The largest entry of what is to vanish."""
+        """The largest entry of the residual."""
 
     @property
     def norm(self) -> float:

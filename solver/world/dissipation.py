@@ -13,7 +13,7 @@ from ..parts.stage import Momentum
 
 
 class Dissipation:
-    """Sums of what measured steps lost and had."""
+    """Sums of the energy lost in measured steps, and of the energy before."""
 
     first_sample = 15  #: number of linearised steps before dissipation is first measured
     sample_interval = 60  #: steps between two measurements: a measurement costs as much as two steps of ten joints

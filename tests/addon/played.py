@@ -22,7 +22,7 @@ def kept_tets(tmp_path_factory):
 
 @pytest.fixture()
 def unfilled(scene):  # noqa: F811
-    """A jelly whose tetrahedra nobody has asked for: cells are made around it as it is played."""
+    """A jelly without tetrahedra: Play Live fills it with cells."""
     yield add_jelly()
     session.stop_all()
 

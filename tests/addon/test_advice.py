@@ -1,4 +1,4 @@
-"""The status box says what a bake would not show, and its button mends it."""
+"""The status box reports faults that a bake would not show, and its button fixes them."""
 
 import bpy
 import pytest

@@ -20,7 +20,7 @@ FAR = 20.0
 
 
 def again(obj, scene):  # noqa: F811
-    """Bake as the button in the window does. Returns what it said."""
+    """Bake as the window's button does. Returns the reports."""
     notes = []
     assert session.Bake(obj, scene, keeps=True).wait(notes.append) == 0
     return notes

@@ -90,7 +90,7 @@ def test_colliders_that_cannot_be_touched_are_refused_by_name(balls, scene, tmp_
     scene.collection.children.link(kept)
     kept.objects.link(box)
     shown = bpy.context.view_layer.layer_collection.children["Set"]
-    for switch, why in (("exclude", "excluded from the view layer, so it stands still. Tick the collection in the "
+    for switch, why in (("exclude", "excluded from the view layer, so it does not move. Tick the collection in the "
                          "Outliner, or remove ConJac from it"), ("hide_viewport", "disabled in viewports")):
         setattr(shown if switch == "exclude" else kept, switch, True)
         gather.write_job(low, scene, tmp_path)

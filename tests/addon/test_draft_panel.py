@@ -1,4 +1,4 @@
-"""The panel says what a draft leaves out, and what of a body's settings it refuses, before anything is baked."""
+"""Before a bake, the panel lists what a draft leaves out, and which settings of a body it refuses."""
 
 import bpy
 import pytest
@@ -21,7 +21,7 @@ def test_a_draft_says_what_it_leaves_out(soft_cube, method, left_out):
 def test_an_integrator_that_does_not_step_a_draft_is_named_beside_those_that_do(soft_cube):
     solver = soft_cube.conjac.solver
     solver.method, solver.integrator = "subspace", "semi_implicit"
-    assert "not stepped by Semi-Implicit Euler: choose Backward Euler, BDF2 or SDIRK2" in said(soft_cube)
+    assert "cannot be stepped by Semi-Implicit Euler: choose Backward Euler, BDF2 or SDIRK2" in said(soft_cube)
     solver.integrator = "sdirk2"
     assert "cannot be stepped" not in said(soft_cube)
     solver.method, solver.integrator = "xpbd", "semi_implicit"

@@ -1,4 +1,4 @@
-"""Weights of Pin that modifiers change on the way: what fades is let go, what comes is told."""
+"""Pin weights animated by modifiers: pins that fade out are released, and pins that appear later are reported."""
 
 import json
 

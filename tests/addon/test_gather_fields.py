@@ -200,7 +200,7 @@ def test_new_bodies_have_spots_that_move_and_turn_as_one_and_old_files_single_no
 
 
 def test_each_group_of_spots_and_each_handle_may_move_in_a_way_of_its_own(soft_cube, tmp_path):
-    """Painted by the button, told by the job, and refused by name where the group is gone."""
+    """Painted by the button, written to the job, and refused by name if the group is missing."""
     from conjac.conjac_addon.gather import changed_settings
 
     settings = soft_cube.conjac

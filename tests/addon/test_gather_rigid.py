@@ -136,7 +136,7 @@ def test_what_blender_asks_for_and_no_bake_does_is_told(scene, tmp_path):  # noq
 
 
 def test_bodies_that_are_rough_alike_say_how_rough_the_mechanism_is(scene, tmp_path):  # noqa: F811
-    """Blender's Friction of each: a mechanism has one for all, and who has another is told."""
+    """Blender has a Friction for each body and a mechanism one for all; differing bodies are reported."""
     ice = [add_box(f"Ice {k}", (k, 0, 1), friction=0.02) for k in range(2)]
     add_box("Floor", (0, 0, 0), active=False)
     owner, notes = mechanism(), []

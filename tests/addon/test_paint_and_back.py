@@ -1,4 +1,5 @@
-"""*Paint* leads into weight paint on the map's group, *Done* back; each map says what is painted, what is grey why."""
+"""*Paint* enters weight paint on the map's group, and *Done* returns; each map shows its state, and greyed buttons
+their reason."""
 
 import bpy
 import pytest

@@ -65,7 +65,7 @@ def test_of_two_that_begin_at_once_one_bakes_and_the_other_one_says_so(scene, tm
     refused = [json.loads(line) for line in told[codes.index(4)].splitlines() if line.startswith("{")]
     failed = next(one for one in refused if one["event"] == "baked")
     assert failed["error"] == "cache_busy"
-    assert f"baked already by process {both[codes.index(0)].pid} on" in failed["text"], failed
+    assert f"already being baked by process {both[codes.index(0)].pid} on" in failed["text"], failed
     assert len(frames_of(obj)) == LAST
     folder = place.job_folder(obj)
     assert not list(folder.glob("lock*")) and not list(folder.glob("*.new")) and not list(folder.glob("*.tmp"))

@@ -48,7 +48,7 @@ def contents(job: Path) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def unbroken(tmp_path_factory):
-    """A job baked in one run, and what it said."""
+    """A job baked in one run, and its output."""
     job = box_job(tmp_path_factory.mktemp("unbroken") / "job", end=END, step=STEP)
     return job, run("bake", job)
 

@@ -123,8 +123,7 @@ def test_it_does_not_lift_off_where_a_conformal_mesh_that_keeps_its_material_doe
 
 @pytest.mark.parametrize("begins", ["held", "bent"])
 def test_the_cone_locks_a_strip_that_is_bent_at_the_edge_of_a_box_before_it_is_let_go(begins):
-    """Over the same edge one that lies flat when it is let go is slowed alone, as what hangs swings and lifts it off.
-    """
+    """A strip that starts flat on the same edge is only slowed, since its hanging part swings and lifts it off."""
     which = SCENES[f"strand_{begins}"]
     runs = {name: measured(name, 8, which, dict.fromkeys(("detect", "remesh", "fill", "program"), 0.0))
             for name in ("conf., cone", "EOL")}

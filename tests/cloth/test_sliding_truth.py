@@ -69,7 +69,7 @@ def test_its_way_is_atwoods_but_for_the_half_step_that_it_is_ahead():
 
 
 def test_exact_forces_on_what_slides_hardly_change_how_far_it_runs():
-    """By a fifty-thousandth of it, so little that the switch is off where nobody asks."""
+    """By one part in fifty thousand, so little that the switch is off by default."""
     runs = []
     for exact in (False, True):
         mesh, things = folded_strip(20, 1.0, 0.2, 0.45)

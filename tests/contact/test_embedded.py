@@ -62,7 +62,7 @@ def force_of(table, count):
 
 
 def matrix_of(table, count):
-    """K of a table, (3 n, 3 n), by what its docstring says."""
+    """Return K of a table, (3 n, 3 n), by the definition in its docstring."""
     nodes, blocks = block_diagonal([table])
     out = np.zeros((count, 3, count, 3))
     for corner, block in zip(nodes, blocks):

@@ -48,7 +48,7 @@ def alone(once, tmp_path):
 
 
 def test_what_is_far_off_changes_nothing(tmp_path, alone):
-    """Neither what is soft nor what is rigid, on either side of it."""
+    """Soft and rigid bodies, on either side."""
     scene = {"beside": [far_soft], "mechanisms": [{"name": "M", "bodies": [{**BALL, "position": [-FAR, 0.0, 3.0]}]}]}
     assert np.array_equal(frames(job(tmp_path / "beside", **scene)), alone)
     assert alone[-1, :, 2].min() > 0.0

@@ -268,7 +268,7 @@ def test_a_rigid_body_that_moves_as_told_pushes(tmp_path):
 
 
 def test_what_moves_far_away_pulls_at_nothing(tmp_path):
-    """Semi-Implicit Euler's right side took what a far obstacle does for what some other node does."""
+    """Semi-Implicit Euler's right-hand side once added the motion of a distant obstacle to another node."""
     states = []
     for moves in (False, True):
         arrays = {}

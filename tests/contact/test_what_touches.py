@@ -102,7 +102,7 @@ def test_a_body_inside_a_closed_obstacle_is_refused(tmp_path):
     ("obstacles.0.name", "", "no name"),
     ("bodies.0.nails", [{"frame": 3, "head": [0, 0, 0], "tip": [0, 0, 1], "radius": 0.1}], None),
     ("bodies.0.touches", ["Top", "Nobody"], 'touches "Nobody"'),
-    ("time.tolerance", 1e-3, "steps of one length"),
+    ("time.tolerance", 1e-3, "steps of constant length"),
     ("contact.law", {"kind": "wall"}, 'no contact "wall"'),
     ("contact.law", {"kind": "barrier", "params": {"distance": -1.0}}, "Contact Distance"),
     ("contact", None, "obstacles and no contact"),

@@ -1,4 +1,4 @@
-"""The cache says which body asked for shorter steps, and in how many frames."""
+"""The cache records which body required shorter steps, and in how many frames."""
 
 import numpy as np
 import pytest

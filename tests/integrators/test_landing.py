@@ -122,7 +122,8 @@ def test_a_linearised_step_takes_no_kick_from_the_ground(per_second, seconds):
 
 
 def test_a_linearised_step_that_hits_is_solved_on_few_factors_to_what_shows():
-    """With friction, from above the ground until it lies: beside each step's root, and what a step factors."""
+    """With friction, from above the ground until it rests: compared with each step's root, with the number of
+    factors."""
     worlds = [dropped("semi_implicit", friction=("coulomb", 0.3), tolerance=1e-8) for _ in range(2)]
     ours, exact = worlds
     full, state, h, off, factors = ours.stage_method._whole.linear, falling(ours), 1.0 / 96.0, [], []

@@ -124,8 +124,8 @@ def test_a_large_array_stays_in_its_file(tmp_path):
      "$.bodies[0].painted.density.weights", "(4)"),
     ("bodies.0.dynamic.nodes", "arrays/two.npy", "$.bodies[0].dynamic.nodes", "given by hand"),
     ("bodies.0.dynamic.points", "arrays/weights.npy", "$.bodies[0].dynamic.points", "(any, 3)"),
-    ("bodies.0.pin.motion", "arrays/motion.npy", "$.bodies[0].pin.motion_vertices", "needs the vertices"),
-    ("bodies.0.pin.node_motion", "arrays/motion.npy", "$.bodies[0].pin.nodes", "needs the nodes"),
+    ("bodies.0.pin.motion", "arrays/motion.npy", "$.bodies[0].pin.motion_vertices", "needs its vertices"),
+    ("bodies.0.pin.node_motion", "arrays/motion.npy", "$.bodies[0].pin.nodes", "needs its nodes"),
 ])
 def test_what_does_not_fit_is_refused_with_its_path(tmp_path, path, value, where, said):
     job = surface_job(tmp_path)

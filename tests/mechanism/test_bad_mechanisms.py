@@ -44,7 +44,7 @@ def arm(folder, *changes, **options):
 
 
 def bake(job, capsys):
-    """(exit code, what was said); what the cache holds is finite, and nothing was raised to the top."""
+    """Return (exit code, output). Checks that the cache is finite and that no exception escaped."""
     code = main(["bake", str(job)], read_stdin=False)
     said = capsys.readouterr().err
     assert "Traceback" not in said and "report this" not in said
@@ -73,7 +73,7 @@ def test_what_rounding_leaves_of_a_zero_is_no_slip(tmp_path, capsys):
     (f"{BODY}.rotation", [0, 0, 0, 0], "is zero"),
     (f"{BODY}.name", "Upper", "two rigid bodies"),
     (f"{JOINT}.child", "Foot", "which is not there"),
-    (f"{JOINT}.child", "Upper", "hangs on two joints"),
+    (f"{JOINT}.child", "Upper", "is attached to two joints"),
     ("mechanisms.0.joints.0.parent", "Lower", "in a circle"),
     (f"{JOINT}.low", [0.0], "limits on one side"),
     (f"{JOINT}.start", [0.0, 1.0], "2 numbers in start"),

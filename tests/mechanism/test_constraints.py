@@ -87,7 +87,7 @@ def loop_of(world, state):
 
 
 def test_loops_that_cannot_be_compared_are_told(tmp_path):
-    """Here since nothing resists a joint: the world moves on, and its notes say what is not known."""
+    """Because nothing resists a joint: the world continues, and its notes say what is unknown."""
     bodies, joints, loops = four_bar()
     world = built(tmp_path, bodies, joints, loops=loops)
     assert notes_of(world, world.constraints, [], {}) == []

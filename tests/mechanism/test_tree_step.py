@@ -96,7 +96,7 @@ def test_other_integrators_go_through_the_spine(tmp_path, asked):
 
 
 def test_it_keeps_no_past(tmp_path):
-    """Equal states give equal bytes, whatever was asked before."""
+    """Equal states give equal bytes, independent of earlier calls."""
     world = mechanism_world(tmp_path, *motored(), springs=springs())
     start = world.initial_state()
     kept = start.q.copy()

@@ -182,7 +182,8 @@ def test_two_crashes_or_two_hangs_are_refused(box):
 
 
 NONSENSE = {"none": "no tetrahedra", "nan": "not numbers", "far": "outside of the object's box", "flat": "flat",
-            "indices": "do not exist", "little": "times of what the surface encloses", "outside": "lies inside"}
+            "indices": "do not exist", "little": "times of what the surface encloses",
+            "outside": "is inside the surface"}
 
 
 @pytest.mark.parametrize("what", NONSENSE)

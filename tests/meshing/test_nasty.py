@@ -1,4 +1,4 @@
-"""Meshes that no mesher likes: filled, or refused in time with what can be done; what is lost is said."""
+"""Difficult meshes: they are filled, or refused in time with a remedy; lost parts are reported."""
 
 import os
 import re

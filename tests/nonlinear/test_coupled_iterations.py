@@ -1,4 +1,4 @@
-"""When an iteration on what is dynamic and what balances goes on, and when it gives up."""
+"""When the iteration between dynamic and quasistatic nodes continues, and when it fails."""
 
 import numpy as np
 import pytest

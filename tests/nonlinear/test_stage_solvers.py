@@ -166,7 +166,7 @@ def test_a_step_that_needs_too_many_iterations_is_halved(key):
 
 @pytest.mark.parametrize("key", KEYS)
 def test_without_an_energy_the_residual_leads(key, monkeypatch):
-    """Without an energy the forces alone lead to one root."""
+    """Without an energy, the residual alone leads to the same root."""
     known = ran("swinging", key)[1]
     world = swinging(key)
     tell = world.evaluate

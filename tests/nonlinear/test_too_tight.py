@@ -35,7 +35,7 @@ def test_the_tolerance_is_what_to_raise_where_only_rounding_is_left(tmp_path, in
 
 
 def test_a_force_scale_far_below_what_moves_is_told_so_too(tmp_path):
-    """At rest without weight nothing but the force scale says what is small."""
+    """At rest without weight, only the force scale determines which forces are small."""
     said = failure_of(tmp_path, integrator="bdf2", stage_solver={"tolerance": 1e-6, "force_scale": 1e-9},
                       motion=False, gravity=[0, 0, -1e-3])
     assert TOO_TIGHT in said

@@ -43,7 +43,7 @@ def with_method(job, kind):
 
 
 def baked(folder, **how):
-    """Vertices at each frame, (f, v, 3), and what was said."""
+    """Return the vertices at each frame, (f, v, 3), and the log."""
     told = Listening()
     simulate.bake(folder, told, **how)
     cache = Cache(folder / "cache")

@@ -292,7 +292,7 @@ def test_no_coupling_names_a_key_of_a_part_s_memory():
 
 
 def test_each_subsystem_of_a_world_owns_its_integrator():
-    """Nothing steps by the integrator of another object, so what is solved by itself keeps its own."""
+    """No object steps with another object's integrator, so an independent subsystem keeps its own."""
     found = {f"{file} {ast.unparse(node)}" for file, tree in trees().items() if file.split("/")[0] in {*ROOMS, "live"}
              for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr == "integrator"
              and ast.unparse(node.value) not in ("self", "scene", "job.scene")}

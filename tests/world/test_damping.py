@@ -118,7 +118,7 @@ def test_vanilla_step_is_the_dense_step(law, ground):
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("ground", [None, (0.001, 300.0)])
 def test_conjac_step_is_the_dense_step(law, held, ground):
-    """J from K alone, without what touches; what positions gain on top leaves f − M (a + β v) without a rest, a and v
+    """J from K alone, without contacts; the correction of positions leaves f − M (a + β v) without residual, a and v
     rigid."""
     nodes, tets = BAR
     pinned = np.zeros(0, int) if held == "free" else left(nodes)

@@ -152,7 +152,7 @@ def test_what_nobody_can_follow_is_refused(tmp_path):
     flat = frames.copy()
     flat[3, :3, :3] = 0.0
     for name, wrong, share, sentence in (
-            ("flat", flat, 1.0, "has no size"), ("short", frames[:-1], 1.0, "follow.motion"),
+            ("flat", flat, 1.0, "zero scale"), ("short", frames[:-1], 1.0, "follow.motion"),
             ("more", frames, np.full(len(frames), 1.5), "between 0 and 100 %")):
         with pytest.raises(BadScene, match=sentence):
             load(follow(box(tmp_path / name), wrong, share))

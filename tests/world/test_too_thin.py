@@ -1,4 +1,4 @@
-"""A tail that no tetrahedra fill is what is told where all else of a body is pinned."""
+"""A tail without tetrahedra is reported if everything else of the body is pinned."""
 
 import numpy as np
 import pytest
