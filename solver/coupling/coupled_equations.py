@@ -39,7 +39,7 @@ class LastStage:
 
 
 class EquationsOfBoth:
-    """What equations of either kind of nodes have in common: positions at coordinates, and contact.
+    """Positions at coordinates, and contact, for nodes with inertia and for quasistatic ones.
 
     Coordinates are those of the free nodes and then of the joints, q (m_q,), as are rates u, (m,).
     """

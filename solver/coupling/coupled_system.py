@@ -131,7 +131,8 @@ class CoupledSystem(System[CoupledStage]):
             after = self._quasistatic(reduced, equations, stage, start)
         else:
             after = Bounded(equations, stage, start, self._soft.stage_solver.limits).solve_stage()
-        self._jointed.impacts.note(states[1])
+        bones = after.tree_stage
+        self._jointed.impacts.note(states[1], None if bones is None else bones.constraint_solution)
         self.free_bones.note_stage(self._states.parted(after), damped)
         if not self._soft.ground.has_friction_at(self._states.positions(after), after.time):
             return remember(after, stages[0], None)

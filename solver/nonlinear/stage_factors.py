@@ -18,8 +18,8 @@ from .stage_matrix import StageMatrix
 class StageFactors:
     """Factorizations of the matrix of a stage whose nodes have inertia, and solutions with them.
 
-    A stage solver gives them the stage's equations, which know nothing of them. What is factored lies in the stage's
-    `StageMatrix`, and is reused from stage to stage.
+    A stage solver gives them the stage's equations, which know nothing of them. Factors are those of the stage's
+    `StageMatrix`, and are reused from stage to stage.
     """
 
     def factor(self, problem: StageEquations, unknowns: Vec, try_true: bool, true_at: float = 1.0,

@@ -67,5 +67,5 @@ class JointsSystem(System[PosedTree]):
         rates = Rates(pose_at, stage, start, self.limits, "the joints")
         after = rates.solve_stage()
         self.iterations += rates.count
-        self.impacts.note(start)
+        self.impacts.note(start, None if after.tree_stage is None else after.tree_stage.constraint_solution)
         return after
