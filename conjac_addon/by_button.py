@@ -1,7 +1,5 @@
-"""Settings of an object that a button has chosen, as long as nobody has changed them since.
-
-`Object.conjac.by_button` keeps them as JSON: path below `Object.conjac` → label of the button and the value.
-"""
+"""Settings of an object that a button has chosen, until someone changes them. `Object.conjac.by_button` stores them as
+JSON: path below `Object.conjac` → label of the button and the value."""
 
 from __future__ import annotations
 

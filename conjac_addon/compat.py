@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -152,10 +153,20 @@ def painted_weight(scene: bpy.types.Scene) -> Any:
 WEIGHT_BRUSH = "builtin.brush" if VERSION >= (4, 3, 0) else "builtin_brush.Draw"
 
 
+#: of the brushes that come with Blender 5.3: its first one, which adds a twentieth where it passes, and the one that
+#: sets weights, as the first one of earlier Blenders does
+ADDING_BRUSH = "brushes/essentials_brushes-mesh_weight.blend/Brush/Add Weight"
+SETTING_BRUSH = "brushes/essentials_brushes-mesh_weight.blend/Brush/Set Weight"
+
+
 def take_weight_brush(context: bpy.types.Context) -> None:
-    """Make that the tool of the 3D View where another one is; a background Blender has no tools."""
-    if bpy.app.background or context.workspace is None:
-        return
-    tool = context.workspace.tools.from_space_view3d_mode("PAINT_WEIGHT", create=False)
-    if tool is not None and "brush" not in tool.idname:
-        bpy.ops.wm.tool_set_by_id(name=WEIGHT_BRUSH, space_type="VIEW_3D")
+    """Make a brush the tool of the 3D View where another one is, and that brush one that sets weights where it is the
+    one that Blender 5.3 begins with. A background Blender has no tools."""
+    if not bpy.app.background and context.workspace is not None:
+        tool = context.workspace.tools.from_space_view3d_mode("PAINT_WEIGHT", create=False)
+        if tool is not None and "brush" not in tool.idname:
+            bpy.ops.wm.tool_set_by_id(name=WEIGHT_BRUSH, space_type="VIEW_3D")
+    reference = getattr(context.scene.tool_settings.weight_paint, "brush_asset_reference", None)
+    if reference is not None and reference.relative_asset_identifier == ADDING_BRUSH:
+        with suppress(RuntimeError):  # without the brushes that come with Blender
+            bpy.ops.brush.asset_activate(asset_library_type="ESSENTIALS", relative_asset_identifier=SETTING_BRUSH)

@@ -1,5 +1,5 @@
-"""Lists of a soft body: handles, cuts, nails and pulls, each with an object, and painted spots. What scene.json has of
-an entry is declared once, in FIELDS; rows of lists are drawn by their panels."""
+"""Lists of a soft body: handles, cuts, nails and pulls, each with an object, and painted spots. Fields of an entry in
+scene.json are declared once, in FIELDS; panels draw the rows of lists."""
 
 from typing import Any
 
@@ -44,7 +44,7 @@ def by_button() -> Any:
 
 
 def as_played() -> Any:
-    """Return the property that keeps what moved a recorded performance, and settings from before it was repeated."""
+    """Return the property that stores the engine of a recorded performance, and the settings before it was repeated."""
     return bpy.props.StringProperty(
         name="As Played", description="What moved the performance that was recorded, and the settings that the button "
         "Bake as Played has replaced, as JSON", default="", options={"HIDDEN"}, override=OVERRIDABLE)
@@ -199,7 +199,7 @@ def _of_kind(key: str) -> Any:
 
 
 def _over_time(_: Reading) -> Any:
-    """Return nothing: `gather` writes samples over time of what may be animated, where any is not at its default."""
+    """Return nothing: `gather` writes samples over time of settings that can be animated, if any is not the default."""
     return UNWRITTEN
 
 

@@ -98,8 +98,8 @@ def switches() -> dict[str, str]:
 
 
 def finish(group: str, made: dict[str, Any], fields: Iterable[JobField]) -> None:
-    """Fit all properties of a class of settings for the mouse, and say of each when it is grey. fields: of all settings
-    that are declared."""
+    """Fit all properties of a class of settings for dragging, and add the reasons for greying out to their tooltips.
+    fields: of all declared settings."""
     fit_for_the_mouse(group, made)
     needed, own = switches(), group_key(group)
     reasons = {one.name: grey_while(fields, own, one.name, made) for one in fields if one.group == own}

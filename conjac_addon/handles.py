@@ -22,7 +22,7 @@ def is_soft(settings: Any, candidate: Any) -> bool:
 
 
 def can_hold(settings: Any, candidate: Any) -> bool:
-    """Poll of a pointer to an object: what a constraint holds on to, another object than that of the settings."""
+    """Poll of a pointer to an object: one to which a constraint can tie, other than the owner of the settings."""
     return candidate.type in {"MESH", "CURVE", "EMPTY", "ARMATURE"} and candidate != settings.id_data
 
 

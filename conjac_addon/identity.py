@@ -38,7 +38,7 @@ class CONJAC_Cache(bpy.types.PropertyGroup):
 
 
 def of(obj: bpy.types.Object) -> str:
-    """Return the object's own UUID; "" where it has none yet, or only that of what it was copied from."""
+    """Return the object's own UUID; "" if it has none yet, or only that of the object from which it was copied."""
     known = _own.get(obj.session_uid)
     if known is not None:
         return known

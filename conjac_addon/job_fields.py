@@ -118,7 +118,7 @@ def _is_pinned_softly(obj: bpy.types.Object) -> bool:
 
 
 def _fiber_material(reading: Reading) -> Any:
-    """Return the choice of fibers: where samples over time may stand for their activation, without it."""
+    """Return the choice of fibers, without their activation if samples over time replace it."""
     made = reading.choice("fiber_material")
     if reading.may_be_animated:
         made["params"].pop(catalogue.ACTIVATION.key, None)
@@ -126,7 +126,7 @@ def _fiber_material(reading: Reading) -> Any:
 
 
 def _number(param: Param, place: str, prefix: str = "", **words: Any) -> JobField:
-    """Declare a number of the catalogue that stands in a part of a body, without the letters that its key begins by."""
+    """Declare a catalogue number that belongs to a part of a body, without the prefix of its key."""
     return JobField(f"{place}{param.key.removeprefix(prefix)}", param=param, **words)
 
 

@@ -42,10 +42,9 @@ class Waiting(ModuleType):
 
 
 def run(module: ModuleType) -> None:
-    """Run a module that waits, after the package that it is in. Raises what its import would.
-
-    Where another module of the package was imported past it, and maybe runs now, the package waits on: what it names
-    of that one may not be there yet.
+    """Import a waiting module, after its package. Raises as its import would. If another module of the package was
+    imported directly, and may still be running, the package keeps waiting, since names that it imports may not exist
+    yet.
     """
     name = module.__name__.rpartition(".")[0]
     package = sys.modules.get(name)

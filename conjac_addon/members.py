@@ -67,7 +67,7 @@ def is_collider(obj: bpy.types.Object | None) -> bool:
 
 
 def is_edited(obj: bpy.types.Object) -> bool:
-    """Whether it, or what it shares its data with, is in a mode in which Blender evaluates nothing new of it."""
+    """Whether it, or an object with the same data, is in a mode in which Blender does not evaluate it again."""
     return obj.mode in {"EDIT", "SCULPT"} or bool(getattr(obj.data, "is_editmode", False))
 
 

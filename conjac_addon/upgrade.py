@@ -25,7 +25,7 @@ def upgrade(settings: CONJAC_Settings) -> None:
 
 
 def _name_kinds_and_solver(settings: CONJAC_Settings) -> None:
-    """`enabled` becomes a kind, and the solver's words go into their group. Does nothing to what has no old names."""
+    """Convert `enabled` to a kind, and move the solver's settings to their group. Does nothing without old names."""
     # the names lie in the file as they were, under properties that now stand for others
     if settings.pop("enabled", False) and not settings.is_property_set("kind"):
         settings.kind = kinds.suiting(settings.id_data.type)
@@ -75,7 +75,7 @@ def refusal(obj: bpy.types.Object) -> str:
 
 
 def unknown_choices(obj: bpy.types.Object) -> Iterator[tuple[bpy.types.PropertyGroup, bpy.types.Property, int]]:
-    """Menus of an object, or of a bone of it, that stand at numbers which are none of theirs."""
+    """Yield menus of an object, or of a bone of it, whose stored number has no item."""
     settings = obj.conjac
     groups = (settings, settings.solver, settings.mechanism, settings.part, *(bone.conjac for bone in _bones(obj)))
     for group in groups:

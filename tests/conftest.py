@@ -79,7 +79,7 @@ def shared(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def once(shared):
-    """once(name, make): the array that make() returns, worked out once in a run, by whoever is first to ask."""
+    """once(name, make): the array returned by make(), computed once per run by the first caller."""
     known = {}
 
     def of(name, make):
@@ -98,7 +98,7 @@ def once(shared):
 
 @pytest.fixture(scope="session")
 def built_examples(shared):
-    """built_examples(names): a folder with these examples, each built anew once in a run, those of a call together."""
+    """built_examples(names): a folder with these examples, each built once per run, those of one call together."""
     folder = shared / "examples"
 
     def of(names):

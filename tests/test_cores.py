@@ -83,7 +83,7 @@ def sleeping(start, stop, seconds, done):
 
 
 def hashing(start, stop, data, done):
-    """Work that lets go of Python's lock."""
+    """Work that releases Python's lock."""
     for _ in range(stop - start):
         hashlib.sha256(data)
     done.append((start, stop, threading.get_ident()))
@@ -141,8 +141,8 @@ def test_calls_that_gain_nothing_by_another_thread_stay_on_one():
 
 
 def ways_of(habit, alone, busy, elapsed, calls=400, count=2):
-    """Whether each call is shared where one thread takes `alone` seconds, those that share `busy` together and
-    `elapsed` by the clock."""
+    """Return whether each call is shared if one thread takes `alone` seconds, and the sharing threads together `busy`
+    and by the clock `elapsed`."""
     ways = []
     for _ in range(calls):
         ways.append(habit.helpers(64, count) > 0)

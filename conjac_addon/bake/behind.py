@@ -64,7 +64,7 @@ class BehindWindow:
         return {"FINISHED"} if bake.progress.frame is not None else {"CANCELLED"}
 
     def _say(self, context: bpy.types.Context) -> None:
-        """Progress to the cursor, the status bar and the panels; what the solver notes to the info log."""
+        """Show progress at the cursor, in the status bar and in the panels; the solver's notes go to the info log."""
         progress = self.bake.progress
         for note in progress.notes[self._notes:]:
             self.report({"INFO"}, note)
@@ -85,7 +85,7 @@ class BehindWindow:
 
 
 def _go_to_start(bake: "session.Bake") -> None:
-    """Put the timeline where the bake begins, ready to play; a scene that plays goes on playing."""
+    """Set the timeline to the start of the bake, ready to play; a playing scene continues."""
     if any(window.screen.is_animation_playing for window in bpy.context.window_manager.windows):
         return
     scene = bake.scene()

@@ -69,10 +69,8 @@ def _inside(folder: Path) -> Iterator[Path]:
 
 
 def remove(folder: Path, retained: Collection[str] = ()) -> None:
-    """Delete our files of a job folder, and the folders that are empty then. What cannot be deleted stays.
-
-    retained: names of files in the folder itself that stay.
-    """
+    """Delete the extension's files in a job folder, and folders that are empty then. Other files remain. retained:
+    names of files in the folder itself that remain."""
     for path in files(folder):
         if path.parent != folder or path.name not in retained:
             with suppress(OSError):
@@ -95,9 +93,8 @@ def _folders(folder: Path) -> list[Path]:
 
 
 def is_vacant(folder: Path) -> bool:
-    """Whether a folder that nobody signed may become a job folder: it is not there, is empty, or holds nothing but what
-    a ConJac leaves that has not signed it yet: tetrahedra of a preview, a lock, a job of a version before signatures.
-    """
+    """Whether an unsigned folder may become a job folder: it does not exist, is empty, or has only files of a ConJac
+    that did not sign it: tetrahedra of a preview, a lock, a job of a version before signatures."""
     if is_link(folder):
         return False
     try:

@@ -49,7 +49,7 @@ def read(folder: Path) -> Home | None:
 
 
 def write(folder: Path, uuid: str, name: str, blend: str, session: str) -> None:
-    """Say whose the folder is. blend: absolute path, "" for one that was never saved. Raises CacheUnwritable."""
+    """Write the owner of a folder. blend: absolute path, "" for one that was never saved. Raises CacheUnwritable."""
     home = Home(uuid, name, seen_from(folder, blend), "" if blend else session)
     if read(folder) == home:
         return

@@ -201,7 +201,7 @@ def copy(obj: bpy.types.Object) -> None:
 
 
 def follow() -> None:
-    """A .blend was loaded: what plays a cache folder that has another name now plays it from there."""
+    """Update the players of a cache folder that was renamed, after a .blend was loaded."""
     for obj in bpy.data.objects:
         cache = obj.conjac.cache
         if obj.library is None and cache.uuid and cache.folder:
@@ -293,7 +293,7 @@ def _own_folder(obj: bpy.types.Object) -> Path | None:
 
 
 def _leaves(obj: bpy.types.Object, folder: Path, path: str) -> bool:
-    """Whether a bake lies in Blender's temporary folder, and has another place once the .blend is written to `path`."""
+    """Whether a bake is in Blender's temporary folder and will move once the .blend is written to `path`."""
     return (folder.is_relative_to(bpy.app.tempdir) and not place.is_temporary(obj, path)
             and not _same_file(str(folder), str(place.vacant(obj, path).folder)))
 

@@ -134,7 +134,7 @@ def _written(obj: bpy.types.Object, cache: Cache, span: tuple[int, int]) -> str:
 
 
 def _anything_baked(obj: bpy.types.Object) -> bool:
-    """On the disk, or on the object: undo may have brought back what plays a bake that was freed."""
+    """Whether there is a bake on the disk or on the object, as undo may have restored the playback of a deleted one."""
     folder = place.job_folder(obj)
     on_disk = (folder / "cache" / "manifest.json").exists() or (folder / belongings.LIST).exists()
     return (on_disk and place.of(obj).own) or playback.plays(members.owner(obj)) or (

@@ -229,8 +229,7 @@ def _is_ours(folder: Path, written: str) -> bool:
 
 
 def _may_come_back(obj: bpy.types.Object, folder: Path) -> bool:
-    """Whether a folder that was freed or deleted, and has its place in the cache folder of the settings, may be made
-    anew."""
+    """Whether a folder that was deleted, and is in the cache folder of the settings, may be created again."""
     return folder.parent == Path(os.path.normpath(root_of(obj))) and contents.is_vacant(folder)
 
 

@@ -102,10 +102,8 @@ class Bake:
             self._taken = stack.pop_all()
 
     def tick(self, budget: float = 0.04) -> bool:
-        """Work for about `budget` seconds, less where there is nothing to do. Returns whether the bake goes on.
-
-        The scene is as the artist has it afterwards, also while it is being read.
-        """
+        """Work for about `budget` seconds, less if there is nothing to do. Returns whether the bake continues.
+        Afterwards the scene is as the artist left it, also while it is being read."""
         self._until = time.monotonic() + budget
         try:
             if self.exit_code is None and is_rendering():  # it reads the scene, and what plays frames
@@ -252,7 +250,7 @@ class Bake:
         return self._waits
 
     def forget_reading(self) -> None:
-        """The scene is about to be another one: what was read of it so far counts for nothing."""
+        """Discard what has been read of the scene, since another scene is about to replace it."""
         if self._reading is not None:
             self._undone = True
             self._reading.close()
@@ -368,7 +366,7 @@ class Bake:
 
 
 def before_undo() -> None:
-    """The artist undoes or redoes something: what has been read of the scene is no longer it."""
+    """Discard what has been read of the scene, since the artist undoes or redoes something."""
     for one in running.values():
         one.forget_reading()
 

@@ -1,4 +1,4 @@
-"""A .blend that was saved as another one plays the bakes of the one that it was: what the artist wants instead."""
+"""A .blend saved under another name plays the bakes of the original: the artist chooses what to do with them."""
 
 from pathlib import Path
 

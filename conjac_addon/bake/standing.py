@@ -114,7 +114,7 @@ def _plays_otherwise(obj: bpy.types.Object, folder: Path) -> str:
 
 
 def _whose(folder: Path, signature: home.Home, obj: bpy.types.Object) -> str:
-    """Whose bake lies in a folder that is not the object's own: that one's present name, where it is in this .blend."""
+    """Return the owner of a folder that is not the object's own: the owner's present name, if it is in this .blend."""
     if place.is_of_this_file(folder, signature.uuid):
         name = identity.name_of(signature.uuid)
         return "an object that was deleted" if name is None else f'"{name}"'
@@ -193,7 +193,7 @@ def _changed_mesh(one: bpy.types.Object, found: Status, is_single: bool) -> str:
 
 
 def _in_range(found: Status, first: int, last: int) -> Status:
-    """Return the status for the frame range of the settings: a longer one goes on from the bake, a shorter one keeps
+    """Return the status for the frame range of the settings: a longer range continues the bake, a shorter one keeps
     it."""
     if last < first:
         return replace(found, state="stale", text=f"The last frame, {last}, is before the first, {first}")

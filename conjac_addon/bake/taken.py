@@ -1,7 +1,7 @@
-"""A job folder that one Blender bakes into: no other one takes it, reads the scene into it or plays it meanwhile.
+"""Exclusive use of a job folder by one Blender: no other one takes it, gathers the scene into it or plays it meanwhile.
 
-The solver's own lock, in the cache below it, holds frames while they are made; this one holds from the first look at
-the folder on: of two Blenders that open one .blend in the same second one bakes, and the other one says who does.
+The solver's own lock, in the cache below it, protects frames while they are written; this one lasts from the first
+access to the folder on: if two Blenders open one .blend in the same second, one bakes, and the other one names it.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ def _roots(of: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[bpy.types.O
 
 
 def _needed(roots: Iterable[bpy.types.Object]) -> set[bpy.types.ID]:
-    """These, and all that they point at, directly or through others; not what is reached through a scene."""
+    """Return these data-blocks and all to which they refer, directly or indirectly, but not through a scene."""
     points_at: dict[bpy.types.ID, list[bpy.types.ID]] = {}
     for used, users in bpy.data.user_map().items():
         for user in users:

@@ -123,7 +123,7 @@ def _driven_over_time(owner: bpy.types.ID) -> list[str]:
 
 
 def _may_change(driver: bpy.types.Driver, depth: int = 0) -> bool:
-    """Whether a driver reads the frame, a place, or a property that is animated or driven by what is."""
+    """Whether a driver reads the frame, a transform, or a property that may change."""
     if driver.type == "SCRIPTED" and _FRAME.search(driver.expression):
         return True
     for variable in driver.variables:

@@ -51,8 +51,7 @@ def coordinates(kind: str, turn: Array, shift: Array) -> Array:
 
 
 def turned(kind: str, start: Array) -> Array:
-    """Return the turn (3, 3) that coordinates stand for, in the joint's frame. Raises BadInput as `coordinates`
-    does."""
+    """Return the rotation (3, 3) of coordinates, in the joint's frame. Raises BadInput as `coordinates` does."""
     found, spin = np.eye(3), np.zeros(3)
     for one, value in zip(_motions(kind), start):
         axis = np.eye(3)["xyz".index(one[-1])]

@@ -1,4 +1,4 @@
-"""One soft body of a job: its surface and maps at the start frame, and what of it moves."""
+"""One soft body of a job: its surface and maps at the start frame, and its animated data."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ def _needed(found: dict[str, BonePlan], holding: set[str]) -> list[BonePlan]:
 
 
 def _parents_first(armature: bpy.types.Object, bodies: list[BonePlan]) -> list[BonePlan]:
-    """In an order where every parent stands before. Raises BadInput where they hang on each other in a circle."""
+    """Return bones in an order in which parents precede children. Raises BadInput for a cycle."""
     waiting, placed, done = list(bodies), [], set()
     while waiting:
         ready = [one for one in waiting if one.parent is None or one.parent in done]

@@ -1,4 +1,4 @@
-"""A mesh that soft bodies bump into: still, moved, or deforming as its modifiers and shape keys say."""
+"""A mesh with which soft bodies collide: static, moving, or deformed by its modifiers and shape keys."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class Collider:
 
 
 def thickened(vertices: Array, triangles: NDArray[np.int32], thickness: float) -> Array:
-    """Return the vertices moved out so far that faces stand `thickness` [m] from where they were, (n, 3)."""
+    """Return the vertices moved out so that faces are `thickness` [m] from their original planes, (n, 3)."""
     corners = vertices[triangles]
     across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     faces = across / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1.0e-300)

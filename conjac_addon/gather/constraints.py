@@ -67,7 +67,7 @@ def _constraint_entry(obj: bpy.types.Object, one: bpy.types.PropertyGroup, soft:
 
 
 class Constraints:
-    """All constraints of what is baked at once; made at the start frame. `sample` is to be called at every sample."""
+    """All constraints of a bake, created at the start frame. `sample` must be called at every sample."""
 
     def __init__(self, soft: list[Evaluation], job: JobFolder, still: bool = False) -> None:
         """still: there are none where only one body is looked at. Raises BadInput where one cannot be."""
@@ -83,7 +83,7 @@ class Constraints:
         return bool(self._ties)
 
     def sample(self) -> None:
-        """Read firmness, lengths and what is tied to at the present sample. Raises BadInput for another mesh."""
+        """Read stiffness, lengths and constrained objects at the present sample. Raises BadInput for another mesh."""
         for tie in self._ties:
             tie.sample()
 
@@ -124,8 +124,8 @@ class _Tie:
         return nearest
 
     def _nearest_place(self, obj: bpy.types.Object) -> Array:
-        """Return the place on an object's faces nearest to where it is tied, in the world [m]; the vertex of what has
-        none, and that place for mechanisms."""
+        """Return the point on an object's faces nearest to the constraint, in the world [m]; its nearest vertex without
+        faces, and the point itself for mechanisms."""
         if members.is_mechanism(obj):
             return self._place
         points, _, faces = self._shape(obj)
@@ -135,7 +135,7 @@ class _Tie:
         return np.array(found, dtype=np.float64)
 
     def _shape(self, obj: bpy.types.Object | None = None) -> tuple[Array, NDArray[np.int32], NDArray[np.int32]]:
-        """Return vertices in the world [m], edges and triangles of what it is tied to, or of another object."""
+        """Return vertices in the world [m], edges and triangles of the constrained object, or of another one."""
         of = self._object if obj is None else obj
         to_world = self._evaluation.to_world(of)
         evaluated = self._evaluation.evaluated(of)

@@ -174,7 +174,7 @@ def view_layer_of(obj: bpy.types.Object, scene: bpy.types.Scene) -> bpy.types.Vi
 
 
 def _off(obj: bpy.types.Object, scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer) -> tuple[str, str] | None:
-    """Why Blender does not evaluate an object of a view layer, and what to do; None where it does."""
+    """Return the reason why Blender does not evaluate an object of a view layer, and a remedy; None if it does."""
     if obj.hide_viewport:
         return "it is disabled in viewports", "Enable it (the eye in the Outliner may hide it)"
     found = _nowhere(scene)

@@ -114,7 +114,7 @@ def _value(one: declared.JobField, reading: Reading) -> Any:
 
 
 def _plain(one: declared.JobField, reading: Reading) -> Any:
-    """Return the choice or the number of a field; UNWRITTEN of a menu that stands at none, and of most defaults."""
+    """Return the choice or the number of a field; UNWRITTEN for a menu without a choice, and for most defaults."""
     if one.family:
         is_none = getattr(properties.holder(reading.obj.conjac, one.family), one.family) == declared.NONE
         return declared.UNWRITTEN if is_none else reading.choice(one.family)

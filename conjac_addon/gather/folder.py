@@ -1,4 +1,4 @@
-"""A job folder while it is being written. What was there stays whole until the new one is complete."""
+"""A job folder while it is being written. The earlier contents remain intact until the new ones are complete."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ class JobPart:
 
 
 def listed_arrays(folder: Path) -> set[str]:
-    """Return names of the arrays in arrays/ that a JobFolder wrote: as its list says, or scene.json of an older
+    """Return names of the arrays in arrays/ that a JobFolder wrote, by its list, or by scene.json of an older
     version."""
     with suppress(OSError, ValueError, RecursionError):
         with open_regular(folder / "arrays" / LIST, folder) as stream:

@@ -78,7 +78,7 @@ def write_job_steps(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path,
 
 
 def _progress_text(taken_up: list[TakenUp], seconds: float) -> str:
-    """Return a line about what is being read; where a frame took long, because of which object."""
+    """Return a line about the present step of gathering; for a slow frame with the object that causes it."""
     alone = next((one for one in taken_up if isinstance(one, Alone)), None)
     return slow.sentence(alone.view_layer.depsgraph if alone else bpy.context.view_layer.depsgraph, seconds)
 
@@ -147,7 +147,7 @@ def _evaluations(obj: bpy.types.Object, scene: bpy.types.Scene, still: bool, alo
 
 def _readers(evaluation: Evaluation, soft: list[Evaluation], job: JobFolder, frames: tuple[int, int], report: Report,
              still: bool) -> list[BodyReader]:
-    """Return the reader of each soft body. The arrays of one that is baked by itself have plain names."""
+    """Return the reader of each soft body. The arrays of a single body have plain names."""
     is_single, samples = soft == [evaluation], evaluation.object.conjac.samples_per_frame
     return [BodyReader(one, job if is_single else JobPart(job, f"body{k}_"), frames, samples, report, still)
             for k, one in enumerate(soft)]

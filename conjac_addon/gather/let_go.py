@@ -30,7 +30,7 @@ class LettingGo:
         self._weights: list[NDArray[np.float64]] = []  #: of soft pins at each frame, (n,)
 
     def see(self, frame: int) -> None:
-        """Read which vertices are pinned hard at a whole frame, which the scene stands at. Raises NoSuchThing."""
+        """Read which vertices are pinned hard at a whole frame, the present frame of the scene. Raises NoSuchThing."""
         if not self._may_change:
             return
         mesh = self._evaluation.mesh(all_layers=True)

@@ -20,10 +20,9 @@ from .pulls import Pulls
 
 
 class Motion:
-    """Streams everything that moves into a job folder and says afterwards which of it did.
-
-    vertices: the surface at the start frame [m], (n, 3); pinned: indices of vertices whose motion is kept, (s,). read:
-    what else is read at every sample.
+    """Writes all motion into a job folder, and returns afterwards the fields of whatever moved. vertices: the surface
+    at the start frame [m], (n, 3); pinned: indices of vertices whose motion is stored, (s,). read: other readers,
+    called at every sample.
     """
 
     def __init__(self, evaluation: Evaluation, job: JobFolder | JobPart, frames: tuple[int, int], samples: int,

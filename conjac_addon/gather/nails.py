@@ -53,7 +53,7 @@ class Nails:
             places.append(self._evaluation.to_world(empty))
 
     def fields(self, store: Store) -> dict[str, list[dict[str, Any]]]:
-        """Return the field of scene.json's body, empty where there are none. A nail lies along its Empty's Z axis."""
+        """Return the field of scene.json's body, empty without nails. A nail lies along its Empty's Z axis."""
         if not self._empties:
             return {}
         nails = nail_settings(self._evaluation.object, self._evaluation.scene)

@@ -16,7 +16,7 @@ Matrix = NDArray[np.float64]
 
 
 class Bumps:
-    """The colliders that were there at the start, by session_uid. What is deleted or hidden is bumped into no more."""
+    """The colliders at the start, by session_uid. Deleted or hidden ones no longer collide."""
 
     def __init__(self, obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, unit: float) -> None:
         """Writes their meshes into a job folder. unit: of a Blender unit [m]."""

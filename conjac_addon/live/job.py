@@ -132,7 +132,7 @@ def bodies(obj: bpy.types.Object, scene: bpy.types.Scene, names: list[str]) -> l
 
 def read(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, notes: list[str]
          ) -> Generator[str, None, LiveJob]:
-    """Write the job of an owner and all that is baked with it, giving what is being read. Raises ConJacError."""
+    """Write the job of an owner and everything baked with it; yields progress texts. Raises ConJacError."""
     for one in members.members(obj, scene):
         check(one)
     steps = gather.write_job_steps(obj, scene, folder, notes.append, at_start=True)

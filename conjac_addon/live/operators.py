@@ -1,4 +1,4 @@
-"""Play Live, the button: it begins and ends what `session` does, and gives the artist a hand."""
+"""The operator Play Live: it starts and ends a `session`, and lets the artist pull."""
 
 from __future__ import annotations
 

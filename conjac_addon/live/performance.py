@@ -22,7 +22,7 @@ class Performance(session.Bake):
     """A bake whose frames are there already: the scene is read as for any, and they are put into its cache."""
 
     def __init__(self, obj: bpy.types.Object, scene: bpy.types.Scene, performed: Path, frames: int) -> None:
-        """performed: file of the solver with so many frames; it goes afterwards. The object's frame range becomes
+        """performed: file of the solver with so many frames, deleted afterwards. The object's frame range is set to
         theirs. Raises ConJacError where it cannot begin."""
         self._performed, self._asked = performed, False
         if not performed.is_file():

@@ -1,7 +1,7 @@
-"""Rigid bodies of a mechanism where they are live: bones and objects are moved themselves, and put back.
+"""Live rigid bodies of a mechanism: bones and objects are moved themselves, and restored.
 
-Where each was stands in a property of the object, so that what Blender keeps of a live pose, in undo or in a file that
-it saves by itself, is put back as well.
+A property of the object stores the original transforms, so that live poses that Blender keeps, in undo or in an
+auto-saved file, are restored as well.
 """
 
 from __future__ import annotations

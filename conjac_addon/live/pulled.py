@@ -1,4 +1,4 @@
-"""Hands of a performance become Pulls with keyframes, so that a bake does what the artist did."""
+"""Converts hands of a performance to Pulls with keyframes, so that a bake repeats the artist's motion."""
 
 from __future__ import annotations
 

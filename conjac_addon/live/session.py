@@ -1,4 +1,4 @@
-"""Plays live whatever is baked together: the worker that moves it, its commands, and the shapes that are shown."""
+"""Play Live of everything baked together: the worker that moves it, its commands, and the displayed shapes."""
 
 from __future__ import annotations
 
@@ -34,8 +34,7 @@ playing: dict[int, Played] = {}
 
 
 class Played:
-    """An object that is played live with all that is baked together with it. `tick` carries it on until `ended` says
-    why it has ended."""
+    """An object in Play Live with everything baked together with it. `tick` advances it until `ended` has a reason."""
 
     def __init__(self, obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
         """Raises ConJacError where it cannot begin."""
@@ -116,7 +115,7 @@ class Played:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def object(self) -> bpy.types.Object:
-        """Return the object as it is now: undo moves data-blocks in memory. Raises NoSuchThing where it was deleted."""
+        """Return the present object, as undo moves data-blocks in memory. Raises NoSuchThing where it was deleted."""
         return _found(bpy.data.objects, self.uid, self.name)
 
     def scene(self) -> bpy.types.Scene:
@@ -137,8 +136,8 @@ class Played:
         return grasped.rigid_at(self.object(), obj, self._job.rigid, place)
 
     def take(self, place: NDArray[np.float64], strength: float = 1.0, rigid: int = -1) -> int:
-        """Take hold of a body at a place [m], (3,). rigid: number of the rigid body, -1 for a soft one. Returns the
-        number of what was taken, 0 where no hand is left."""
+        """Grab a body at a place [m], (3,). rigid: number of the rigid body, -1 for a soft one. Returns the number of
+        the grab, 0 if no hand is free."""
         if len(self.grabs) == board.GRABS:
             return 0
         self._taken += 1
@@ -150,7 +149,7 @@ class Played:
         return self._taken
 
     def pull(self, grab: int, target: NDArray[np.float64] | None = None, harder: float = 1.0) -> None:
-        """Pull what was taken to another place [m], (3,), or so many times as hard."""
+        """Move the grabbed point to another place [m], (3,), or scale the force of the pull."""
         if target is not None:
             self.grabs[grab]["target"] = target
         self.grabs[grab]["strength"] *= harder
@@ -173,7 +172,7 @@ class Played:
         self.performed = Path(target), frames
 
     def show_again(self) -> None:
-        """Show live shapes again, after they were taken off."""
+        """Show live shapes on the objects again after they were removed."""
         if self.ended is None:
             for one, shown in zip(self.bodies(), self._shapes):
                 shown.attach(one)

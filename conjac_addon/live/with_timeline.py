@@ -1,7 +1,7 @@
-"""Blender's Play, Space, moves live what was never baked: after one click, a new body wobbles.
+"""Blender's Play (Space) starts Play Live for objects that were never baked: after one click, a new body wobbles.
 
-Only the active object is played, with all that is baked together with it. What has frames is played by the
-timeline as ever. Stopping the timeline ends what it began, and the object is as before.
+Only the active object is played, with everything baked together with it. Objects with frames are played by the timeline
+as usual. Stopping the timeline ends the session that it started, and restores the object.
 """
 
 from __future__ import annotations

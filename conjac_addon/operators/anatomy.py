@@ -48,7 +48,7 @@ def light_branches(above: Mapping[str, str], masses: Mapping[str, float]) -> set
 
 
 def limit_joints(armature: bpy.types.Object, above: Mapping[str, str]) -> None:
-    """Give the joints of bones limits of which neither the rig nor the artist says anything. above: as before."""
+    """Give limits to joints of bones for which neither the rig nor the artist has any. above: as before."""
     rest = {name: _Rest(armature.data.bones[name], armature.data.bones.get(above.get(name, "")))
             for name in {*above, *above.values()}}
     limbs = _Limbs(rest, above)
@@ -133,7 +133,7 @@ class _Limbs:
         return (axis, -bent, FOLDED - bent) if folds else (axis, bent - FOLDED, bent)
 
     def _goes_on(self, name: str) -> bool:
-        """Whether a long bone begins where a long one ends, and goes on much as that one."""
+        """Whether a long bone begins at the end of a long one and continues in about its direction."""
         if name not in self._above:
             return False
         bone, parent = self._rest[name], self._rest[self._above[name]]

@@ -42,7 +42,7 @@ def filled_box(sizes: Sequence[float], edge: float) -> tuple[float, float]:
 
 
 def within_budget(edge: float, nodes: float, bodies: int, most: float = NODES) -> float:
-    """Return an edge so long that a body which has `nodes` nodes at `edge` has no more than its share of the budget.
+    """Return an edge length with which a body that has `nodes` nodes at `edge` stays within its share of the budget.
 
     bodies: how many share it. most: nodes of one, whatever its share.
     """

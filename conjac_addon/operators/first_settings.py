@@ -199,8 +199,8 @@ def pull_stiffness(obj: bpy.types.Object, radius: float) -> float:
 
 
 def weld_stiffness(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
-    """That of a weld [N/m³] that gives way by far less than the body does: ten times what an edge of its tetrahedra
-    resists with, E / edge, or a strip of its cloth."""
+    """Return the stiffness of a weld [N/m³] that yields far less than the body: ten times that of an edge of its
+    tetrahedra, E / edge, or of a strip of its cloth."""
     settings, size = obj.conjac, max(*obj.dimensions, 1.0e-3) * unit_scale(scene)
     if members.is_rope(obj):  # of each half of a link
         half = 0.5 * size / max(1, len(obj.data.edges))

@@ -80,8 +80,8 @@ def unjoined(scene: bpy.types.Scene) -> list[bpy.types.Object]:
 
 
 def swing(settings: bpy.types.PropertyGroup) -> None:
-    """Choose the integrator that keeps the swing of jointed bodies, and the spin of what flies with flesh on it, where
-    none has been chosen."""
+    """Choose the integrator that preserves the swing of jointed bodies, and the spin of flying bodies with soft bodies
+    attached, if none has been chosen."""
     if not settings.solver.is_property_set("integrator"):
         settings.solver.integrator = LIVELY
         if not settings.solver.is_property_set("keep_spin"):

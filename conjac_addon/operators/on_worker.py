@@ -29,10 +29,8 @@ class OnWorker:
     """Base of operators that run in a worker; subclasses implement `work`."""
 
     def work(self, obj: bpy.types.Object, scene: bpy.types.Scene, wait: float) -> Doing[list[str]]:
-        """Do it, giving what is being done; each step waits up to `wait` seconds. Returns sentences for the artist.
-
-        Raises ConJacError. Closing it early ends the worker.
-        """
+        """Do the work; yields progress texts, and each step waits up to `wait` seconds. Returns sentences for the
+        artist. Raises ConJacError. Closing it early ends the worker."""
         raise NotImplementedError
 
     @classmethod

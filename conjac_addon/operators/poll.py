@@ -20,7 +20,7 @@ def unless(cls: Operator, obj: bpy.types.Object | None, wrong: Callable[[bpy.typ
 
 
 class DynamicOnly:
-    """Base of a button that is grey where dynamic nodes have no effect: its tooltip says why."""
+    """Base of a button that is greyed out where dynamic nodes have no effect, with the reason in its tooltip."""
 
     @classmethod
     def description(cls: Operator, context: bpy.types.Context, _properties: bpy.types.OperatorProperties) -> str:
@@ -43,7 +43,7 @@ def active_mesh(cls: Operator, context: bpy.types.Context) -> bpy.types.Object |
 
 def mesh_unless(cls: Operator, context: bpy.types.Context,
                 *wrong: tuple[Callable[[bpy.types.Object], bool], str]) -> bool:
-    """Whether the active object is a mesh that may be changed and nothing is wrong with it. wrong: what, and why."""
+    """Whether the active object is an editable mesh for which no condition fails. wrong: condition and reason."""
     obj = active_mesh(cls, context)
     for is_wrong, why in wrong:
         obj = unless(cls, obj, is_wrong, why)

@@ -116,10 +116,8 @@ def show_lines(obj: bpy.types.Object, kind: str, ends: Array) -> None:
 
 
 def show_field(obj: bpy.types.Object, param: Param, nodes: Array, faces: Index, values: Array) -> None:
-    """Show the boundary of the tetrahedra, each face in the colour of its value; what has a unit by its logarithm.
-
-    nodes: (n, 3) in object space; faces: (b, 3); values: (b,) in SI.
-    """
+    """Show the boundary of the tetrahedra, each face in the color of its value; values with a unit on a logarithmic
+    scale. nodes: (n, 3) in object space; faces: (b, 3); values: (b,) in SI."""
     scaled = np.log(values) if param.unit else values
     low, high = float(scaled.min()), float(scaled.max())
     share = (scaled - low) / (high - low) if high - low > 1.0e-6 * max(abs(low), abs(high)) else np.zeros(len(values))

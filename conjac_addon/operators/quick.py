@@ -39,7 +39,7 @@ def refine(obj: bpy.types.Object, least: int) -> str:
 
 
 def is_placed_by_hand(obj: bpy.types.Object) -> bool:
-    """Whether nothing but its own location says where an object is, so that it may be lifted."""
+    """Whether only its own location determines the position of an object, so that it may be lifted."""
     drivers: Any = [] if obj.animation_data is None else obj.animation_data.drivers
     curves: list[Any] = [*compat.fcurves(obj), *drivers]
     return (obj.parent is None and not obj.constraints and not any(obj.lock_location)

@@ -1,5 +1,5 @@
-"""Remedies in the status box for a bake that would show nothing: a ground or a collider to fall on, a mesh fine enough
-to bend, obstacles for the bones of what soft bodies lie on."""
+"""Remedies in the status box for bakes that would show nothing: a ground or a collider below, a mesh fine enough to
+bend, obstacles for the bones below soft bodies."""
 
 import math
 
@@ -204,8 +204,8 @@ def _any_moves_itself(mechanism: bpy.types.Object) -> bool:
 
 
 def box(obj: bpy.types.Object, to: Matrix | None = None) -> tuple[Vector, Vector]:
-    """Return the lowest and the highest corner of an object's box in the world, in Blender units. to: where an instance
-    of the world that it is in stands."""
+    """Return the lowest and the highest corner of an object's box in the world, in Blender units. to: transform of an
+    instance, by default of the object."""
     place = obj.matrix_world if to is None else to @ obj.matrix_world
     corners = [place @ Vector(corner) for corner in obj.bound_box]
     return (Vector(tuple(min(corner[axis] for corner in corners) for axis in range(3))),

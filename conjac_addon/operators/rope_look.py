@@ -53,8 +53,8 @@ def _firsts(mesh: bpy.types.Mesh) -> list[int]:
 
 
 def show_thickness(obj: bpy.types.Object, sides: int = SIDES, profile: bpy.types.Object | None = None) -> None:
-    """Add a modifier that makes edges round, as thick as the rope is, where it has none. sides: of what is round.
-    profile: a curve that is led along the edges instead of a circle."""
+    """Add a modifier that makes edges round, with the thickness of the rope, if there is none. sides: of the round
+    profile. profile: a curve that is swept along the edges instead of a circle."""
     if any(one.type in ("NODES", "SKIN") for one in obj.modifiers):
         return
     modifier = obj.modifiers.new(NAME, "NODES")

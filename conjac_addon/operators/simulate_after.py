@@ -1,4 +1,4 @@
-"""Choose where in the stack of modifiers the simulation stands, before the first bake or after it."""
+"""Operator that chooses the simulation's position in the stack of modifiers, before the first bake or after it."""
 
 import bpy
 

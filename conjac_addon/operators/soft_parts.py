@@ -49,7 +49,8 @@ def depth(obj: bpy.types.Object, soft: NDArray[np.bool_]) -> float:
 
 
 def attach(obj: bpy.types.Object, rig: bpy.types.Object, by_bone: list[tuple[str, NDArray[np.int64]]]) -> None:
-    """Attach vertices to the bones that are simulated, or to what these hang on; earlier ones of this rig go."""
+    """Attach vertices to their simulated bones, or to the parents of these; earlier attachments of this rig are
+    removed."""
     entries = obj.conjac.attachments
     for index in reversed(range(len(entries))):
         if entries[index].object == rig:

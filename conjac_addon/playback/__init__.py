@@ -92,7 +92,7 @@ def file_of(obj: bpy.types.Object) -> Path | None:
 
 
 def plays(obj: bpy.types.Object) -> bool:
-    """Whether the object, or what belongs to its mechanism, plays keyframes, shape keys or a cache of ours."""
+    """Whether the object, or a part of its mechanism, plays keyframes, shape keys or a cache of the extension."""
     if members.is_mechanism(obj):
         return bool(mechanism.playing(obj))
     return find(obj) is not None or plays_shape_keys(obj)

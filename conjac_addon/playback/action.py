@@ -214,8 +214,8 @@ def path_of(bone: str, channel: str) -> str:
 
 
 def _found(obj: bpy.types.Object, tracks: Sequence[Track]) -> dict[str, Any]:
-    """Return the state before the bake of all that it changes besides the action: values of channels, constraints,
-    drivers, Blender's rigid body."""
+    """Return the state before the bake of everything that it changes besides the action: values of channels,
+    constraints, drivers, Blender's rigid body."""
     bones = {track.bone for track in tracks}
     constraints, muted = [], []
     for owner in [obj, *(obj.pose.bones if obj.pose is not None else ())]:

@@ -150,8 +150,8 @@ def _window() -> bpy.types.Window:
 
 def attach(obj: bpy.types.Object, path: Path, data: AbstractSet[str] = frozenset({"VERT"}),
            blended: bool = True) -> None:
-    """Play the only mesh of a file on the object. data: what is read of it; blended: whether places are between frames,
-    which needs as many vertices at all of them."""
+    """Play the only mesh of a file on the object. data: what is read of it; blended: whether positions are
+    interpolated, which needs equal vertex counts in all frames."""
     mark = modifier.put(obj, "MESH_SEQUENCE_CACHE")
     mark.cache_file = _open(path)
     mark.object_path = _object_path(mark.cache_file)

@@ -67,7 +67,7 @@ def path_of(name: str, bone: str = "") -> str:
 
 
 def _keyed(obj: bpy.types.Object, path: str, group: str, frame: int) -> bool:
-    """Whether a first key could be set: what is linked from a library is not kept, though 4.2 sets it."""
+    """Whether a first key could be set: linked data is not saved, though 4.2 sets the key."""
     action = obj.animation_data.action if obj.animation_data else None
     if action is not None and action.library is not None:
         return False

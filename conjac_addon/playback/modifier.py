@@ -75,10 +75,8 @@ def put(obj: bpy.types.Object, kind: str) -> bpy.types.Modifier:
 
 
 def _move(obj: bpy.types.Object, mark: bpy.types.Modifier, index: int) -> None:
-    """Put the cache modifier where `index` other ones stand above it.
-
-    Blender keeps pinned modifiers behind all others, and a new one before them.
-    """
+    """Move the cache modifier to position `index` among the others. Blender keeps pinned modifiers behind all others,
+    and a new one before them."""
     others = [modifier for modifier in obj.modifiers if modifier != mark]
     mark.use_pin_to_last = index > 0 and others[index - 1].use_pin_to_last
     obj.modifiers.move(list(obj.modifiers).index(mark), index)
@@ -108,7 +106,7 @@ def remove_of(obj: bpy.types.Object, kind: str, suffix: str) -> None:
 
 
 def file_of(mark: bpy.types.Modifier) -> str:
-    """Return the file that a cache modifier plays, as it is named in the .blend; "" where it has none."""
+    """Return the file of a cache modifier, as named in the .blend; "" without one."""
     if mark.type == "MESH_CACHE":
         return str(mark.filepath)
     return str(mark.cache_file.filepath) if mark.cache_file else ""

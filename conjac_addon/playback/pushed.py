@@ -50,10 +50,9 @@ def at_vertices(vertices: Array, triangles: NDArray[np.int32], rows: NDArray[np.
 
 
 def forces(vertices: Array, triangles: NDArray[np.int32], rows: Array) -> Array:
-    """Return the size of what pushes at each vertex [N], (n,). vertices: (n, 3) [m]; rows: of `Cache.contacts`.
-
-    A pair that pushes goes to the face that is nearest to it; where both of its sides are of this body to the nearest
-    one on the other side as well.
+    """Return the contact force at each vertex [N], (n,). vertices: (n, 3) [m]; rows: of `Cache.contacts`. The force of
+    a pair is assigned to its nearest face; if both sides belong to this body, also to the nearest one on the other
+    side.
     """
     tree = BVHTree.FromPolygons(vertices.tolist(), triangles.tolist())
     off = NEAR * float(np.linalg.norm(np.ptp(vertices, axis=0)))

@@ -102,8 +102,8 @@ def needs_a_map(obj: bpy.types.Object) -> bool:
 
 
 def makes_its_own(modifier: bpy.types.Modifier) -> bool:
-    """Whether it is Geometry Nodes, shown, whose result hangs on nothing of the mesh that goes in: of a bake above
-    them nothing would be seen."""
+    """Whether it is a visible Geometry Nodes modifier whose result does not depend on the input mesh: a bake above it
+    would not be visible."""
     tree = modifier.node_group if modifier.type == "NODES" and modifier.show_viewport else None
     if tree is None:
         return False

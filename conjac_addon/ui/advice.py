@@ -238,8 +238,8 @@ def is_constrained(obj: bpy.types.Object) -> bool | None:
 
 
 def limp(obj: bpy.types.Object, scene: bpy.types.Scene) -> float | None:
-    """Return the slowest wobble [Hz] of what something holds, where its weight bends it by more than it swings; None
-    where it was not baked yet, or not with the stiffness that it has."""
+    """Return the slowest wobble [Hz] of a pinned body whose weight bends it by more than it swings; None if it was not
+    baked yet, or not with its present stiffness."""
     if not members.is_volume(obj) or not is_pulled(scene) or not is_constrained(obj):
         return None
     found = place.of(obj)

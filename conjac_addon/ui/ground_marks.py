@@ -1,4 +1,4 @@
-"""The ground of what is simulated, where it is: a plane with a grid below each bake that has one."""
+"""Overlay of the ground: a plane with a grid below each bake that has one."""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ def draw_empty(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def is_skinned(obj: bpy.types.Object) -> bool:
-    """Whether an armature deforms or carries a mesh, so that its bones can hold what is not soft."""
+    """Whether an armature deforms or carries a mesh, so that soft bodies can be attached to its bones."""
     return (obj.parent is not None and obj.parent.type == "ARMATURE"
             or any(modifier.type == "ARMATURE" and modifier.object is not None for modifier in obj.modifiers))
 

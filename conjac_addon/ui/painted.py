@@ -1,4 +1,4 @@
-"""Sections of what is painted: groups and spots of dynamic nodes, maps of the material's numbers, and fibers."""
+"""Sections of painted settings: groups and spots of dynamic nodes, maps of the material's numbers, and fibers."""
 
 from __future__ import annotations
 

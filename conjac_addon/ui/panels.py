@@ -22,7 +22,7 @@ class Section:
 
     def __init__(self, key: str, label: str, draw: Draw, draw_header: Draw | None = None, open: bool = False,
                  of: tuple[str, ...] = (BODY,), inside: str = "") -> None:
-        """of: what it is shown for. inside: key of the section that it is a part of, wherever that one is shown."""
+        """of: kinds of objects that have it. inside: key of the section that contains it, wherever that is shown."""
         self.key, self.label, self.draw, self.draw_header, self.open = key, label, draw, draw_header, open
         self.of, self.inside = frozenset(of), inside
 

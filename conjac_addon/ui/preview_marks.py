@@ -105,7 +105,7 @@ def far_to_near(corners: previews.Drawn, matrix: map_marks.Array) -> previews.In
 
 
 def _batch(obj: bpy.types.Object, kind: str, one: Any, other: Any, make: Any) -> Any:
-    """Return the batches of a preview on the GPU, rebuilt where the preview or what it depends on has changed."""
+    """Return the batches of a preview on the GPU, rebuilt after changes of the preview or its dependencies."""
     key = (obj.session_uid, kind)
     known = _batches.get(key)
     if known is None or known[0] is not one or known[1] != other:

@@ -1,4 +1,4 @@
-"""The section of ropes: how they keep their length, what they weigh, how they bend and how thick they are."""
+"""The section of ropes: stretching, weight, bending and thickness."""
 
 import bpy
 

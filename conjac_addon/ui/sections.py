@@ -75,7 +75,7 @@ def _draw_status(layout: bpy.types.UILayout, status: bake.Status) -> None:
 
 
 def _headline(status: bake.Status) -> str:
-    """Return the state of a bake in one line; all of it is a note where that says more."""
+    """Return the state of a bake in one line; its full text is a note if it is longer."""
     if one_line(status.text, bpy.context.region, ICON) == status.text:
         return status.text
     if status.state in ("partial", "complete") and status.total:

@@ -42,8 +42,8 @@ _examined: dict[int, Examined] = {}  #: by session_uid
 
 
 def frames(obj: bpy.types.Object) -> tuple[int, int]:
-    """Return in how many baked frames a body goes through itself, of how many that were examined; zeros where it
-    collides with itself, has no bake or too many triangles. Examines more of them for a moment."""
+    """Return the number of baked frames in which a body intersects itself, and of those examined; zeros if it collides
+    with itself, has no bake or too many triangles. Examines more frames for a moment."""
     contact = obj.conjac.contact
     if not members.is_volume(obj) or contact.itself or contact.collides_with == kinds.NOTHING:
         _examined.pop(obj.session_uid, None)

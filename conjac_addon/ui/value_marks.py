@@ -17,7 +17,7 @@ Array = NDArray[np.float32]
 
 
 class Value(NamedTuple):
-    """One of what is kept: its column, unit, where its scale begins, and whether it has a sign."""
+    """One stored value: its column, unit, the start of its scale, and whether it has a sign."""
 
     label: str
     column: int

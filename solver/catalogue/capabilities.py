@@ -27,6 +27,7 @@ CAPABILITIES = {
     "joints": Capability("integrator", "moves jointed rigid bodies", True),
     "draft": Capability("method", "moves each body by itself, as a draft"),
     "drafts together": Capability("method", "drafts bodies that touch each other together"),
+    "touches bodies": Capability("method", "collides with soft bodies, cloth and mechanisms by staggered steps"),
     "fills quickly": Capability("method", "fills meshes with tetrahedra like those of a bake, but sooner"),
     "drafts cloth": Capability("method", "drafts cloth"),
     "drafts ropes": Capability("method", "drafts ropes"),

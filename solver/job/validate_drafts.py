@@ -44,6 +44,8 @@ def _touched_by(method: catalogue.Entry) -> str:
     """Return a clause with the objects that a draft can touch."""
     if method.able("drafts together"):
         return f"the ground, colliders and what else moves by {method.label}"
+    if method.able("touches bodies"):
+        return "the ground, colliders, soft bodies and mechanisms"
     return "the ground and colliders"
 
 
@@ -51,9 +53,16 @@ def _not_touched(scene: schema.Scene, body: schema.Body) -> list[str]:
     """Names of other bodies and mechanisms that the body would touch, which its draft does not."""
     if scene.contact is None:
         return []
-    own = scene.method_of(body).kind
-    together = catalogue.find("method", own).able("drafts together")
+    method = catalogue.find("method", scene.method_of(body).kind)
+    staggered = method.able("touches bodies")
+
+    def is_touched(one: schema.Body) -> bool:
+        other = catalogue.find("method", scene.method_of(one).kind)
+        if staggered:
+            return not other.able("draft") and (one.cloth is None or one.cloth.eulerian is None)
+        return method.able("drafts together") and other.key == method.key
+
     soft = [one.name for one in scene.bodies if one is not body and (one.touches is None or body.name in one.touches)
-            and not (together and scene.method_of(one).kind == own)]
-    names = [*soft, *(one.name for one in scene.mechanisms)]
+            and not is_touched(one)]
+    names = [*soft, *(one.name for one in scene.mechanisms if not staggered)]
     return [name for name in names if body.touches is None or name in body.touches]

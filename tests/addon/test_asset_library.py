@@ -1,4 +1,4 @@
-"""The asset library that is in the zip: what Add > ConJac makes, listed in Blender's preferences while asked for."""
+"""The asset library in the zip: the results of Add > ConJac, listed in Blender's preferences while enabled."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Panels of a bake: each state that it may be in, its buttons, and what is said of it."""
+"""Panels of a bake: each of its states, with its buttons and messages."""
 
 import bpy
 import pytest

@@ -1,4 +1,4 @@
-"""Springs between any two parts of a mechanism, and what is said of settings that do nothing, in real Blender."""
+"""Springs between any two parts of a mechanism, and reports of settings without effect, in real Blender."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""Grey fields say in their tooltips why they are grey."""
+"""Greyed-out fields explain the reason in their tooltips."""
 
 import bpy
 import pytest

@@ -69,6 +69,14 @@ def test_a_brush_too_light_to_pin_anything_is_made_heavier(soft_cube):
         assert brush.weight == pytest.approx(after)
 
 
+def test_strokes_set_weights_whatever_brush_blender_begins_with(soft_cube):
+    bpy.ops.conjac.add_group(map="pin")
+    paint = bpy.context.scene.tool_settings.weight_paint
+    if getattr(paint, "brush_asset_reference", None) is None or paint.brush is None:
+        pytest.skip("brushes of this Blender are no assets")
+    assert paint.brush.blend == "MIX" and paint.brush.strength == 1.0 and paint.brush.weight == 1.0, paint.brush.name
+
+
 def test_each_map_says_what_is_painted(soft_cube):
     soft_cube.conjac.soft_pins = False
     weigh(soft_cube, "Pin", {0: 1.0, 1: 0.75, 2: 0.5})

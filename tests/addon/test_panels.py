@@ -323,7 +323,7 @@ def test_the_tab_is_there_where_nothing_suitable_is_selected(addon):
 
 
 def test_a_pin_group_of_another_name_is_told(soft_cube):
-    """Its new name unpinned it, and nothing said so."""
+    """Renaming the group unpinned the body without a warning."""
     group = soft_cube.vertex_groups.new(name="Pin")
     group.add([0, 1, 2, 3], 1.0, "REPLACE")
     assert "pins nothing" not in str(advised(soft_cube))

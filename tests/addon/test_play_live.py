@@ -22,7 +22,7 @@ from conjac.solver.errors import BadInput  # noqa: E402
 
 
 def labels(obj):
-    """Return all that panels say of an object."""
+    """Return all labels in an object's panels."""
     return " ".join(str(text) for kind, text in drawn(obj) if kind == "label")
 
 

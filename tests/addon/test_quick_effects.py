@@ -7,7 +7,7 @@ from drawn_panels import Context, FakeLayout
 
 
 def seen(obj, frame):
-    """World positions (n, 3) [m] of what Blender shows."""
+    """Return world positions (n, 3) [m] of the evaluated mesh."""
     bpy.context.scene.frame_set(frame)
     mesh = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
     flat = np.empty(3 * len(mesh.vertices), np.float32)

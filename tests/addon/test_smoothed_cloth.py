@@ -1,4 +1,4 @@
-"""Cloth that a Subdivision Surface smooths after it was simulated is seen in what it lies on, and a button mends it."""
+"""A Subdivision Surface above simulated cloth smooths it into the objects that it lies on, and a button fixes it."""
 
 import bpy
 

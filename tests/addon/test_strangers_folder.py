@@ -1,4 +1,4 @@
-"""The job folder of a .blend that came with it: what the add-on writes stays inside, whatever links are there."""
+"""The job folder of a .blend from a stranger: the add-on writes only inside it, whatever links it contains."""
 
 import errno
 import os

@@ -112,7 +112,7 @@ def test_who_is_in_the_job_and_what_each_touches(arm, scene, tmp_path):  # noqa:
 
 
 def test_cloth_moves_on_its_own_beside_flesh_that_follows(arm, scene, tmp_path):  # noqa: F811
-    """The mechanism's method is its flesh's; cloth knows one alone."""
+    """The mechanism's method is that of its soft bodies; cloth supports only one."""
     add_flesh(arm)
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=3, y_subdivisions=3, size=0.4, location=(0.5, 0.0, 0.6))
     sheet = bpy.context.object

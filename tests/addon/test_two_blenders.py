@@ -1,4 +1,4 @@
-"""Two Blenders open one .blend and bake it in the same moment: one does, and the other one says who does."""
+"""Two Blenders open one .blend and bake it at the same moment: one bakes, and the other names it."""
 
 import json
 import subprocess

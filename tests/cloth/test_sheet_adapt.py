@@ -132,7 +132,7 @@ def test_a_sharp_fold_that_no_feature_holds_is_made_fine_and_no_finer_than_the_s
 
 
 def test_steps_of_a_moving_fold_stay_within_their_sizing():
-    """A cylinder runs along the cloth: fine triangles go with it, and what lies behind grows coarse again."""
+    """A cylinder runs along the cloth: fine triangles move with it, and those behind it coarsen again."""
     mesh, counts = rolled(16), []
     for step in range(30):
         u = mesh.material[:, 0] - 0.2 - 0.02 * step

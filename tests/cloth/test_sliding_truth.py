@@ -162,7 +162,7 @@ def test_fast_cloth_gets_no_second_row_onto_an_edge():
 
 
 def test_sliding_along_itself_costs_nothing():
-    """Cloth that runs over an edge at an even speed, held to both faces: what moves is the material alone."""
+    """Cloth that runs over an edge at constant speed, pressed to both faces: only the material moves."""
     speed, h = 0.5, 1e-3
     mesh, _ = folded_strip(12, 0.6, 0.2, 0.25)
     at_edge = np.abs(mesh.x[:, [0, 2]]).max(axis=1) < 1e-12

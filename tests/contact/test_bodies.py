@@ -57,7 +57,7 @@ def test_a_box_slides_down_a_slope_as_coulomb_says(tmp_path, mu, turned):
 
 
 def test_two_that_touch_rub_with_the_geometric_mean(tmp_path):
-    """A box that slides on the ground and one that slides on an obstacle stop as μ = √(μ₁ μ₂) says."""
+    """A box that slides on the ground and one that slides on an obstacle stop according to μ = √(μ₁ μ₂)."""
     speed, far = [0, 0, 0, 1.5, 0, 0], 1.5**2 / (2.0 * 0.4 * 9.81)
     bodies = {"a": (box(0.4, 0.3, 0.1), frame((0, 0, 0.05))), "b": (box(0.4, 0.3, 0.1), frame((0, 2, 0.25)))}
     scene = Falling(tmp_path, bodies, obstacles=[(box(4, 1, 0.2), frame((0, 2, 0.1)))], ground=LEVEL,

@@ -171,7 +171,7 @@ def distance_of(part, state):
 
 @pytest.mark.parametrize("method", some(["vanilla", "conjac"], "vanilla"))
 def test_what_is_seen_touches_where_the_mesh_does(tmp_path, method):
-    """And the tetrahedra, which nobody sees, go through."""
+    """The invisible tetrahedra pass through."""
     seen, nodes, gap = fallen(tmp_path / "mesh", True, method)
     assert 0.0 < seen < 0.004 and nodes < -0.004
     assert -0.004 < gap < 0.004

@@ -160,7 +160,7 @@ def on_a_rod(arrays):
 
 @pytest.mark.parametrize("hangs", some([False, True], True))
 def test_with_all_nodes_dynamic_conjac_is_vanilla_beside_joints(tmp_path, hangs):
-    """Without friction, whose loads are those of some iteration."""
+    """Without friction, whose normal forces depend on the iteration."""
     ends = []
     for method in ("vanilla", "conjac"):
         scene = {"stage_solver": {"kind": "newton_d", "params": {"tolerance": 1e-10, "iterations": 300}},

@@ -1,4 +1,4 @@
-"""Steps that an error chooses: how well the error is told, what a tolerance buys, and that frames and bytes stay."""
+"""Adaptive steps: accuracy of the error estimate, effect of the tolerance, and unchanged frames and bytes."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""A free soft body with ConJac's velocity map falls onto the ground: what lands is steered by forces alone."""
+"""A free soft body with ConJac's velocity map falls onto the ground: only forces act on a landing body."""
 
 from dataclasses import replace
 
@@ -73,7 +73,7 @@ def test_a_body_lands_and_bounces_like_one_that_is_all_dynamic(integrator, per_s
     ("backward_euler", 48), ("backward_euler", 60), ("backward_euler", 96), ("bdf2", 48), ("bdf2", 60), ("bdf2", 96),
     ("sdirk2", 48), ("sdirk2", 60), ("sdirk2", 120)])
 def test_a_body_falls_and_comes_to_rest(integrator, per_second):
-    """Damped, it lies where the same body lies that is all dynamic: on the ground's springs, as deep as its weight."""
+    """Damped, it rests where the fully dynamic body rests: on the ground's springs, as deep as its weight requires."""
     world = dropped(integrator, damping=("rayleigh", 0.01, 3.0))
     state = path(world, per_second, 2.25)[-1]
     x = positions(world, state)

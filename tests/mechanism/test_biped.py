@@ -50,7 +50,7 @@ def test_a_ragdoll_falls_down_stairs_and_comes_to_rest(tmp_path):
 
 
 def test_contact_and_friction_that_do_not_agree_are_told_where_and_when_and_only_where_it_shows(tmp_path, monkeypatch):
-    """Passes run out in two of three steps of one who lies there, by less than a millimetre a second."""
+    """Passes run out in two of three steps of a ragdoll at rest, with errors below a millimeter a second."""
     biped.job(tmp_path / "job")
     world = build_mechanisms(load(tmp_path / "job"))
     stages, state, h, ran_out, told, places = posed_stages(world), world.initial_state(), 1 / 120, [], [], []

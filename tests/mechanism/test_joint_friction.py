@@ -286,7 +286,8 @@ def test_without_friction_it_is_the_plain_step_beside_loops_limits_and_contacts(
 
 @pytest.mark.parametrize("integrator, mu", crossed(["leapfrog", "backward_euler", "bdf2", "sdirk2"], [0.3, 0.6]))
 def test_balls_that_rub_settle_at_a_tight_tolerance(tmp_path, integrator, mu):
-    """A ball has three ways to slip and three unknowns: passes suffice, and no stage goes on for what they leave."""
+    """A ball has three slip directions and three unknowns: passes suffice, and no stage continues because of their
+    errors."""
     friction = {"mu": mu, "radius": 0.03, "length": 0.05}
     bodies = [rod(f"L{i}", (0.3 * i, 0), (0.3 * (i + 1), 0)) for i in range(4)]
     joints = [{"name": f"J{i}", "child": f"L{i}", "parent": f"L{i - 1}" if i else None, "kind": "spherical",

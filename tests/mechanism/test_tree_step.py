@@ -32,7 +32,7 @@ def through_the_spine(world, state, h, monkeypatch):
 
 
 def springs():
-    """One to the world, one between neighbours; a soft one that is pulled and a stiff one that is pressed."""
+    """A spring to the world and one between neighbours; a soft stretched one and a stiff compressed one."""
     return [{"body_a": "Upper", "point_a": [0.3, 0.1, 0.05], "body_b": "Lower", "point_b": [0.9, 0.0, 0.05],
              "stiffness": 3e3, "damping": 5.0, "rest_length": 0.8},
             {"body_a": "Upper", "point_a": [0.5, 0.0, 0.0], "point_b": [0.5, 0.2, 0.5], "stiffness": 200.0,

@@ -47,7 +47,7 @@ def alive(pid):
 
 
 def ends(pid, seconds=20.0):
-    """Whether a process that was killed is gone before long."""
+    """Whether a killed process ends soon."""
     deadline = time.monotonic() + seconds
     while alive(pid) and time.monotonic() < deadline:
         time.sleep(0.05)

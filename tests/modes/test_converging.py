@@ -59,7 +59,7 @@ def bent(ratio):
 
 @pytest.mark.parametrize("ratio", [1.0, 1e3, 1e5])
 def test_a_stage_converges_quadratically_however_stiff_parts_are(ratio):
-    """A hinge between blocks that is let go."""
+    """A hinge between blocks, after its release."""
     body, state = bent(ratio)
     state = body.step(state, 1 / 15)
     decrements = np.array(body.last[0].decrements)

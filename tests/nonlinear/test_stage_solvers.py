@@ -302,7 +302,8 @@ def test_the_smallest_tolerance_that_is_allowed_is_reached(key):
 
 
 def test_a_factor_of_where_a_step_starts_stands_there():
-    """Also where what is prescribed gains speed: its rate at the step's end would lead back to somewhere else."""
+    """Also where prescribed nodes accelerate: their rate at the step's end would extrapolate back to another
+    position."""
     nodes, tets, held, _ = moved_end(1.2, 1.0)
     moved = nodes[held][None] + np.linspace(0.0, 1.0, 5)[:, None, None] ** 2 * (nodes[held, :1] > 0.1) * 0.02
     world = make(nodes, tets, pinned=held, motion=Motion(moved, H), method="vanilla", integrator="quasistatic")

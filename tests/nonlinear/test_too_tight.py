@@ -10,7 +10,7 @@ from solver.simulate import bake
 
 
 class Silent:
-    """Takes what a bake reports."""
+    """A reporter that discards its messages."""
 
     def __getattr__(self, name):
         return lambda *told, **more: None

@@ -41,8 +41,8 @@ CLASSES = {
     "Part": {"SteppedPart", "NodesPart", "JointsPart", "Nodes", "Joints", "EolCloth", "Draft", "ConstraintDraft",
              "LiveDraft"},
     "Subsystem": {"SteppedPart", "SteppedSoft", "Coupling", "Nodes", "Joints", "EolCloth", "Draft", "ConstraintDraft",
-                  "LiveDraft", "FleshOnBones", "StaggeredCloths"},
-    "Coupling": {"FleshOnBones", "StaggeredCloths"},
+                  "LiveDraft", "FleshOnBones", "StaggeredParts"},
+    "Coupling": {"FleshOnBones", "StaggeredParts"},
     "System": {"JointsSystem", "Joints", "CoupledSystem"},
     "StageMethod": {"FullStage", "CondensedStage", "MonolithicCondensedStage"},
     "Iterations": {"Rates", "Coupled", "CoupledOnReusedFactor", "Bounded", "BoundedQuasistatic"},
@@ -284,7 +284,7 @@ def memory_keys(tree):
 
 
 def test_no_coupling_names_a_key_of_a_part_s_memory():
-    """A part gets what acts on it as an argument of its step, and returns what it makes with the state."""
+    """A part gets external inputs as an argument of its step, and returns its results with the state."""
     assert [f"{file} {name}" for file, tree in trees().items() if file.startswith("coupling/")
             for name in memory_keys(tree)] == []
     tree = ast.parse("from ..world.joints_part import EFFORT\nfound = state.memory[EFFORT]")

@@ -102,7 +102,8 @@ def test_by_a_share_it_feels_what_is_left_of_it(tmp_path, share):
 
 @pytest.mark.parametrize("integrator", ["backward_euler", "bdf2", "sdirk2"])
 def test_it_goes_along_as_the_object_turns(tmp_path, integrator):
-    """At rest on it, and what moves on it goes on straight there: no centrifugal and no Coriolis force."""
+    """A body at rest on the object stays so, and a moving one continues straight: no centrifugal and no Coriolis
+    force."""
     frames = frames_of(13, lambda t: np.zeros(3), lambda t: about([1.0, 2.0, 3.0], 4.0 * t * t))
     job = follow(box(tmp_path / "job", integrator={"kind": integrator}), frames)
     x = positions(job, 13)

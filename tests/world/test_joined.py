@@ -132,7 +132,7 @@ def by_dense_algebra(world, chain, state, joints, damped=None, w=None, impulses=
 
 
 def the_fourth_step_is_dense(joined_up, held=None, damped=None):
-    """held: which nodes a motion leads [bool], where one does."""
+    """held: mask of prescribed nodes [bool], if there are any."""
     world, chain, *start = joined_up
     state, joints = steps(world, chain, *start, H, 3)
     w = np.zeros_like(world.rest)

@@ -1,4 +1,4 @@
-"""A world of parts: each as it is by itself, in one state, with its output where the scene has it."""
+"""A world of parts: each behaves as if alone, in one state, with its output in the scene's order."""
 
 import json
 from dataclasses import replace

@@ -23,8 +23,8 @@ def awake(state):
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("moving", [False, True])
 def test_a_step_with_sleepers_is_the_step_without_them(case, moving):
-    """Whoever sleeps: rates are those of a world where only the others are dynamic; positions too, but for rigid
-    motions of what is floating, which cost nothing and depend on who holds it."""
+    """Rates equal those of a world in which only the other nodes are dynamic; so do positions, up to rigid motions of
+    floating bodies, which cost no energy and depend on the constraints."""
     (nodes, tets), held, spots, _ = CASES[case]
     pinned = np.zeros(0, dtype=int) if held is None else held(nodes)
     if moving and not len(pinned):
@@ -247,7 +247,7 @@ def test_who_is_carried_wakes_when_it_is_shaken(shake, wakes):
 
 
 def test_what_is_let_go_while_asleep_starts_from_rest():
-    """The load goes at once: the bar swings as one that was always awake, instead of jumping to balance."""
+    """The load vanishes at once: the bar swings like one that never slept, instead of jumping to equilibrium."""
     middle = cantilever().condensation.mesh.dynamic[1:]
     sleeping, always = cantilever(adaptive=True, dynamic=middle), cantilever(dynamic=middle)
     state = run(cantilever(dynamic=[]), 200, H)
