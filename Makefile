@@ -1,18 +1,18 @@
-# Everything here sets up what it needs first (scripts/setup.py); a second run installs nothing.
+# Every target first installs what it needs (scripts/setup.py); a second run installs nothing.
 #   make bake          the example, from .blend to Alembic and a picture of 8 frames in out/
-#   make test          lint, types and the suite (10 minutes at most on two quiet cores, some kernels compiled anew);  make test-all: the long ones too
+#   make test          lint, types and the suite (at most 10 minutes on two idle cores, with some compilation);  make test-all: the long ones too
 #   make test-blender VERSION=5.2.3      tests/addon in another Blender (4.2.0 or later), with its Python and numpy
-#   make test-gui      what needs a window: journeys by real keys and clicks; VERSION=5.2.3 in another Blender
-#   make test-farm     farm jobs, also on a real Slurm of two nodes that it starts here: a worker and a node are killed
-#   make mutants       breaks lines that tests once did not notice, one at a time: which breaks survive (NAMES="word …")
+#   make test-gui      tests in a window: journeys by real keys and clicks; VERSION=5.2.3 in another Blender
+#   make test-farm     farm jobs, also on a real Slurm of two nodes that it starts here and of which it kills a worker and a node
+#   make mutants       breaks lines of the code one at a time and lists the breaks that no test detects (NAMES="word …")
 #   make bench NAME=step      one benchmark;   make benchmarks: all of them, into docs/benchmarks.md
-#   make equations     every equation of the papers and the line that implements it
-#   make manual        docs/settings.md from the catalogue, and the integrators' damping curves
-#   make extension     dist/conjac-<version>-py311-linux-x64.zip and the like: every Python and platform, and their repository
-#   make installs      installs them into every Blender that can run here and bakes Suzanne: the README's table
-#   make assets        the asset library of the extension anew
-#   make examples      builds examples_blend/*.blend anew
-#   make gallery       bakes those of the paper's scenes and writes their docs/gallery/*.png (20 minutes)
+#   make equations     every equation of the papers with the line that implements it
+#   make manual        the generated pages: settings, presets, tuned constants; and the integrators' damping curves
+#   make extension     dist/conjac-<version>-py311-linux-x64.zip and the like: for every Python and platform, and their repository
+#   make installs      installs them into every Blender that runs here and bakes Suzanne, for the README's table
+#   make assets        rebuilds the asset library of the extension
+#   make examples      rebuilds examples_blend/*.blend
+#   make gallery       bakes the paper's scenes and writes docs/gallery/*.png (20 minutes)
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help

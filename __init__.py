@@ -1,4 +1,6 @@
-"""Blender's entry to the extension. Imports nothing until Blender asks: tests and workers run where bpy is absent."""
+"""Blender's entry point of the extension. It imports nothing until Blender registers it, since tests and workers run
+without bpy.
+"""
 
 
 def register() -> None:

@@ -1,15 +1,15 @@
-"""How alike the fingers of a hand bend however near they are, through the add-on with every default on.
+"""Measure whether fingers of a hand bend alike at any distance between them, through the add-on with its defaults.
 
     python -m benchmarks.apart
 
-Five fingers of 3 × 4 × 15 cm hang from a palm that is pinned, and gravity pulls them sideways for fifteen frames; they
-are 20 to 0.1 mm apart. Two cubes in one mesh, the upper one pinned, are as far apart.
+Five fingers of 3 × 4 × 15 cm hang from a pinned palm, and gravity pulls them sideways for fifteen frames; the gaps are
+20 to 0.1 mm. Two cubes in one mesh, the upper one pinned, have the same gaps.
 
-`apart_bend` is missed at a gap of 2 mm by less than a hundredth, and holds at all smaller ones. Most of it is the palm:
-3 cm of it are not pinned, and it is a third narrower where fingers are near. As a beam it is turned by .051 for .014
-rad and sheared by 3 for 2 mm, which is 6.6 mm of 76 at the tips. `apart_bend_fingers` is of hands whose palms are
-pinned whole, so that fingers alone bend. Tetrahedra as fine for all hands were tried: the spread one bends by 73 mm
-then.
+`apart_bend` misses its goal at a gap of 2 mm by less than a hundredth and meets it at all smaller gaps. The palm is the
+main cause: 3 cm of it are not pinned, and it is a third narrower for narrow gaps. As a beam it rotates by .051 instead
+of .014 rad and shears by 3 instead of 2 mm, which is 6.6 mm of 76 at the tips. `apart_bend_fingers` is for hands with
+fully pinned palms, so that only the fingers bend. Tetrahedra of the same size for all hands were tried: the hand with
+wide gaps bends by 73 mm then.
 """
 
 from __future__ import annotations

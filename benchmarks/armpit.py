@@ -1,21 +1,21 @@
-"""Whether a skinned torso crosses itself where its arm comes down onto it, as drawn, through the add-on.
+"""Measure self-intersections of a skinned torso whose arm comes down onto it, as drawn, through the add-on.
 
     python -m benchmarks.armpit
 
 A torso of balls is remeshed and skinned to a spine and an arm, which swings down by 85° and up twice in two seconds, so
-that the rig alone lets the armpit cross itself and stretches its skin. *Jiggle* makes it a soft body whose belly and
-flank are soft; *Self Collision* and *Pins Yield* are on, all else is as it is by default.
+that the armpit of the rig alone intersects itself and its skin stretches. *Jiggle* makes it a soft body with a soft
+belly and flank; *Self Collision* and *Pins Yield* are on, and all other settings are defaults.
 
-`armpit_frames`: frames in which a triangle that is drawn goes through another one, by ipctk's exact test.
-`armpit_stretch`: the longest that an edge is drawn, over its length at rest, as a share of what the rig itself makes of
-the edge that it stretches most.
+`armpit_frames`: frames in which a drawn triangle intersects another one, by ipctk's exact test. `armpit_stretch`: the
+longest drawn edge relative to its rest length, divided by the largest such ratio of the rig alone.
 
-Both are missed, in nearly as many frames as the rig alone crosses itself in: all skin but belly and flank is pinned,
-and bones bring pinned skin through pinned skin. *Pins Yield* makes springs of these, which give way to what tetrahedra
-touch and draw the skin out between arm and trunk; without it the bake stops where they meet. Edges are drawn to 5.7 of
-their length by frame 4 already, before skin meets skin. *Collide by Mesh* was tried on the first twelve frames: 10.6 of
-an edge's length at most in place of 15.7, as many frames that cross, for four times the bake. What is painted is
-asked to be drawn where its animation has it as well, and no way was found that does both.
+Both miss their goals, in nearly as many frames as the rig alone intersects itself: all skin except belly and flank is
+pinned, and bones move pinned skin through pinned skin. *Pins Yield* replaces pins by springs, which yield to contact of
+tetrahedra and stretch the skin between arm and trunk; without it the bake stops at the first contact. Edges are drawn
+to 5.7 of their length by frame 4 already, before skin touches skin. *Collide by Mesh* was tried on the first twelve
+frames: an edge stretches to 10.6 of its length at most instead of 15.7, with as many intersecting frames, for four
+times the cost. Painted vertices should also be drawn at their animated positions, and no method was found that
+satisfies both.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Measure the price of a mechanism's step: its growth with the number of joints, and beside MuJoCo's.
+"""Measure the cost of a mechanism's step: its growth with the number of joints, and compared with MuJoCo.
 
 The chain of `chains`, at every size from the same posture and for the same few steps, which is a whole step each time:
 posture, forces, matrix, factor, solve, advance. Both programs in one process, taking turns, medians. Dense is what the

@@ -1,4 +1,4 @@
-"""Measure a bake beside the solver's steps: 250 frames of the dragon through Blender's command-line handler.
+"""Measure the overhead of a bake over the solver's steps: 250 frames of the dragon by the command-line handler.
 
     python -m benchmarks.bake_overhead
 

@@ -1,4 +1,4 @@
-"""Several bakes at once on one machine: the processor time that they take over that of the same one after another.
+"""Measure several concurrent bakes on one machine: their processor time relative to the same bakes one by one.
 
     python -m benchmarks.bakes_beside
 

@@ -1,4 +1,4 @@
-"""Measure the price of scenes of many ConJac bodies: time and memory against their number.
+"""Measure the cost of scenes with many ConJac bodies: time and memory as functions of their number.
 
     python -m benchmarks.bodies
 

@@ -1,4 +1,4 @@
-"""Measure a step of cloth and its parts: squares of 128, 2,048 and 10,082 faces, Blender's cloth beside.
+"""Measure a step of cloth and its parts: squares of 128, 2,048 and 10,082 faces, compared with Blender's cloth.
 
     python -m benchmarks.cloth [most faces]
 

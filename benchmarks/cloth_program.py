@@ -1,4 +1,4 @@
-"""Measure the program of contact in a step: a cloth of 128 and of 2,048 faces that lies on a box.
+"""Measure the quadratic program of contact in a step: cloths of 128 and of 2,048 faces on a box.
 
     python -m benchmarks.cloth_program
 

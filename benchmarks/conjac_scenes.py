@@ -1,4 +1,4 @@
-"""The scenes of the ConJac paper: what each costs, which damping it needs, and how lively it stays.
+"""Measure the scenes of the ConJac paper: cost, required damping, and liveliness.
 
     python -m benchmarks.conjac_scenes twist               one of them: a row of its own in docs/benchmarks.md
 

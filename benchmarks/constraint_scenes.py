@@ -1,4 +1,4 @@
-"""Scenes of ropes, welds, seams and constraints, as artists bake them: each .blend to its end, and what it holds.
+"""Bake scenes of ropes, welds, seams and constraints as artists do, to the end, and measure the constraint errors.
 
     python -m benchmarks.constraint_scenes NAME
 

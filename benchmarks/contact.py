@@ -2,31 +2,31 @@
 
     python -m benchmarks.contact PART
 
-`self`: a folded mat of 20,000 faces whose halves hit each other, a step of 1/96 s with contact over one without. What
-is left of the ratio is factors: each iteration of an impact changes which pairs push and how much, and takes a factor
-of its own, six a step, where a step without contact takes two thirds of one. Pairs, their stiffness and bounds are a
-fifth of the step. What was tried to have fewer stands in docs/contact_inside.md.
-`clock`: the same by the clock with two threads, least of the runs that no other program disturbed.
-`share`: a block that rests on a sheet with some 2,000 pairs, how much of a step goes into pairs, distances and bounds.
-`ducks`: balls in a box, 10 and 100 of them, all of which touch: the exponent of what a step costs in their number.
+`self`: a folded mat of 20,000 faces whose halves hit each other, a step of 1/96 s with contact relative to one without.
+Factors dominate the ratio: each iteration of an impact changes the active pairs and their forces and needs a factor of
+its own, six a step, while a step without contact needs two thirds of one. Pairs, their stiffness and bounds are a fifth
+of the step. docs/contact_measured.md lists attempts to reduce them.
+`clock`: the same by the clock with two threads, the fastest of the runs that no other program disturbed.
+`share`: a block that rests on a sheet with some 2,000 pairs; the share of a step spent on pairs, distances and bounds.
+`ducks`: balls in a box, 10 and 100 of them, all in contact: the exponent of the cost of a step in their number.
 `bowl`: ten jellies of 2,197 nodes that fall into a bowl, seconds for the frame at 24 a second, h = 1/96 s, in which the
 first hits and nine fly. `heap`: one in which they lie on each other, after minutes. On one thread beside other programs
-each factor takes twice as long as on quiet cores, as do steps of the mat without contact: rows of the heap compare by
-their factors a step. While all ten meet, a step's first stage takes 3 to 8 factors, a tenth of its time goes into
-friction, and the second stage takes 15 to 20: it starts where nodes were stopped at a tenth of their distance, with
-hundreds of joules to lose, and each of its first ten iterations goes a tenth of its way. A better start of second
-stages would save most of that; one that goes on with the first one's acceleration did not.
-`fifty` and `hundred`: so many ducks that fall into a crate, in which Quick has heaped them up: steps of 1/100 s with
-NEWTON-D, HYBRID-L1, QLB and Quick from there on, and the share of NEWTON-D's time that HYBRID-L1 saves. The ducks of
-the dissertation, of which it saves 29 %, push by a penalty with damping; ours by a barrier, whose stiffness changes by
-orders of magnitude from iteration to iteration, so that an old factor hardly helps.
+each factor takes twice as long as on idle cores, as do steps of the mat without contact, so rows of the heap are
+compared by their factors a step. While all ten are in contact, the first stage of a step takes 3 to 8 factors, friction
+a tenth of its time, and the second stage takes 15 to 20: it starts where nodes were stopped at a tenth of their
+distance, with hundreds of joules to lose, and each of its first ten iterations advances by a tenth of its step. A
+better start of second stages would save most of that; extrapolating the first stage's acceleration did not.
+`fifty` and `hundred`: so many ducks that fall into a crate, in which Quick has piled them up: steps of 1/100 s with
+NEWTON-D, HYBRID-L1, QLB and Quick from there on, and the share of NEWTON-D's time that HYBRID-L1 saves. It saves 29 %
+for the ducks of the dissertation, whose contact is a damped penalty; ours is a barrier, whose stiffness changes by
+orders of magnitude between iterations, so that an old factor hardly helps.
 `reference_ms` of each row is one factor of a fixed matrix in the same run (`benchmarks/reference_factor.py`): times
-over it compare between machines and loads. In turns on one machine, the code of 28 November (92dd4177) takes 125 ms for
-a step of the mat without contact and 668 with, 6.33 factors; that of 30 November 116 and 635 with as many. A heap of
-ten jellies of 729 nodes takes 674 ms and 6.25 factors a step by the older one, beside factors of 46 to 60 ms, and 719
-and 5 by the newer one, beside 47 to 63.
-All times are the thread's own, of `self` and `ducks` the least of four runs, some of which wait for memory
-that a virtual machine has yet to find (100 to 300 ms of three steps). Steps that were halved or calmed are counted.
+relative to it can be compared between machines and loads. In turns on one machine, the code of 28 November (92dd4177)
+takes 125 ms for a step of the mat without contact and 668 with, 6.33 factors; that of 30 November 116 and 635 with as
+many. A heap of ten jellies of 729 nodes takes 674 ms and 6.25 factors a step with the older code, beside factors of 46
+to 60 ms, and 719 and 5 with the newer one, beside 47 to 63.
+All times are the thread's own, for `self` and `ducks` the shortest of four runs, since some runs wait for memory that a
+virtual machine has yet to provide (100 to 300 ms of three steps). Halved and linearised steps are counted.
 """
 
 from __future__ import annotations

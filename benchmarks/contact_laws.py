@@ -1,14 +1,14 @@
-"""How far a step may go and how surfaces push: what the same impacts cost with each. Vanilla FEM, SDIRK2 by Quick.
+"""Compare bounds of a step and barriers on the same impacts. Vanilla FEM, SDIRK2 by Quick.
 
     python -m benchmarks.contact_laws SCENE
 
 `mat`: a folded mat whose halves hit each other; `balls`: ten balls in a box; scenes of `scenes.touching`.
 
-Bounds: `impacts`, each node goes until it meets something (continuous collision detection), and `distances`, no node
-goes further than .45 of the least distance of the pairs that it belongs to (Chen 2025, Offset Geometric Contact).
-Barriers: `log`, the one there is, and `cubic`, κ' (1 − d/δ)³ of the same stiffness where half of δ is left, whose force
-stays finite: what keeps surfaces apart is then the bound alone. The thread's own time, the least of four runs, factors,
-and the least distance at the end.
+Bounds: `impacts`, each node moves up to its first contact (continuous collision detection), and `distances`, no node
+moves by more than .45 of the smallest distance of its pairs (Chen 2025, Offset Geometric Contact).
+Barriers: `log`, the present one, and `cubic`, κ' (1 − d/δ)³ of the same stiffness at half of δ, whose force is finite,
+so that only the bound keeps surfaces apart. Measured are the thread's own time, the shortest of four runs, factors, and
+the smallest distance at the end.
 """
 
 from __future__ import annotations

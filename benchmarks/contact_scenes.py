@@ -1,15 +1,15 @@
-"""Scenes in which soft bodies touch, as artists bake them: each .blend to its end, what it costs, whether all is apart.
+"""Bake scenes of soft bodies in contact as artists do, to the end, and measure cost, distances and intersections.
 
     python -m benchmarks.contact_scenes NAME
 
-The .blend of `examples_blend` is baked by Blender's command-line handler, with all cores. `least_mm` is how near skins
-of tetrahedra, colliders and bones come in any frame, `crossing_frames` in how many any of them go through each other,
-by the exact test of ipctk. `seen_mm` and `seen_crossing_frames` say the same of the objects as they play: the first of
-all that touches, where the skin of the tetrahedra is the object's own mesh; the second of soft bodies and colliders
-alone, without bones. Neither is told of a body that is cut. `ms` and `processor_ms` are of a step on the clock and of
-all threads together; where a step is halved its parts count as one. Bakes stay in build/contact_scenes, where
-`python -m examples_blend.bake NAME --gallery --out build/contact_scenes/NAME` finds and renders them. `rollers_conjac`
-is ROLLERS whose ball is ConJac's instead, with the spots that a bake finds.
+The .blend of `examples_blend` is baked by Blender's command-line handler, with all cores. `least_mm` is the smallest
+distance of skins of tetrahedra, colliders and bones in any frame, `crossing_frames` the number of frames in which any
+of them intersect, by the exact test of ipctk. `seen_mm` and `seen_crossing_frames` are the same for the objects as they
+play: the former for all objects in contact whose skin of tetrahedra is their own mesh; the latter for soft bodies and
+colliders only, without bones. Cut bodies have neither. `ms` and `processor_ms` are for a step, by the clock and by all
+threads together; the parts of a halved step count as one. Bakes stay in build/contact_scenes, where `python -m
+examples_blend.bake NAME --gallery --out build/contact_scenes/NAME` finds and renders them. `rollers_conjac` is ROLLERS
+with a ball of ConJac instead, with the spots that a bake finds.
 """
 
 from __future__ import annotations

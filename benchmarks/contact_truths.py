@@ -1,5 +1,4 @@
-"""Truths of contact with what a new body has: momentum of what meets in flight, Hertz's law, cloth on a slope and over
-a wire.
+"""Compare contact of new bodies with exact solutions: momentum in flight, Hertz's law, cloth on a slope, on a wire.
 
     python -m benchmarks.contact_truths momentum
     python -m benchmarks.contact_truths hertz
@@ -8,23 +7,23 @@ a wire.
 
 SDIRK2, Quick and steps of 1/48 s; cloth alone and with Sharp Edges has Backward Euler and steps of 1/96 s.
 
-momentum: without gravity a block flies at another one, at cloth, at a rigid box, and a rigid box at cloth with Sharp
-Edges, off their middles. How much of both's linear momentum, and of their angular momentum about the origin, is lost in
-half a second: `linear_lost` and `angular_lost`, the worst. In the details `_newton` is that of NEWTON-D at 1e-10,
-`_quarter` that at steps of a quarter, and `_smooth` that without friction at these, where all that is lost is the
-integrator's. `angular_lost` misses its goal for that reason: SDIRK2 keeps angular momentum to the second order of the
-step, so a quarter of it reaches the goal for soft and rigid bodies, and cloth with Sharp Edges moves by Backward Euler,
-which keeps it to the first. Tried on a soft and a rigid body, which lose .0068: stages solved to 1e-10 change nothing
+momentum: without gravity a block flies at another block, at cloth and at a rigid box, and a rigid box at cloth with
+Sharp Edges, all off center. Measured are the losses of total linear momentum, and of angular momentum about the origin,
+in half a second: `linear_lost` and `angular_lost`, the worst case. In the details `_newton` is for NEWTON-D at 1e-10,
+`_quarter` for that at steps of a quarter, and `_smooth` for that without friction, where only the integrator loses
+momentum. This is why `angular_lost` misses its goal: SDIRK2 conserves angular momentum to the second order of the step,
+so a quarter of it meets the goal for soft and rigid bodies, and cloth with Sharp Edges moves by Backward Euler, which
+conserves it to the first. Tried on a soft and a rigid body, which lose .0068: stages solved to 1e-10 change nothing
 (`_newton`), with Three-Stage SDIRK it is .0028, with BDF2 .02.
-hertz: a ball of 20 cm is pressed by 4 % of its radius between two plates. `hertz`: the force over Hertz's, less one,
-with the ball's own give as Tatara has it, at 4,096 nodes; the details have 1,000 and NEWTON-D besides.
-slope: a sheet of cloth of 40 cm, with and without Sharp Edges, is let go on a collider of .8, 1.05 and 1.5 μ.
-`cloth_slope` is the worst |acceleration - Coulomb's| / Coulomb's, `cloth_stands` the fastest that one moves in the end
-at .8 μ.
-wire: a towel of cloth with Sharp Edges, of 60 by 30 cm, is laid over a wire, its middle so far off it. What runs over a
-wire flies off where its tension is less than λ v²: with y from its middle to the wire that is 2 g λ (L²/4 − y²)/L, and
-v² is 2 g (y² − y₀²)/L at most, so at y = √((L²/4 + y₀²)/2). `wire_lost` counts the towels that are below the wire
-within two seconds though their fold was last seen further from their ends, or whose bake stops.
+hertz: two plates press a ball of 20 cm by 4 % of its radius. `hertz`: the force relative to Hertz's, minus one, with
+Tatara's compliance of the ball itself, at 4,096 nodes; the details have 1,000 and NEWTON-D as well.
+slope: a sheet of cloth of 40 cm, with and without Sharp Edges, is released on a collider of .8, 1.05 and 1.5 μ.
+`cloth_slope` is the worst |acceleration - Coulomb's| / Coulomb's, `cloth_stands` the largest final speed at .8 μ.
+wire: a towel of cloth with Sharp Edges, of 60 by 30 cm, lies over a wire with its middle off the wire by a given
+distance. A strip that runs over a wire lifts off where its tension is less than λ v²: with y from its middle to the
+wire that is 2 g λ (L²/4 − y²)/L, and v² is 2 g (y² − y₀²)/L at most, so at y = √((L²/4 + y₀²)/2). `wire_lost` counts
+the towels that are below the wire within two seconds although their fold was last seen further from their ends, or
+whose bake stops.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Scenes of `benchmarks.cores`, each as a world, the state from which it is measured, and how many steps.
+"""Scenes of `benchmarks.cores`: a world each, the state at which measurements start, and the number of steps.
 
-    python -m benchmarks.cores_scenes      makes anew what is kept of them in build/cores: jobs that Blender writes, and
-                                           the heap, in which jellies lie on each other; what is missing there is made
-                                           where it is first asked for
+    python -m benchmarks.cores_scenes      rebuilds the cached scenes in build/cores: jobs written by Blender, and the
+                                           heap, in which jellies lie on each other; a missing one is built at its
+                                           first use
 
-`bowl`, `edge`, `cloak`, `muscle`, `ragdoll` are examples of examples_blend as they ship; `dragon` and `rest` the dragon
-with all settings of a new body, right after its release and where it has come to rest; `heap`, `mat` and `balls` those
-of `scenes.touching`; `drape` a sheet of 10,201 vertices that lands on a box; `million` a bar
-of 1.03 million tetrahedra, which *Automatic* solves by multigrid.
+`bowl`, `edge`, `cloak`, `muscle`, `ragdoll` are the examples of examples_blend; `dragon` and `rest` the dragon with all
+settings of a new body, right after its release and at rest; `heap`, `mat` and `balls` those of `scenes.touching`;
+`drape` a sheet of 10,201 vertices that lands on a box; `million` a bar of 1.03 million tetrahedra, which *Automatic*
+solves by multigrid.
 """
 
 from __future__ import annotations

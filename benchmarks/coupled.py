@@ -1,4 +1,4 @@
-"""ConJac's stages solved to their root beside Vanilla's: what a step of SDIRK2 costs on TWIST.
+"""Compare the cost of a step of SDIRK2 on TWIST: ConJac's stages solved to their root, and Vanilla's.
 
     python -m benchmarks.coupled
 

@@ -1,4 +1,4 @@
-"""Meshes of the sizes of the subspace paper's table 1, of our own making: creatures of balls and rods on a grid.
+"""Meshes with the sizes of the subspace paper's table 1, of our own making: creatures of balls and rods on a grid.
 
 A cell of the grid is in a creature where its middle is inside of one of its balls or rods; each is cut into six
 tetrahedra, so that a mesh has as many as asked for within a percent or so.

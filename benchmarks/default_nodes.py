@@ -1,36 +1,36 @@
-"""How many nodes a new soft body has, and how far it is from one on a much finer mesh: ten shapes.
+"""Measure the number of nodes of a new soft body and its error relative to a much finer mesh: ten shapes.
 
     python -m benchmarks.default_nodes wobbles
     python -m benchmarks.default_nodes bounces --only cube,ball
     python -m benchmarks.default_nodes wobbles --shares 0.9,0.6,0.45,0.3      of 2 V / A
 
-Each mesh is made a soft body by the add-on's operator and gathered as a bake does it, all else as it is by default:
-its five slowest wobbles where nothing holds it, and how far its middle sinks where it is held at its foot or by what
-it stands on, on its own mesh and on one of edges `FINE` times as long. Dropped on the ground from two heights it comes
-up again by a share of its fall; that on edges `FINER` times as long is the truth, as a bounce takes longer.
+The add-on's operator makes each mesh a soft body, which is gathered as for a bake, with default settings. Compared are
+its five slowest free wobbles and the sag of its middle when pinned at its foot or resting on its support, on its own
+mesh and on one with edges `FINE` times as long. Dropped on the ground from two heights, it bounces up by a share of its
+fall; the reference has edges `FINER` times as long, since a bounce takes longer to compute.
 
-`default_error` is the worst share by which a frequency is off, `sag_error` that of a sag, of which a part is where the
-mesh lets what is painted end, `bounce_error` that of the mean bounce, and `default_nodes` how many nodes a new cube of
-40 cm has.
+`default_error` is the worst relative error of a frequency, `sag_error` that of a sag, part of which is due to the mesh
+at the border of the painted region, `bounce_error` that of the mean bounce, and `default_nodes` the number of nodes of
+a new cube of 40 cm.
 
 Compact shapes are within 3 %: cube, ball, cylinder, goblet. Thin ones are not, as linear tetrahedra resist bending
-across a thickness of one or two of them, by about the square of the edge over the thickness. What is thin everywhere
-(fork, slab) has edges by its thickness within some 2,000 nodes (`conjac_addon/operators/fineness.py`) and is .11 off
-one of 13,000 to 14,000; with edges of a twentieth of its box it had 500 and 700 nodes and was .33 and .32 off. It is
-near .05 from about 6,000 nodes on: fork and slab that land on the ground then take 5.2 and 7.2 s of processor a frame,
-2.6 and 1.6 s by default and .4 s on a twentieth of the box, as a cube does; *Edge Length* or *Best* buys it. Shapes
-that nothing was tuned on, beside 14,000 nodes: a table was .39 off and is .15, a vase of thin walls .56 and .25, a
-hook of a bent bar .41 and .12.
+across a thickness of one or two of them, by about the square of the edge over the thickness. Shapes that are thin
+everywhere (fork, slab) have edges according to their thickness within some 2,000 nodes
+(`conjac_addon/operators/fineness.py`) and are .11 off a mesh of 13,000 to 14,000; with edges of a twentieth of the box
+they had 500 and 700 nodes and were .33 and .32 off. The error is near .05 from about 6,000 nodes on: fork and slab that
+land on the ground then take 5.2 and 7.2 s of processor a frame, 2.6 and 1.6 s by default and .4 s on a twentieth of the
+box, as a cube does; *Edge Length* or *Best* selects it. Shapes that were not used for tuning, relative to 14,000 nodes:
+a table was .39 off and is .15, a vase with thin walls .56 and .25, a hook of a bent bar .41 and .12.
 
-Where a fork lands, deformation cuts its steps down to 1/768 s, 19 to 29 of them a frame. Two thirds of the time go to
-friction of the ground, which is found after each stage: a factor of its own, as dear as the stage's, and fourteen
-solves. Stages in which surfaces push each other are solved with that friction in them; the same for stages on the
-ground alone is what could save most of it, and is not tried.
+Where a fork lands, the limit on deformation cuts its steps down to 1/768 s, 19 to 29 of them a frame. Friction of the
+ground takes two thirds of the time, since it is solved after each stage: a factor of its own, as expensive as the
+stage's, and fourteen solves. Stages with contact between surfaces include that friction; the same for stages on the
+ground alone could save most of it and has not been tried.
 
-What has a thick core and is thin in places (ears, Suzanne's) has edges of a twentieth of its box, as before: edges that
-fit its thin parts would fill its core too, five times the nodes. Edges that are short in places alone are what is left
-to do: fTetWild has a field of lengths which its Python package does not offer. Quadratic tetrahedra would need no more
-nodes and are not built.
+Bodies with a thick core and thin parts (ears, Suzanne's) have edges of a twentieth of the box, as before: edges that
+fit the thin parts would fill the core too, with five times the nodes. Locally shorter edges remain to be done:
+fTetWild has a field of lengths, which its Python package does not offer. Quadratic tetrahedra would need no more nodes
+and are not implemented.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether cloth hangs down from a clamp as the elastica does, whichever way its faces are cut.
+"""Compare cloth that hangs from a clamp with the elastica, for every cut of its faces.
 
     python -m benchmarks.drape
 

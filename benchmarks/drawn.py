@@ -1,9 +1,9 @@
-"""How far what is painted is drawn from where its animation has it, through the add-on with every default on.
+"""Measure the distance of painted vertices, as drawn, from their animated positions, through the add-on's defaults.
 
     python -m benchmarks.drawn
 
-Eight shapes whose Pin is smaller than a tetrahedron, at a tip, or a shell inside, and stands still; the ninth is a
-tube that an armature bends, of which all but a band is painted. Every frame of a second counts.
+Eight shapes have a Pin smaller than a tetrahedron, at a tip, or a shell inside, and do not move; the ninth is a tube
+bent by an armature, painted except for a band. Every frame of a second counts.
 """
 
 from __future__ import annotations

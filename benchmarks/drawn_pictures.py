@@ -1,9 +1,9 @@
-"""Pictures of what is drawn, docs/drawn_*.png: shapes held where they are painted, the hand of five fingers, landings.
+"""Pictures of drawn meshes, docs/drawn_*.png: shapes held where they are painted, a hand of five fingers, landings.
 
     python -m benchmarks.drawn_pictures pins|hand|landings
 
 The scenes are those of benchmarks.drawn, benchmarks.apart, benchmarks.seen and benchmarks.seen_resting, baked through
-the add-on with every default on. What is painted is red; small balls stand where its animation has painted vertices.
+the add-on with its defaults. Painted parts are red; small balls mark the animated positions of painted vertices.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""How far constraints drift in ten seconds: 1 kg that swings on a rod of 1 m, let go level, steps of 1/96 s.
+"""Measure the drift of constraints in ten seconds: 1 kg swings on a rod of 1 m from level, steps of 1/96 s.
 
     python -m benchmarks.drift [--picture]
 
 distance, rope: a block of jelly that a hard *Distance* ties to a place, and ten links of an inextensible rope with the
-weight, as bakes step them. hard: rows J v = −φ/h, linearised once a step; velocity: rows J v = 0; compliant: α of 1e-6
-m/N. And two references: symplectic, of the same α, and acceleration: the differential-algebraic equation by Runge and
-Kutta's fourth order, alone and stabilised with ω of 20/s. --picture writes docs/constraints_drift.png.
+weight, with the steps of a bake. hard: rows J v = −φ/h, linearised once a step; velocity: rows J v = 0; compliant: α of
+1e-6 m/N. And two references: symplectic, of the same α, and acceleration: the differential-algebraic equation by Runge
+and Kutta's fourth order, alone and stabilised with ω of 20/s. --picture writes docs/constraints_drift.png.
 """
 
 from __future__ import annotations

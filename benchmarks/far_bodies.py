@@ -1,10 +1,10 @@
-"""Measure what a body 50 m off that touches nothing changes: a jelly on a table, cloth on a ball, alone and beside.
+"""Measure the effect of a body 50 m away that touches nothing on a jelly on a table and on cloth on a ball.
 
     python -m benchmarks.far_bodies [--only jelly,cloth] [--frames N]
 
-Each is built by the add-on's buttons with what a new object has, and baked alone, beside a soft body, beside cloth and
-beside a rigid body. How far its vertices are from where they are alone, at any frame, and what the bake of both costs
-above the bakes of each alone, in processor seconds of the workers.
+The add-on's buttons make each with the settings of a new object. Each is baked alone, beside a soft body, beside cloth
+and beside a rigid body. Results are the largest distance of its vertices from those of the bake alone, at any frame,
+and the processor seconds of the workers that the joint bake costs more than both bakes alone.
 """
 
 from __future__ import annotations

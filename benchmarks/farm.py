@@ -1,15 +1,15 @@
-"""Measure a farm: a chunk of a bake, four wedges on two workers, a thousand rows checked and made; and how far a
-bake that goes on on other hardware is from one that stays.
+"""Measure a farm: a chunk of a bake, four wedges on two workers, a thousand rows checked and made; and the error of a
+bake that is resumed on other hardware.
 
     python -m benchmarks.farm [--small]
 
 A beam of tetrahedra is baked by `solver task simulate`, each task a process of its own with one thread. A chunk's
-overhead is what chunks take longer than one task of all frames, shared by the chunks after the first: start, restored
-state, snapshot, and a world built anew. Kernels are compiled before.
+overhead is the time of all chunks minus that of one task with all frames, divided among the chunks after the first:
+start, restored state, snapshot, and the rebuilt world. Kernels are compiled before.
 
 Other hardware is this one without its vector units: kernels compiled for any processor of its kind, the BLAS and numpy
-as on one of 2008. The seam is how far the nodes of snapshots from there on are from those of the unbroken bake, as a
-share of the beam's length.
+as on one of 2008. The seam is the distance of the nodes of later snapshots from those of the unbroken bake, relative to
+the beam's length.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Suzanne baked for the first time on a new computer: from the button *Bake* to her first frame, kernels included.
+"""Measure the first bake of Suzanne on a new computer, from *Bake* to the first frame, with compilation of kernels.
 
     python -m benchmarks.first_bake
 
-Blender's command-line handler bakes a monkey head with all defaults of *ConJac Jelly*, in a fresh process whose folder
-of compiled kernels is empty, with one core left to a window that is not there: as an artist's Blender asks for it. The
-clock starts before the scene is read and ends as the first frame after the rest pose is on the disk. The extension lies
-in a folder as its zip unpacks it, with the kernels that `make extension` compiles for the Python and platform of this
-machine (minutes, before the clock starts), or without them, as a zip for another platform comes. `again` is the second
-bake with a zip's kernels. What the extension compiles behind the window since it was switched on, which an artist has
-done by then, does not count.
+Blender's command-line handler bakes a monkey head with all defaults of *ConJac Jelly*, in a fresh process with an empty
+folder of compiled kernels, and leaves one core to a window, as an artist's Blender does. The clock starts before the
+scene is read and ends once the first frame after the rest pose is on the disk. The extension is in a folder as unpacked
+from its zip, with the kernels that `make extension` compiles for the Python and platform of this machine (minutes,
+before the clock starts), or without them, as in a zip for another platform. `again` is the second bake with a zip's
+kernels. Compilation behind the window since the extension was enabled, which has usually ended before an artist bakes,
+does not count.
 """
 
 from __future__ import annotations

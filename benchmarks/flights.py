@@ -1,16 +1,17 @@
-"""Measure jointed bodies that fly and spin: momentum of flesh on bones, a top, a nut that flips.
+"""Measure jointed bodies in flight: momentum of soft bodies on bones, a top, a nut that flips.
 
     python -m benchmarks.flights
 
-`flesh_linear` and `flesh_angular`: the share of its momentum that a soft bar between two hinged boxes, thrown to tumble
-and bend without weight, loses in a second at 1/48 s with the settings of new mechanisms (Leapfrog, *Keep Spin*);
-others stand in the details. `top_stands…`: the most that a top leans in four seconds at 1/120 s, less that at 1/1920 s,
-either way [rad]: a plate of 30 cm on a ball joint 8 cm below it, at 20 rad/s, leant by 0.2. `nut_turns…`: how far a nut
-(Dzhanibekov's) is off as it turns over within ten seconds at 1/120 s, beside SDIRK2 at 1/1920 s [s].
+`flesh_linear` and `flesh_angular`: the share of its momentum that a soft bar between two hinged boxes, thrown so that
+it tumbles and bends without weight, loses in a second at 1/48 s with the settings of new mechanisms (Leapfrog, *Keep
+Spin*); the details have other settings. `top_stands…`: the largest lean of a top in four seconds at 1/120 s, minus that
+at 1/1920 s, either way [rad]: a plate of 30 cm on a ball joint 8 cm below it, at 20 rad/s, starting at a lean of 0.2.
+`nut_turns…`: the largest error in the time at which a nut (Dzhanibekov's) flips within ten seconds at 1/120 s, relative
+to SDIRK2 at 1/1920 s [s].
 
-`top_stands_semi_implicit` is missed: Semi-Implicit Euler's top leans by .78 where it should by .28. It takes the spin's
-torque where the step starts, an error of first order: at 1/480 s it leans by .33, at 1/1920 s by .284. Mechanisms that
-spin have Leapfrog, as new ones do, whose top stands.
+`top_stands_semi_implicit` misses its goal: Semi-Implicit Euler's top leans by .78 instead of .28. It evaluates the
+torque of the spin at the start of a step, an error of first order: at 1/480 s it leans by .33, at 1/1920 s by .284.
+Spinning mechanisms use Leapfrog, as new ones do, with which the top stands.
 """
 
 from __future__ import annotations

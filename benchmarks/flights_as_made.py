@@ -1,21 +1,21 @@
-"""Momentum of ragdolls that fly and spin, with and without soft bodies on them, made by the add-on's operators.
+"""Measure momentum of ragdolls in flight, with and without soft bodies, made by the add-on's operators.
 
     python -m benchmarks.flights_as_made
 
-Armatures are made ragdolls and meshes soft bodies by the add-on's operators, follow keyframes and are let go by *Drive
-by Animation, Then Let Go*; all else is as it is by default. `flesh_linear_as_made` and `flesh_angular_as_made`: the
-share of its momentum that a soft bar, of which two bones hold an end each, loses in a second without weight at 1/48 s,
-in the job that a bake gathers; `…_alone` where it collides with nothing, so that the ragdoll stays with Leapfrog.
-`top_stands_as_made…`: the most that a top leans within four seconds at 120 frames a second of one step each, less that
-with SDIRK2 at 1/1920 s, either way [rad]: a box of 24 × 24 × 12 cm on a ball joint in the middle of its lower side, at
-25 rad/s, leant by .15. `nut_turns_as_made…`: how far a nut of two bones (Dzhanibekov's) is off as its handle points
-sideways on its ways over within eight seconds at as many frames, beside SDIRK2 at 1/1920 s [s].
+The add-on's operators make armatures ragdolls and meshes soft bodies; they follow keyframes and are released by *Drive
+by Animation, Then Let Go*, with default settings. `flesh_linear_as_made` and `flesh_angular_as_made`: the share of its
+momentum that a soft bar, of which two bones hold an end each, loses in a second without weight at 1/48 s, in the job of
+a bake; `…_alone` without collisions, so that the ragdoll keeps Leapfrog. `top_stands_as_made…`: the largest lean of a
+top within four seconds at 120 frames a second of one step each, minus that with SDIRK2 at 1/1920 s, either way [rad]: a
+box of 24 × 24 × 12 cm on a ball joint in the middle of its lower side, at 25 rad/s, starting at a lean of .15.
+`nut_turns_as_made…`: the error in the times at which the handle of a nut of two bones (Dzhanibekov's) points sideways
+during its flips within eight seconds at as many frames, relative to SDIRK2 at 1/1920 s [s].
 
-What collides brings SDIRK2 with Quick along, whose stages end early and combine rates of joints at different postures:
-.0029 of the linear and .0127 of the angular momentum went in a second. A tree of bones on which nothing outside acts in
-any stage of a step has both again at its end, by a rigid velocity (`solver/coupling/free_bones.py`).
-`top_stands_semi_implicit_as_made` is missed as in `flights`: an error of first order, which ragdolls do not have, since
-they begin with Leapfrog.
+Bodies with collisions use SDIRK2 with Quick, whose stages end early and combine joint rates at different postures:
+.0029 of the linear and .0127 of the angular momentum was lost in a second. A tree of bones without external forces in
+any stage of a step now gets both back at its end, by a rigid velocity (`solver/coupling/free_bones.py`).
+`top_stands_semi_implicit_as_made` misses its goal as in `flights`, by an error of first order, which ragdolls do not
+have, since they start with Leapfrog.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Free Turning: linearised SDIRK2 without stiffness against turning, beside the same with it and beside the default.
+"""Compare Free Turning, linearised SDIRK2 without stiffness against rotation, with the same without it and the default.
 
     python -m benchmarks.free_turning
     python -m benchmarks.free_turning --only bar,ears

@@ -1,27 +1,26 @@
-"""Whether a soft block slides, stands and brakes as Coulomb says, with what a new body has: SDIRK2, Quick, 1/48 s.
+"""Compare a soft block of a new body that slides, stands and brakes with Coulomb's law: SDIRK2, Quick, 1/48 s.
 
     python -m benchmarks.friction
 
-A block of 20 x 20 x 10 cm comes to rest on the level and is let go on a slope of 1.05 and 1.5 μ (gravity leans), and of
-.8 μ, where it should stand, on the soft ground, on a collider and on a soft slab that is held from below.
-`friction_slope` is the worst
-|acceleration - Coulomb's| / Coulomb's, `friction_stands` the fastest that a block moves which should stand, and
-`friction_brake` the worst share by which one that is thrown along the level at 1 m/s goes too far or not far enough.
-`friction_solver` is the largest difference from NEWTON-D on the slopes, of friction's own deceleration.
-`friction_let_go` is how fast a block moves on a slope of .8 μ that came to rest there, by friction that holds anything,
-before it got its own. `friction_calm_slope`, at 1.05 μ, and `friction_calm_stands` are the first two of a block whose
-wobbles lose half of their height in .03 s (*Wobble Half-Life*; a new body has .75 s).
-`friction_gained` is the largest energy that a step gains where a block of 20 and 100 kPa lands from 10 cm on the
-ground, at half-lives of 0 and .75 s and μ of 0 and .5, of what it has fallen through.
+A block of 20 x 20 x 10 cm comes to rest on the level and is released on a slope of 1.05 and 1.5 μ (gravity leans), and
+of .8 μ, where it should stand, on the soft ground, on a collider and on a soft slab supported from below.
+`friction_slope` is the worst |acceleration - Coulomb's| / Coulomb's, `friction_stands` the largest speed of a block
+that should stand, and `friction_brake` the worst relative error of the distance that a block thrown along the level at
+1 m/s slides. `friction_solver` is the largest difference from NEWTON-D on the slopes, relative to friction's own
+deceleration. `friction_let_go` is the speed of a block on a slope of .8 μ that came to rest there with unlimited
+friction, before it got its own. `friction_calm_slope`, at 1.05 μ, and `friction_calm_stands` are the first two for a
+block whose wobbles lose half of their height in .03 s (*Wobble Half-Life*; a new body has .75 s). `friction_gained` is
+the largest gain of energy in a step of a block of 20 and 100 kPa that lands from 10 cm on the ground, at half-lives of
+0 and .75 s and μ of 0 and .5, relative to the energy of the fall.
 
-What limits `friction_slope` and `friction_stands` is the softest block on another one of .6 μ. Gravity that leans at
-once makes it swing by up to twice what it bends at rest, so it slips; as it slips, friction that follows the load keeps
-its wobbles going (parts of it slide while they are light and stick while they are heavy). The viscosity of bodies that
-slide (`solver/world/sliding_damping.py`) ends that on the ground and on colliders, where blocks slid ever faster on
-slopes that hold them; a block that came to rest on the slope stands everywhere. Stages that end a hundred times tighter
-change nothing. What limits `friction_brake` is the softest block at .6 μ: it leans by a twentieth of its way as it
-brakes, and its middle swings back over its base by as much once that stands; the way is taken in that swing. With a
-viscosity from the first slip on it stopped a tenth short, and more on another block.
+The softest block on another one of .6 μ limits `friction_slope` and `friction_stands`. When gravity starts to lean, the
+block oscillates by up to twice its bending at rest, so it slips; while it slips, friction that follows the load
+sustains its wobbles (parts of it slide while they are light and stick while they are heavy). The viscosity of sliding
+bodies (`solver/world/sliding_damping.py`) stops this on the ground and on colliders, where blocks accelerated on slopes
+that hold them; a block that came to rest on the slope stands everywhere. Tolerances of stages a hundred times tighter
+change nothing. The softest block at .6 μ limits `friction_brake`: it leans by a twentieth of its path while it brakes,
+and its middle swings back over its base by as much once the base stands; this swing is the difference. With a viscosity
+from the first slip on it stopped a tenth short, and more on another block.
 """
 
 from __future__ import annotations

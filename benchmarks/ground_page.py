@@ -1,4 +1,4 @@
-"""The manual's table of what lands, docs/ground.md, from the row that benchmarks.impacts wrote last.
+"""The manual's table of landings, docs/ground.md, from the latest row of benchmarks.impacts.
 
     python -m benchmarks.ground_page          `python -m benchmarks.run --write` does so too
 """

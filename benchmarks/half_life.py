@@ -1,4 +1,4 @@
-"""Whether a Wobble Half-Life is what an artist gets, at each integrator of the front and each step.
+"""Compare half-lives of wobbles with the setting *Wobble Half-Life*, for each integrator of the front and each step.
 
 Three bodies are let go from their slowest wobble, bent by 3 % of their size: a bar between two held ends, an ear
 that is held at its foot, and a block that flies freely. A half-life of 0.75 s is asked for. What is got is how fast the

@@ -1,24 +1,24 @@
-"""Whether all that a new body lets be seen of its wobbles lives as long as its Wobble Half-Life says, at any step.
+"""Compare half-lives of all visible wobbles of a new body with its *Wobble Half-Life*, at any step.
 
     python -m benchmarks.half_life_band
     python -m benchmarks.half_life_band --only torus,fork
 
-Each mesh is made a soft body by the add-on's operator, painted where it is held, and gathered as a bake does it, all
-else as it is by default. Here its modes are found once more, where it hangs under its weight.
+The add-on's operator makes each mesh a soft body; it is pinned by paint and gathered as for a bake, with default
+settings. Its modes are computed again here, at its equilibrium under gravity.
 
-`half_life_band`: every mode between 0.5 and 12 Hz, a few let go at a time, bent by a few thousandths of the body's
-size: how far the half-life of its height, over whole swings there or back, is from what was asked at worst, at steps of
-1/24 to 1/192 s. `half_life_band_lively`: the same of *Three-Stage SDIRK*.
-`visible_new_body`: plucked by a twentieth of its size in its slowest modes at once and let go; the energy that it has
-in the modes of the band from 0.6 to 1 s after, over that of the truth, worst shape and step of a new body. The truth
-is undamped, in steps of 1/768 s of the midpoint rule, times what the half-life leaves, 4^(−t/T).
+`half_life_band`: every mode between 0.5 and 12 Hz, a few released at a time, bent by a few thousandths of the body's
+size: the worst error of the half-life of its height, over whole swings there or back, at steps of 1/24 to 1/192 s.
+`half_life_band_lively`: the same for *Three-Stage SDIRK*.
+`visible_new_body`: several of its slowest modes, plucked by a twentieth of its size at once and released; its energy in
+the modes of the band from 0.6 to 1 s after, relative to the reference, for the worst shape and step of a new body. The
+reference is undamped, in steps of 1/768 s of the midpoint rule, times the decay of the half-life, 4^(−t/T).
 
-`half_life_band` is missed by the fastest wobbles at 1/24 and 1/48 s alone; at 1/96 and 1/192 s all are within a tenth.
-SDIRK2 by itself halves 12 Hz in .24 s at 1/24 s, and 8 Hz in .74 s: no damping gives that back. At 1/48 s it takes .93
-s for 12 Hz, and as one rate is taken of all wobbles, which fits the slowest, both together are too much. Tried: a
-stiffness damping that fits the slowest (it kills the others by the square of their frequency), and a rate that lies
-between, by which a tenth of what is asked is left to the integrator. *Three-Stage SDIRK* has the whole band within the
-goal, for half as much again a step.
+Only the fastest wobbles at 1/24 and 1/48 s miss `half_life_band`; at 1/96 and 1/192 s all are within a tenth. SDIRK2
+alone halves 12 Hz in .24 s at 1/24 s, and 8 Hz in .74 s, which no damping can restore. At 1/48 s it takes .93 s for 12
+Hz, and since one damping rate, fitted to the slowest, applies to all wobbles, both together are too much. Tried: a
+stiffness damping fitted to the slowest (it damps the others by the square of their frequency), and an intermediate
+rate, which leaves a tenth of the damping to the integrator. *Three-Stage SDIRK* has the whole band within the goal, for
+half as much again a step.
 """
 
 from __future__ import annotations

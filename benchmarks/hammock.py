@@ -1,12 +1,12 @@
-"""Measure rest on a hammock of new cloth: boxes and a ball that are dropped onto it, all as it is by default.
+"""Measure boxes and a ball that come to rest on a hammock of new cloth, with default settings.
 
     python -m benchmarks.hammock
     python -m benchmarks.hammock --only box
 
-A sheet of a square metre is held at its four corners, a vertex each; a new soft body falls onto its middle from 5 cm.
-After four seconds: `hammock_speed`, how fast the fastest vertex of the body still is; `hammock_stretch`, by how much of
-its length the longest edge of the cloth is stretched, where *Stretch Limit* says 0.1; `hammock_volume`, what is left of
-the body's volume. The largest stretch of any frame stands in the details.
+A sheet of a square metre is pinned at its four corners, a vertex each; a new soft body falls onto its middle from 5 cm.
+After four seconds: `hammock_speed`, the largest speed of a vertex of the body; `hammock_stretch`, the largest relative
+stretch of an edge of the cloth, with a *Stretch Limit* of 0.1; `hammock_volume`, the remaining share of the body's
+volume. The details have the largest stretch of any frame.
 """
 
 from __future__ import annotations

@@ -1,18 +1,19 @@
-"""Measure many holds: 1,000 hard rows on the dragon, 100 strands that touch, and the filtered gradients of rows.
+"""Measure many constraints: 1,000 hard rows on the dragon, 100 strands in contact, and filtered gradients of rows.
 
     python -m benchmarks.holds rows|strands|gradients
 
-rows: one ball constraint holds 334 points of the dragon's skin, three hard rows each, at places that do not move;
-Vanilla FEM, Backward Euler by NEWTON-D, thread milliseconds by turns, medians; and how far the points are off at the
-end. Points that are nodes are no unknowns of a step (mass modification), which is beside one of the dragon with these
-nodes pinned, so that both move alike. Points within faces of the skin, of three nodes each, keep their rows: beside the
-dragon without them, which has as many unknowns and swings, so that it is the time of an iteration that compares, all of
-a step over its factors.
-strands: 100 ropes of 50 nodes, pinned at their upper ends, fall from aslant and swing through each other's places with
-*Collisions*; thread milliseconds a step, median and mean of half a second.
-gradients: rows of single nodes out of the unknowns (`mass_modification`), by filtered conjugate gradients to 1e-6,
-beside CHOLMOD's factor of the matrix without these unknowns and its solution, of one step of grids of 98 thousand and
-of a million tetrahedra. `analysed_s` is what finding the factor's pattern takes, once a bake, and counts in neither.
+rows: one ball constraint holds 334 points of the dragon's skin at fixed positions, with three hard rows each; Vanilla
+FEM, Backward Euler by NEWTON-D, thread milliseconds in turns, medians; and the distance of the points from their
+positions at the end. Points at nodes leave the unknowns of a step (mass modification), so this is compared with a
+dragon on which these nodes are pinned, as both move alike. Points within faces of the skin, of three nodes each, keep
+their rows. They are compared with the dragon without them, which has as many unknowns and oscillates, so the time of an
+iteration is compared: that of a step divided by its factors.
+strands: 100 ropes of 50 nodes, pinned at their upper ends, fall from aslant and swing through each other's positions
+with *Collisions*; thread milliseconds a step, median and mean of half a second.
+gradients: rows of single nodes removed from the unknowns (`mass_modification`), by filtered conjugate gradients to
+1e-6, compared with CHOLMOD's factor of the matrix without these unknowns and its solution, of one step of grids of 98
+thousand and of a million tetrahedra. `analysed_s` is the time of the factor's symbolic analysis, once a bake, and
+counts in neither.
 """
 
 from __future__ import annotations

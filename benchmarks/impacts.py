@@ -1,11 +1,11 @@
-"""Whether impacts look right: what is dropped and what stops, with the settings of a new soft body.
+"""Measure artefacts of impacts: dropped and suddenly stopped bodies, with the settings of a new soft body.
 
-A ball, a cube, a torus and Suzanne of 0.2, 1 and 2 m fall by one metre on a ground, and a bar whose end is carried at
-3 m/s stops at once. `drop_stretch` is the longest edge, as a share of its length at rest, over what the same scene has
-with every stage solved to 1e-6, same step. `drop_spin_deg` is by how much the best-fit rotation of a symmetric body,
-the ball, the cube and the torus, leaves the upright; `drop_spin_conjac_deg` is the same with ConJac and eight spots
-where *Suggest* finds them. `drop_sink` is how deep a body stands in the ground once it rests, as a share of its height.
-Meshes of all but Suzanne mirror themselves: else the mesh turns what lands.
+A ball, a cube, a torus and Suzanne of 0.2, 1 and 2 m fall by one metre onto a ground, and a bar whose end moves at
+3 m/s stops at once. `drop_stretch` is the longest edge, relative to its rest length, divided by that of the same scene
+with every stage solved to 1e-6, at the same step. `drop_spin_deg` is the deviation of the best-fit rotation of a
+symmetric body, the ball, the cube and the torus, from the upright; `drop_spin_conjac_deg` is the same for ConJac with
+eight spots where *Suggest* finds them. `drop_sink` is the depth of a body in the ground once it rests, relative to its
+height. Meshes of all but Suzanne are mirror symmetric, since otherwise the mesh itself rotates the landing body.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""How much of a bake's time the interpreter holds: the share in which some thread has Python's lock.
+"""Measure the share of a bake during which a thread holds Python's lock.
 
     python -m benchmarks.interpreter
 
-Scenes of `benchmarks.cores` on one thread, as they are there, after one run that is not looked at. A compiled loop on a
-thread of its own, which never asks for the lock, looks every so often whether some thread has it. So kernels that let
-go of it count as outside; lines of Python, and calls of numpy and scipy that keep it, as inside: no second thread can
-do any of these meanwhile.
+Scenes of `benchmarks.cores` on one thread, as they are there, after an unmeasured run. A compiled loop on a thread of
+its own, which never takes the lock, samples whether another thread holds it. Kernels that release the lock count as
+outside; Python code, and calls of numpy and scipy that keep it, as inside: no second thread can do any of these
+meanwhile.
 """
 
 from __future__ import annotations

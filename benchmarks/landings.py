@@ -1,34 +1,34 @@
-"""Whether how high a new body bounces depends on the height that it is dropped from, and on the step.
+"""Measure how much the bounce of a new body depends on the drop height and on the time step.
 
     python -m benchmarks.landings cube
 
 The mesh of a part is made a soft body by the add-on's operator, raised to eight heights, and baked by its operator,
-all else as it is by default; "grid" has the mesher *Grid* with four cells a side besides. It lands on the ground, on an
-obstacle that stands there, or on a body of its kind that lies on the ground. A bounce is how far its middle comes up
-again within twelve frames after its lowest place, as a share of what it has fallen.
+with default settings; "grid" has the mesher *Grid* with four cells a side as well. It lands on the ground, on an
+obstacle there, or on a body of its kind that lies on the ground. The bounce is the height that its middle regains
+within twelve frames after its lowest position, relative to its fall.
 
-`bounce_spread`: the largest bounce less the smallest, over the mean. `bounce_mean`: how far the mean is from that of
-some of the heights in steps of 1/768 s. `bounce_off_own_truth`: how far the bounce from one of those heights is from
-that in steps of 1/768 s from there, at worst. What tips over as it lands has another bounce from another height, and
-only this tells luck from that.
+`bounce_spread`: the largest bounce minus the smallest, relative to the mean. `bounce_mean`: the deviation of the mean
+from that of some of the heights in steps of 1/768 s. `bounce_off_own_truth`: the largest deviation of the bounce from
+one of those heights from that in steps of 1/768 s from the same height. A body that tips over while it lands has
+different bounces from different heights, and only this measure separates these from artefacts of the step.
 
-Steps are cut where a body lands on the ground, or on what stands still. Where two bodies meet they are not: two grid
-cubes that meet in flight part as fast within .03 wherever in a step they meet, with .61 of their speed in steps of 1/48
-s and .69 in steps of 1/384 s (`tests/scenes/test_landings.py`).
+Steps are cut where a body lands on the ground, or on a static object. Where two bodies meet they are not: two grid
+cubes that meet in flight part with equal speed within .03 wherever in a step they meet, with .61 of their speed in
+steps of 1/48 s and .69 in steps of 1/384 s (`tests/scenes/test_landings.py`).
 
 A body that lies on the ground and is pushed by another one counts as landing too. Cubes of three cells an edge that
-land on a lying one come up by .532 of their fall in steps of 1/768 s, and at 1/48 s, from three heights, by .541 to
-.555. Without that rule they come up by .565 to .589, where it leaves out bodies that others push at both ends of a step
-by .567 to .593, and where these may change their velocities by three times as much by .551 to .567.
+land on a lying one regain .532 of their fall in steps of 1/768 s, and at 1/48 s, from three heights, .541 to .555.
+Without that rule they regain .565 to .589, if it excludes bodies that others push at both ends of a step .567 to .593,
+and if these may change their velocities by three times as much .551 to .567.
 
-`bounce_spread` of Suzanne is missed, and that is no luck of the step: she tips over as she lands, and comes up with
-another side first from 55 cm on. In steps of 1/768 s too she comes up by .40 of her fall from one of these heights
-and by .22 from the other, as in whole steps (.40 and .21), so `bounce_off_own_truth` holds, at other heights too
-(`tests/addon/test_bounces.py`). Whether steps are cut changes her bounces by .001: what that resolves is a flat side
-that touches all at once.
+Suzanne misses `bounce_spread`, and not because of the step: she tips over while she lands, and from 55 cm on bounces
+off another side. In steps of 1/768 s too she regains .40 of her fall from one of these heights and .22 from the other,
+as in whole steps (.40 and .21), so `bounce_off_own_truth` meets its goal, at other heights too
+(`tests/addon/test_bounces.py`). Cutting steps changes her bounces by .001: it resolves a flat side that touches all at
+once.
 
-That of the L-shaped bar is at its goal, on either side of it by the viscosity that bodies have while they slide
-(`solver/world/sliding_damping.py`): it lands on one foot and slides as it tips.
+The L-shaped bar is at its goal, on either side of it depending on the viscosity of sliding bodies
+(`solver/world/sliding_damping.py`): it lands on one foot and slides while it tips.
 """
 
 from __future__ import annotations

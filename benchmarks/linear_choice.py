@@ -1,16 +1,16 @@
-"""Which linear solver is quicker for what, and where: the table by which *Automatic* chooses.
+"""Compare linear solvers by scene and thread count: the table by which *Automatic* chooses.
 
     python -m benchmarks.linear_choice PART       linearised: one solve a step; quick and newton_d: stages of SDIRK2 by
                                                   these stage solvers
-    python -m benchmarks.linear_choice --table    writes solver/linear/quickest.json from the rows that are kept
+    python -m benchmarks.linear_choice --table    writes solver/linear/quickest.json from the present rows
 
-A body is let go from a lean, on bars of 6 tetrahedra a cell that are twice as long as wide and on the dragon, Vanilla
-and ConJac with ten dynamic nodes. CHOLMOD and Mixed Precision go through the same steps in turns, on one thread and on
-two; what stands in the table is the shortest of three runs, in milliseconds a step of the thread that asks the others:
-what it waits for them is not in it, and where other programs keep them from helping it does their part as well.
+A body is released from a lean, on bars of 6 tetrahedra a cell that are twice as long as wide and on the dragon, Vanilla
+and ConJac with ten dynamic nodes. CHOLMOD and Mixed Precision take the same steps in turns, on one thread and on two;
+the table has the shortest of three runs, in milliseconds a step of the main thread: its waiting time does not count,
+and if other programs keep the helpers busy it does their part as well.
 
-`automatic_over_quickest` is what *Automatic* takes over the quicker of both, at worst: what it loses by choosing
-equally for any number of threads, so that a bake's bytes do not depend on the machine's cores.
+`automatic_over_quickest` is the worst time of *Automatic* relative to the quicker of both: the loss by a choice that is
+the same for any number of threads, so that a bake's bytes do not depend on the machine's cores.
 """
 
 from __future__ import annotations

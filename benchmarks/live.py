@@ -1,10 +1,10 @@
-"""Measure the price and pace of a body that is played live, through the add-on with every default on.
+"""Measure cost and pace of a body in Play Live, through the add-on with its defaults.
 
     python -m benchmarks.live
 
-Suzanne, subdivided to 31,000 vertices, falls onto the ground and is pulled at an ear. A redraw is all that the add-on
-does when a frame has come: it reads the memory that both share, brings the places to the object, writes them where the
-modifier reads them, and tags the object. Blender's own evaluation is told apart. A step is told in processor time.
+Suzanne, subdivided to 31,000 vertices, falls onto the ground and is pulled at an ear. A redraw is the add-on's work for
+a new frame: it reads the shared memory, transforms the positions to the object, writes them where the modifier reads
+them, and tags the object. Blender's own evaluation is given separately. A step is given in processor time.
 """
 
 from __future__ import annotations

@@ -1,15 +1,16 @@
-"""How far what is played live is from what is baked: frequency, half-life and rest shape, with every default on.
+"""Compare Play Live with bakes: frequency, half-life and rest shape, with default settings.
 
     python -m benchmarks.live_agrees
 
-Shapes that nobody tuned on hang from a pinned side, are let go at rest and swing about how they sag. What a new body is
-baked with, and what Play Live moves before anything was tetrahedralized, from the same start. The swing is the move
-along the sag, mean over vertices, in which a wobble that dies out is fitted; the rest shape is the last second's mean.
+Shapes that were not used for tuning hang from a pinned side, are released at rest and swing about their sag. Compared
+are the bake of a new body and Play Live before any tetrahedralization, from the same start. The swing is the
+displacement along the sag, mean over vertices, to which a decaying wobble is fitted; the rest shape is the mean of the
+last second.
 
-In cells frequency was off by 5.7 % and rest by 2.4 %: Suzanne hangs by an ear that is about two cells thick, and more
-cells did not help her steadily, while a torus has fewer tetrahedra in its bake than cells and is stiffer there than
-finer ones are. Now live bodies are filled by the mesher of the bake with the same length of edges, which stops as soon
-as nothing is a sliver: both meshes are too stiff by about as much. What is left is what eigenmodes leave out.
+With cells, frequency was off by 5.7 % and rest by 2.4 %: Suzanne hangs by an ear that is about two cells thick, and
+more cells did not help her steadily, while a torus has fewer tetrahedra in its bake than cells and is stiffer there
+than finer ones are. Now the bake's mesher fills live bodies with the same edge length and stops once there are no
+slivers: both meshes are too stiff by about as much. The remaining difference is due to the truncation of eigenmodes.
 """
 
 from __future__ import annotations

@@ -1,25 +1,25 @@
-"""How many frames a second come where larger scenes are played live, through the add-on with every default on.
+"""Measure frames per second of larger scenes in Play Live, through the add-on with its defaults.
 
     python -m benchmarks.live_scenes
 
-A ragdoll that is let go on stairs, KLANN's legs, the two scenes of the gallery without *Sharp Edges* that bake slowest,
-and a cloth of 64 × 64 cells that falls on a ball. Each is played for SECONDS of the clock from its first frame on. A
-frame counts when the add-on has shown it; a pace below 1 is what the window says as ×0.6, and where one of the gallery
-does not come to its frames that has to be said. One that has not begun in LIMIT seconds has none.
+A ragdoll that is released on stairs, KLANN's legs, the two scenes of the gallery without *Sharp Edges* that bake
+slowest, and a cloth of 64 × 64 cells that falls on a ball. Each plays for SECONDS of the clock from its first frame on.
+A frame counts when the add-on has shown it; the window displays a pace below 1 as ×0.6, and a scene of the gallery that
+does not reach its frames must show it. A scene that has not started within LIMIT seconds has no result.
 
 Blender's cloth moves the same sheet in the same run: its modifier without self-collision, which is its default, and its
-node cloth where CONJAC_BPY53 names a Python that has it, as of `peers_cloth`. Compared are seconds of the same fall
-that are simulated in one of the clock's, without the first frame: our longest step is a frame of the scene, a
-twenty-fourth of a second, and so is theirs. What is played waits for the clock and is never faster than 1, so ours is
-stepped as the window's worker steps it, without a wait, before and after theirs. Rapier's soft bodies are in `peers`.
+node cloth if CONJAC_BPY53 names a Python that has it, as in `peers_cloth`. Compared are simulated seconds of the same
+fall per second of the clock, without the first frame: our longest step is a frame of the scene, a twenty-fourth of a
+second, and so is theirs. Play Live waits for the clock and is never faster than 1, so ours is stepped as the window's
+worker does, without waiting, before and after theirs. Rapier's soft bodies are in `peers`.
 
-What limits them: soft bodies that touch cloth, ropes or mechanisms are moved by the bake's own solver, whose contact
-potential is solved to its end. Cloth by itself is moved by projective dynamics, with self-collision, which the node
-cloth has not. A fifth of a step goes into measuring elements, a fifth into planes of colliders, a seventh into solves,
-a seventh into the factor (some 1,200 diagonals change in a step, too many to update it), a tenth into its own layers.
-Tried: beginning with the last acceleration and ending by a tolerance, which changed nothing, as eight iterations leave
-more than either sees; and two threads, as kernels are too short to wake one. Mechanisms are bounded by their step, a
-seventy-second of a second at most, and where they touch by what it costs.
+Limits: soft bodies in contact with cloth, ropes or mechanisms are moved by the bake's own solver, which solves the
+contact potential to its minimum. Cloth alone is moved by projective dynamics, with self-collision, which the node cloth
+does not have. A fifth of a step goes into measuring elements, a fifth into planes of colliders, a seventh into solves,
+a seventh into the factor (some 1,200 diagonals change in a step, too many to update it), a tenth into self-contact.
+Tried: starting from the last acceleration and a stopping tolerance, which changed nothing, as eight iterations leave
+larger errors; and two threads, as kernels are too short to wake one. Mechanisms are limited by their step, a
+seventy-second of a second at most, and in contact by its cost.
 """
 
 from __future__ import annotations

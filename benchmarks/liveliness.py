@@ -1,4 +1,4 @@
-"""How lively a soft beam stays: potential energy against time for eight integrators (Ascher et al., Fig. 6).
+"""Measure the liveliness of a soft beam: potential energy over time of eight integrators (Ascher et al., Fig. 6).
 
 32 x 4 x 4 cells of five tetrahedra, 0.32 x 0.04 x 0.04 m, E = 1e5, ν = 0.4, 1000 kg/m³, stable Neo-Hookean, both ends
 fixed; it starts straight and gravity pulls it down. Steps of 1/100 s, 4 s. Size, density, step and time are ours. The

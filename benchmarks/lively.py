@@ -1,26 +1,26 @@
-"""Measure how much visible motion is kept, and its price: method, integrator and step against truth.
+"""Measure the visible motion that is preserved, and its cost, by method, integrator and step, relative to a reference.
 
     python -m benchmarks.lively                       all scenes and claims, a quarter of an hour
     python -m benchmarks.lively --only bar,ears       some scenes, without claims and pictures
 
-Soft bodies (`lively_scenes`): TWIST's bar plucked, HETERO's bar plucked, the dragon pulled gently, a head with ears
-that nods, a jelly cube that is dropped. Kept is the visible energy from 0.6 to 1 s after they are let go, of the cube
-the height of its bounce, as a share of the truth; `wobble` is the same of what else moves in the cube at its top.
-Mechanisms (`swing`): a pendulum and a chain of ten hinges, let go level; kept is their energy from 0.6 to 1 s above
-that of hanging, as a share of the start's, which frictionless hinges keep whole. Cost is the thread's own processor
-seconds for a second of motion, one thread, the median of runs until they add up to a second.
-`default_over_cheapest_half` is what the default of a new body costs over the cheapest setting that keeps at least half
-of the truth, in the worst scene: at the same step, and `default_over_cheapest_half_any_step` at any. Draws
-docs/lively_SCENE.png and writes which settings stand on each front into docs/integrators.md.
+Soft bodies (`lively_scenes`): TWIST's bar plucked, HETERO's bar plucked, the dragon pulled gently, a nodding head with
+ears, a dropped jelly cube. Kept is the visible energy from 0.6 to 1 s after the release, for the cube the height of its
+bounce, relative to the reference; `wobble` is the same for the other motion at the cube's highest point. Mechanisms
+(`swing`): a pendulum and a chain of ten hinges, released level; kept is their energy from 0.6 to 1 s above that of
+hanging, relative to the start, which frictionless hinges conserve. Cost is the thread's own processor seconds for a
+second of motion, one thread, the median of runs until they add up to a second. `default_over_cheapest_half` is the cost
+of the default of a new body relative to the cheapest setting that keeps at least half, in the worst scene: at the same
+step, and `default_over_cheapest_half_any_step` at any. Draws docs/lively_SCENE.png and writes the settings of each
+Pareto front into docs/integrators.md.
 
-The dragon is chaotic: a nudge of a micrometre changes what the default keeps from .36 to .66 of the truth, as it swings
-so far that stages which end by what shows lead neighbouring motions apart within a tenth of a second. So what it keeps
-by default is a mean over eight starts that differ by as much (.53, standard error .05), and its row says the least and
-the most of them; other settings of it are single runs, and as much luck, and so may its truth be, which is one run of
-five minutes (`lively_scenes --nudged` adds others).
+The dragon is chaotic: a perturbation of a micrometre changes the result of the default from .36 to .66 of the
+reference, since it swings so far that stages with early stopping separate neighbouring motions within a tenth of a
+second. Its default is therefore a mean over eight starts with such differences (.53, standard error .05), and its row
+has the smallest and the largest; its other settings are single runs, equally subject to chance, and so may the
+reference be, a single run of five minutes (`lively_scenes --nudged` adds others).
 
-Left out for time: solved stages and ConJac's linearised SDIRK2 on HETERO and the dragon. ConJac solved to its root
-stands beside the bar alone, at the two steps of `conjac_over_exact`.
+Omitted for time: solved stages and ConJac's linearised SDIRK2 on HETERO and the dragon. ConJac solved to its root is
+only measured on the bar, at the two steps of `conjac_over_exact`.
 """
 
 from __future__ import annotations

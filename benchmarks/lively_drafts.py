@@ -1,4 +1,4 @@
-"""Measure the visible motion that drafts keep, and its price, on scenes of `lively`, beside its truths.
+"""Measure the visible motion that drafts preserve, and its cost, on scenes of `lively`, relative to its references.
 
 Kept is the visible energy from 0.6 to 1 s after a body is let go, as a share of the truth, and cost the processor
 seconds of a second of motion, as in `benchmarks.lively`. Subspace has its 16 weights, points as it finds them and four

@@ -1,7 +1,7 @@
-"""Draw benchmarks.lively for docs/integrators.md: a picture a scene, and which settings stand on its front.
+"""Draw benchmarks.lively for docs/integrators.md: a picture for each scene, and the settings on its Pareto front.
 
-In a picture cost stands against what is kept, one colour a setting, one marker a step; the front is drawn. What keeps
-far more than there was stands at the upper edge, with its number.
+A picture shows cost over preserved motion, one colour a setting, one marker a step, and the front. Settings that gain
+far more energy than there was are at the upper edge, with their number.
 """
 
 from __future__ import annotations

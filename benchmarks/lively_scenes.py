@@ -1,13 +1,13 @@
-"""Scenes of `benchmarks.lively`: what is visible of each, and the truth beside it.
+"""Scenes of `benchmarks.lively`: the visible energy of each, and the reference solution.
 
     python -m benchmarks.lively_scenes NAME … [--check | --nudged N]
                                             writes benchmarks/scenes/references/lively_NAME.json
 
-A truth takes minutes, so it is stored, with the scene's hash, the commit and the machine; `stored_truth` refuses one of
-another scene. --check takes twice the step and writes what it finds beside it: how far the truth is to be believed.
---nudged takes the N-th of the starts that differ by a micrometre and writes that beside it too: where such a nudge
-changes what is found, one run is luck, and the mean of all these truths is the truth. A pendulum and a chain keep all
-of their energy, by themselves.
+A reference takes minutes, so it is stored, with the scene's hash, the commit and the machine; `stored_truth` refuses
+that of another scene. --check uses twice the step and stores the result as well, which estimates the reference's error.
+--nudged uses the N-th of the starts that differ by a micrometre and stores that as well: where such a difference
+matters, one run is chance, and the mean of all is the reference. A pendulum and a chain conserve their energy and need
+no reference.
 """
 
 from __future__ import annotations

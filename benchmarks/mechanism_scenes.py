@@ -1,4 +1,4 @@
-"""Scenes of jointed bodies from the dissertation that are no duels: CHAIN and BIPED.
+"""Scenes of jointed bodies from the dissertation that compare no programs: CHAIN and BIPED.
 
     python -m benchmarks.mechanism_scenes chain
 

@@ -1,4 +1,4 @@
-"""Folder in which benchmarks find the scanned meshes that they measure on and that this repository may not ship."""
+"""Folder in which benchmarks look for scanned meshes that this repository may not distribute."""
 
 from __future__ import annotations
 

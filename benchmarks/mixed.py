@@ -1,20 +1,20 @@
-"""Mixed finite elements as a stage solver beside the default and beside Newton's method cut short.
+"""Compare mixed finite elements as a stage solver with the default and with truncated Newton.
 
     python -m benchmarks.mixed                          all of it
     python -m benchmarks.mixed --only bar,hetero        some scenes of `lively` alone, no claims
 
-`hinge`: two blocks of 1e9 Pa with one of 1e5 Pa between them, 72 tetrahedra, let go level from a wall, Backward Euler
-at 1/60 s for half a second. How far the tip is from where solved stages have it, as a share of the largest drop, by
-iterations of a stage of both methods. Newton's is that on projected stiffness with a line search.
-`iterations`: of a step of that swing, on average and at most, until the Newton decrement is a thousandth of the first,
-for blocks as stiff as the hinge, a thousand and a hundred thousand times as stiff (fig. 9 of the paper).
-What limits `fewer_iterations`, ten times as few, is the least that can be counted: the decrement is that of the move
-that an iteration begins with, so two mixed ones are seen to be enough in the third, and Newton's method takes eleven at
-most in steps as short as these. In steps of 1/15 s, from a bend, it takes dozens: that is `subspace.stiffness`.
-`over_energy`: a bar let go where it is pulled to 1.6 times its length and twisted by 2 rad, SDIRK2 at 1/24 to 1/96 s:
-the largest energy of a step over that at the start, with the guard and without it.
-Scenes of `lively`: what is kept of the truth and what it costs, as there, of the default and of Mixed with one and two
-iterations; `factors` are those of a step, `redone` the stages that the guard left to Newton's method.
+`hinge`: two blocks of 1e9 Pa with one of 1e5 Pa between them, 72 tetrahedra, released level from a wall, Backward Euler
+at 1/60 s for half a second. The error of the tip relative to solved stages, divided by the largest drop, by iterations
+of a stage of both methods. Newton's has projected stiffness with a line search.
+`iterations`: of a step of that swing, mean and maximum, until the Newton decrement is a thousandth of the first, for
+blocks as stiff as the hinge, a thousand and a hundred thousand times as stiff (fig. 9 of the paper).
+`fewer_iterations`, a factor of ten, is limited by the smallest count: the decrement is that of the step with which an
+iteration begins, so two mixed ones are known to suffice in the third, and Newton's method takes eleven at most in steps
+as short as these. In steps of 1/15 s, from a bend, it takes dozens: that is `subspace.stiffness`.
+`over_energy`: a bar released where it is pulled to 1.6 times its length and twisted by 2 rad, SDIRK2 at 1/24 to 1/96 s:
+the largest energy of a step relative to the initial one, with and without the guard.
+Scenes of `lively`: preserved motion and cost, as there, of the default and of Mixed with one and two iterations;
+`factors` are those of a step, `redone` the stages that the guard left to Newton's method.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Stage solvers on the BAR of the dissertation's ch. 5: how often each iterates and factors, and how long it takes.
+"""Compare stage solvers on the BAR of the dissertation's ch. 5: iterations, factors and time.
 
     python -m benchmarks.newton                      NEWTON-D, NEWTON-L0 and QLB: what the claims need, 4 to 5 minutes
     python -m benchmarks.newton --all                every stage solver, and variants of how a factor is kept

@@ -1,10 +1,10 @@
-"""How far below the ground what lands on it is drawn, through the add-on with every default on.
+"""Measure how far bodies are drawn below the ground on which they land, through the add-on with its defaults.
 
     python -m benchmarks.on_ground shapes|smooth|bunny|dragon
 
-Shapes of 40 cm, a smooth monkey, and the scanned bunny or dragon at that size fall by 25 cm onto the ground that a new
-body has. Every frame of a second counts. Beside it how far above the ground the lowest vertex stands in the last frame.
-Meshes that take minutes are parts of their own, so that each has a row as soon as it is measured.
+Shapes of 40 cm, a smooth monkey, and the scanned bunny or dragon at that size fall by 25 cm onto the ground of a new
+body. Every frame of a second counts. The height of the lowest vertex above the ground in the last frame is given as
+well. Meshes that take minutes are separate parts, so that each has a row as soon as it is measured.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Dynamic patches beside single nodes: what of TWIST's plucked bar they keep, and what a step costs.
+"""Compare dynamic patches with single nodes on TWIST's plucked bar: motion that is preserved, and cost of a step.
 
-Four spots stand at the corners of the bar's middle, or along its axis; each moves by the node in its middle, or by the
-mean of the nodes within 22 or 30 mm, or turning and stretching too. Kept is the visible energy (`scenes.plucked`) in
-the first tenth of a second and from 0.6 to 1 s, as a share of what the trapezoidal rule finds at 1/2000 s with all
-nodes. Milliseconds of a step are the thread's own, on one thread.
+Four spots are at the corners of the bar's middle, or along its axis; each moves with the node in its middle, or with
+the mean of the nodes within 22 or 30 mm, or with rotation and stretch as well. Kept is the visible energy
+(`scenes.plucked`) in the first tenth of a second and from 0.6 to 1 s, relative to the trapezoidal rule at 1/2000 s with
+all nodes. Milliseconds of a step are the thread's own, on one thread.
 """
 
 from __future__ import annotations

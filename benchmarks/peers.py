@@ -1,23 +1,23 @@
-"""Fifty ducks in a crate beside Newton's vertex block descent, MuJoCo's flexes and Rapier's soft bodies: what a step
-costs, how far it is solved, and how deep bodies are in each other.
+"""Compare fifty ducks in a crate with Newton's vertex block descent, MuJoCo's flexes and Rapier's soft bodies: cost of
+a step, convergence, and penetration.
 
 All start from one state, in which ours has let the ducks fall on each other (24 steps of 1/100 s by Quick), with the
-same tetrahedra, masses, moduli, friction and step, on one thread of the processor. Two ways to be far off are measured
-for each by one ruler. `changes`: how far from its own places with FINE iterations (of ours NEWTON-D's) the first step
-ends, over the largest move of that step: below CONVERGED a program has converged, and only then its time is compared.
+same tetrahedra, masses, moduli, friction and step, on one thread of the processor. Two errors are measured alike for
+each. `changes`: the distance of the first step's end from that with FINE iterations (of ours NEWTON-D's), relative to
+the largest displacement of that step: below CONVERGED a program has converged, and only then its time is compared.
 `depth`: the deepest node of a duck in another duck or out of the crate after any step, and whether any edge goes
 through any face, by ipctk's exact test.
 
-Newton has contact springs of STIFFNESS and bounds each move so that surfaces that are apart stay so; MuJoCo has soft
-constraints and takes one linearised step, St. Venant-Kirchhoff's material; Rapier takes substeps, one for each of its
-iterations, in which Neo-Hookean tetrahedra go implicitly and contacts are soft constraints that it relaxes. None is
-ours, and all are in a Python of their own, so that nothing of them comes into ConJac's:
+Newton has contact springs of STIFFNESS and bounds displacements so that separate surfaces remain so; MuJoCo has soft
+constraints and takes one linearised step, with St. Venant-Kirchhoff's material; Rapier takes substeps, one for each of
+its iterations, with implicit Neo-Hookean tetrahedra and soft contact constraints that it relaxes. None is ours, and all
+are in a Python of their own, so that nothing of them enters ConJac's:
 
     python3.11 -m venv build/peers
     build/peers/bin/pip install newton==1.8.0 warp-lang==1.19.0 mujoco==4.0.0 rapier3d==0.36.1
 
-CONJAC_PEERS names another Python that has them. A program that is absent is told in the row and not compared. Newton
-compiles for minutes when it first runs.
+CONJAC_PEERS names another Python that has them. The row names a missing program, which is not compared. Newton compiles
+for minutes at its first run.
 """
 
 from __future__ import annotations

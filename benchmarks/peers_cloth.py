@@ -1,19 +1,19 @@
-"""A sheet of cloth that falls on a box, beside Blender's node cloth: what a frame costs, and how true it is.
+"""Compare cloth that falls on a box with Blender's node cloth: cost of a frame, and accuracy.
 
     python -m benchmarks.peers_cloth
 
 The sheet of `prices.drape` with CELLS² squares, 48 frames at 24 a second, each with its own defaults. `ms` is processor
-milliseconds of a frame, the mean of all; `crosses` the frames in which an edge goes through a face of sheet or box, by
-ipctk's exact test; `depth_mm` how deep the deepest vertex is in the box, `stretch` the longest edge over its rest
-length, in any frame. `changes` is convergence: how far frame COMPARED ends from its own places with FINE times the
-constraint steps (of ours, with a tenth of *Edge Left*), over the largest move until then.
+milliseconds of a frame, the mean of all; `crosses` the number of frames in which an edge goes through a face of sheet
+or box, by ipctk's exact test; `depth_mm` the depth of the deepest vertex in the box, `stretch` the longest edge
+relative to its rest length, in any frame. `changes` measures convergence: the distance of frame COMPARED from that with
+FINE times the constraint steps (of ours, with a tenth of *Edge Left*), relative to the largest displacement until then.
 
-*Cloth Dynamics* ships with Blender 5.3, and 5.2.3 has it too, in a Python of its own, so that nothing of it comes into
+*Cloth Dynamics* ships with Blender 5.3, and 5.2.3 has it too, in a Python of its own, so that nothing of it enters
 ConJac's:
 
     python3.13 -m venv build/peers53 && build/peers53/bin/pip install bpy==5.3.0
 
-CONJAC_BPY53 names another Python that has it. Where it is absent the row says so. Rapier's soft bodies are in `peers`.
+CONJAC_BPY53 names another Python that has it. If it is missing, the row says so. Rapier's soft bodies are in `peers`.
 """
 
 from __future__ import annotations

@@ -1,41 +1,41 @@
-"""Measure violent motion and impacts as artists meet them, all settings those of a new body.
+"""Measure violent motion and impacts with the settings of new bodies, as artists use them.
 
     python -m benchmarks.prices PART
 
 `violent`: the dragon, plucked, SDIRK2 by Quick at 1/48 s: seconds of one thread for a simulated second. While it moves
-most a stage takes 2 factors, 10 iterations and 18 evaluations: 53, 6 and 4 ms each, of which filling and gathering the
-matrix is a third, and elements and their sums over nodes are nearly all of an evaluation. What was tried is in
-docs/integrators.md, "What a violent step costs".
+most, a stage takes 2 factors, 10 iterations and 18 evaluations: 53, 6 and 4 ms each, of which assembly of the matrix is
+a third, and elements and their sums over nodes are nearly all of an evaluation. docs/integrators.md, "What a violent
+step costs", lists what was tried.
 `drape`: a sheet of 1 m² with 10,201 vertices that falls 5 cm onto a box half as wide, 48 frames at 24 a second in steps
-of 1/96 s. `drape_10k_s` is seconds of one thread for a frame, the mean of frames 4 to 13 in which it lands; beside it
-what these cost over the last ten, the largest stretch of an edge in any frame, and frames in which a face is crossed,
-by ipctk's exact test. A step costs some 80 ms for each factor with the assembly before it, and 20 ms for each solve
-with the evaluation after it. A stage that buckles all over took 30 to 77 iterations and 11 to 30 factors: it went on
-until the worst of 30,000 edges was at rest, by steps of a millionth of its energy. Now it ends where the root mean
-square of all edges is (`ContactIterations.usual`): a frame of four steps takes 16 to 41 iterations, 13 to 39 factors,
-where it took 159 to 251 and 60 to 97. The mean height of the sheet is a tenth of a millimetre from that of stages that
-are solved three times as far. What is left are impacts, in which some seven iterations find what meets what, and folds
-that flip. Both diagonals of quads and groups of bodies have no part in this: the sheet has no quads and is one body.
-Two fifths of a landing frame went into friction's iterations, 20 a stage and up to three factors: they asked for less
-work than a fold beside the box leaves, while at the nodes that friction acts on a hundredth of it was left. They look
-at these nodes now, and take three. Of frames 6 and 7 are then 59 % Newton's iterations, 22 % a stage's two starts, of
-which the better one is taken, and 9 % friction; by kinds of work 25 % numeric factors, 15 % their assembly, 21 % the
-search for near pairs, 11 % collision times, 8 % solves. The goal of 1.2 s would be three factors a step, which the last
-frames take. Two of these three lower the stage's energy by half a hundredth and less: what is left then is below what
-the stop asks for, the root mean square of edges is not. Tried: going on with the last factor while its direction
-strains edges half as much as the step before: as many factors, since on an old factor a thousandth of the energy has to
-be left, and where more is admitted a stage ends four times as far from the root as the old factor says. Three lists of
-near pairs instead of two: a third of all lists are not made anew, and a fiftieth of the time is saved, as what is kept
-is searched in parts.
+of 1/96 s. `drape_10k_s` is seconds of one thread for a frame, the mean of frames 4 to 13 in which it lands; also given
+are the cost of these relative to the last ten, the largest stretch of an edge in any frame, and frames in which a face
+is crossed, by ipctk's exact test. A step costs some 80 ms for each factor with the assembly before it, and 20 ms for
+each solve with the evaluation after it. A stage that buckles everywhere took 30 to 77 iterations and 11 to 30 factors:
+it continued until the worst of 30,000 edges was at rest, by steps of a millionth of its energy. Now it ends when the
+root mean square of all edges is at rest (`ContactIterations.usual`): a frame of four steps takes 16 to 41 iterations,
+13 to 39 factors, where it took 159 to 251 and 60 to 97. The mean height of the sheet is a tenth of a millimetre from
+that of stages with a tolerance three times as tight. The rest are impacts, in which some seven iterations detect the
+pairs, and folds that flip. Both diagonals of quads and groups of bodies do not matter here: the sheet has no quads and
+is one body. Two fifths of a landing frame went into friction's iterations, 20 a stage and up to three factors: their
+tolerance was below the work that a fold beside the box leaves, while the nodes on which friction acts were converged to
+a hundredth of it. They now test these nodes, and take three. Of frames 6 and 7 are then 59 % Newton's iterations, 22 %
+a stage's two starts, of which the better one is taken, and 9 % friction; by kinds of work 25 % numeric factors, 15 %
+their assembly, 21 % the search for near pairs, 11 % collision times, 8 % solves. The goal of 1.2 s would be three
+factors a step, as the last frames take. Two of these three lower the stage's energy by half a hundredth and less: the
+remaining energy is then below the tolerance, but the root mean square of edges is not. Tried: continuing with the last
+factor while its direction strains edges half as much as the step before: as many factors, since an old factor has to
+reach a thousandth of the energy, and with a larger tolerance a stage ends four times as far from the root as the old
+factor estimates. Three lists of near pairs instead of two: a third of all lists are not rebuilt, and a fiftieth of the
+time is saved, as cached lists are searched in parts.
 `cubes`: 27 cubes of 30 cm and 448 nodes each in three layers 2 cm apart, which fall 10 cm onto a floor and on each
 other: seconds of one thread for a frame at 24 a second, the mean of 16, h = 1/48 s. The cubes squash until all touch
 their neighbours on all sides: 57,000 pairs, of which half have the same nearest points as others and are linearised
 once (`alike_pairs`). A factor of all 36,000 unknowns takes 25 thousand million multiplications, 70 % of an iteration at
-the processor's own speed, and stages of frames 6 to 8 take 4 to 7 of them, with which they find what meets what. The
-goal would be one a stage. By a profile of frames 6 and 7 are 40 % numeric factors, 20 % their assembly and symbolic
-part, 16 % friction's iterations, 12 % the search for near pairs, 6 % collision times. The order that is reused from
-pattern to pattern makes 2 to 10 % more work than one of METIS' own for each, which takes a fifth of a factor; new ones
-sooner were no cheaper. A minimum degree order makes three times the work.
+the processor's own speed, and stages of frames 6 to 8 take 4 to 7 of them, to detect the pairs. The goal would be one a
+stage. By a profile of frames 6 and 7 are 40 % numeric factors, 20 % their assembly and symbolic part, 16 % friction's
+iterations, 12 % the search for near pairs, 6 % collision times. The ordering that is reused from pattern to pattern
+costs 2 to 10 % more work than METIS' own for each, which takes a fifth of a factor; updating it more often was no
+cheaper. A minimum degree ordering costs three times the work.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Numbers in the manual's sentences and tables that are a row's: each stands between marks that name it.
+"""Numbers of benchmark rows in sentences and tables of the manual, each between marks that name the row.
 
     <!--row sharp_cloth: steps/EDGE (EOL)/ms, .3g-->14.2<!--/row-->
 

@@ -1,4 +1,4 @@
-"""How much later Blender is there with the extension on: processor time of `register`, of disabling and enabling again.
+"""Measure the extra start-up time of Blender with the extension: `register`, disabling, and enabling again.
 
     python -m benchmarks.register
 

@@ -1,4 +1,4 @@
-"""Measure a step of large meshes: bars of 100k to 1M tetrahedra, multigrid beside the direct factor.
+"""Measure a step of large meshes: bars of 100k to 1M tetrahedra, multigrid compared with the direct factor.
 
     python -m benchmarks.scale multigrid           100k to 400k tetrahedra, and how they grow
     python -m benchmarks.scale million             1M
@@ -6,9 +6,9 @@
     python -m benchmarks.scale direct --direct-1m  with that of 1M tetrahedra, some 6 GB and minutes
     python -m benchmarks.scale poisson             192k tetrahedra of ν = 0.49
 
-Each mesh and method runs in a process of its own, so that memory is its own. Bars of 1 x 1 x 4, six tetrahedra a cube,
-ν = 0.45, held at one end; ConJac has four dynamic nodes. The first step builds the V-cycle and is given apart;
-"processor" is the time of all threads together, which a busy machine changes less.
+Each mesh and method runs in a process of its own, so that its memory is measured alone. Bars of 1 x 1 x 4, six
+tetrahedra a cube, ν = 0.45, pinned at one end; ConJac has four dynamic nodes. The first step builds the V-cycle and is
+given separately; "processor" is the time of all threads together, which varies less on a busy machine.
 """
 
 from __future__ import annotations

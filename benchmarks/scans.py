@@ -1,4 +1,4 @@
-"""Meshes as artists and scanners leave them, filled by fTetWild with its defaults.
+"""Mesh artists' models and scans with fTetWild and its defaults.
 
     python -m benchmarks.scans
 

@@ -1,19 +1,19 @@
-"""How deep what Blender draws stands in what it lands on, through the add-on with every default on, and its price.
+"""Measure the penetration of bodies into what they land on, as Blender draws it, and its cost, with default settings.
 
     python -m benchmarks.seen
 
 A ball of 40 cm, of 162, 642 and 2,562 vertices, lands on the edge of a box that stands on its edge, and one of 162 on a
-tilted block. Edges and vertices of each mesh are looked at in every frame of a second. Beside it the times of the same
-bakes where tetrahedra touch, which is what a new body did.
+tilted block. Edges and vertices of each mesh are tested in every frame of a second. Times of the same bakes with
+contact of tetrahedra, the earlier default of a new body, are given as well.
 
-The ball of 2,562 vertices has a mesh finer than its tetrahedra and touches by fewer faces around it (*Simplify*), as
-new bodies do. `seen_price` is that of whole bakes. It was 1.13 while new balls of this size had edges of 35 mm; they
-have 53 mm now, and of 24 frames with 642 vertices that took 9.4 s of processor time by tetrahedra and 11.3 s by the
-mesh there were left 5.1 s and 7.7 s: both are cheaper, and as many faces of the mesh touch as before. Carrying
-positions to vertices and forces back by kernels took that ball from 1.52 to between 1.32 and 1.37. What is left is more
-pairs to be looked for, and factors: a vertex acts on four nodes, so that pairs join nodes which share no tetrahedron
-and need new patterns, which faces of tetrahedra on a still collider do not. Fewer faces (half a hundredth in place of
-three thousandths) cost as much and stand out farther; more (two thousandths) left 3.1 thousandths of depth.
+The ball of 2,562 vertices has a mesh finer than its tetrahedra and collides by fewer faces around it (*Simplify*), as
+new bodies do. `seen_price` compares whole bakes. It was 1.13 while new balls of this size had edges of 35 mm; they have
+53 mm now, and for 24 frames with 642 vertices, which took 9.4 s of processor time by tetrahedra and 11.3 s by the mesh,
+5.1 s and 7.7 s remain: both are cheaper, and as many faces of the mesh touch as before. Transferring positions to
+vertices and forces back by kernels took that ball from 1.52 to between 1.32 and 1.37. The rest is the search for more
+pairs, and factors: a vertex acts on four nodes, so that pairs join nodes without a common tetrahedron and need new
+patterns, which faces of tetrahedra on a static collider do not. Fewer faces (half a hundredth instead of three
+thousandths) cost as much and stand out farther; more (two thousandths) left 3.1 thousandths of depth.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""How deep a box is seen in the hammock of cloth that catches it, and a heavy rigid ball in the light slab under it.
+"""Measure the visible penetration of a box in a hammock of cloth, and of a heavy rigid ball in a light slab.
 
     python -m benchmarks.seen_resting hammock|heavy
 
 A soft box of 30 cm falls from 5 cm onto a sheet of a square metre that hangs at its corners; a ball of 47 kg falls onto
-a soft slab of .75 kg. Every default is on. Each second frame of two seconds is looked at: how many of them have a
-triangle through another one by the exact test, and how far the edges of one are inside the other.
+a soft slab of .75 kg. All settings are defaults. Tested is each second frame of two seconds: the number of frames with
+a triangle through another one by the exact test, and the depth of the edges of one inside the other.
 
-`seen_heavy_frames` is missed in the frame in which the ball hits, by less than a ten-thousandth of the slab's size: the
-ground gives way by a fraction of a millimetre there, and what lies in it is drawn on it, which lifts one corner of a
+`seen_heavy_frames` misses its goal in the frame of the ball's impact, by less than a ten-thousandth of the slab's size:
+the ground yields by a fraction of a millimetre there, and vertices in it are drawn on it, which lifts one corner of a
 triangle of six centimetres that the ball touches in its middle.
 """
 

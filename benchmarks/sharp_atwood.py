@@ -1,21 +1,22 @@
-"""A strip that hangs over an edge without friction, against Atwood's machine: how it accelerates, where it flies off,
-and how far it runs too far, by step.
+"""Compare a strip that hangs over an edge without friction with Atwood's machine: acceleration, lift-off, and excess
+path, by step.
 
     python -m benchmarks.sharp_atwood
 
-Of a metre of cotton, two cells of twenty wide, 45 cm hang straight down from a box's edge; let go, with Sharp Edges.
-x of what hangs obeys x" = g x / L, so x = x₀ cosh(√(g/L) t), until the edge has nothing left to press: the tension
-λ g x (L − x)/L is λ v² at x = (L + √(L² + 8 x₀²))/4, at .655 m.
+Of a metre of cotton, two cells of twenty wide, 45 cm hang straight down from a box's edge; it is released with Sharp
+Edges. The length x of the hanging part obeys x" = g x / L, so x = x₀ cosh(√(g/L) t), until the edge pressure vanishes:
+the tension λ g x (L − x)/L is λ v² at x = (L + √(L² + 8 x₀²))/4, at .655 m.
 
-The acceleration is that of the whole strip, what its mean speed along itself grows by in a step, beside g x / L with
-what hangs where the step begins: a step takes its weight from there, and as places follow by h v at the step's end this
-is the second difference of the strip's way around that place. Said is the worst of all steps. It lifts off where the
-edge first presses less than a thousandth of the tension.
+The acceleration is that of the whole strip, the change of its mean speed along itself in a step, compared with g x / L
+for x at the start of the step: a step evaluates the weight there, and as positions follow by h v at the step's end this
+is the second difference of the strip's path around that position. The worst of all steps is reported. The strip lifts
+off when the edge pressure first falls below a thousandth of the tension.
 
-The way is looked at after a quarter of a second, at .60 m. What steps know as velocity is that of their middle, so
-those that begin at rest run half a step ahead, 1/n of the way of n steps as in a free fall, 4.2 % at a cloth's own step
-of 1/96 s: so far the acceleration holds and the way does not. Begun with the velocity of half a step before, a h/2 the
-other way, it does ("way begun"). What the edge turns in a step is that of its beginning too, so it lets go a step late.
+The path is compared after a quarter of a second, at .60 m. The velocity of a step is that of its middle, so steps that
+start from rest run half a step ahead, 1/n of the path of n steps as in a free fall, 4.2 % at a cloth's own step of
+1/96 s: the acceleration meets its goal and the path does not. With an initial velocity of half a step earlier, a h/2
+the other way, the path does, too ("way begun"). The rotation at the edge in a step is that of its start as well, so it
+lifts off a step late.
 """
 
 from __future__ import annotations

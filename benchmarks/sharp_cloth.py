@@ -1,16 +1,16 @@
-"""EDGE and LO-RES of Table 2.1: what a step of cloth costs that slides over the edge of a box, and where it goes.
+"""Measure EDGE and LO-RES of Table 2.1: cost of a step of cloth that slides over the edge of a box, by stages.
 
     python -m benchmarks.sharp_cloth
 
 A square of 1 m of cotton lies on a box and hangs over its edge by 43 cm, which pulls it off; without friction, steps
-of 1/96 s, one thread. With Sharp Edges (EOL), and for LO-RES on the regular mesh too, which only bends where its own
-edges are. Medians of the steps after the first quarter of a second and before it flies off the edge, in thread
-milliseconds; columns as the dissertation's table has them: most faces, share of vertices that slide, shares of
-collision detection, remeshing, filling of matrices and the program. Its own times are another machine's of 2016.
+of 1/96 s, one thread. With Sharp Edges (EOL), and for LO-RES also on the regular mesh, which only bends at its own
+edges. Medians of the steps after the first quarter of a second and before it flies off the edge, in thread
+milliseconds; columns as in the dissertation's table: most faces, share of vertices that slide, shares of collision
+detection, remeshing, filling of matrices and the program. The dissertation's times are from another machine of 2016.
 
 LO-RES is some 2,000 small calls of numpy and kernels a step; the kernels and the factor alone take less than half of
-its time. Which stage takes how much of it the row says, so that nothing here has to be kept up to it. Its mesh changes
-at every step, so pattern, order and symbolic factor are made anew each time, at more than the factor itself costs.
+its time. The row has the shares of all stages. Its mesh changes at every step, so pattern, ordering and symbolic factor
+are recomputed each time, at a higher cost than the factor itself.
 """
 
 from __future__ import annotations

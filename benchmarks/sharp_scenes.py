@@ -1,15 +1,15 @@
-"""EDGE, WIRE, NAILS, JAWS, PUSH, THROW and FRICTION of Table 2.1 and three scenes of our own as artists bake them: what
-a step costs, and where.
+"""Measure EDGE, WIRE, NAILS, JAWS, PUSH, THROW and FRICTION of Table 2.1 and three scenes of our own as artists bake
+them: cost of a step, by stages.
 
     python -m benchmarks.sharp_scenes [NAME …]
 
 The scenes of `examples_blend`, built in Blender and gathered by the extension, stepped here on one thread. Columns as
-the dissertation's table has them: most faces, largest share of vertices that slide, median and longest step in thread
-milliseconds, shares of collision detection, remeshing, filling of matrices and the program; what remains is mostly
-what keeps cloth out of itself, which the dissertation leaves to the program. Where a step is cut or halved, its parts
-count as one. NAILS and FRICTION are two cloths each, solved at once. TOWEL, on a bone that it moves, and CLOAK, on a
-running figure with a soft belly, step with all that is in their bakes, and so does TABLECLOTH where what stands on it
-moves; all of it is in their milliseconds. EDGE and WIRE in the other variants, without self-collision, are in
+in the dissertation's table: most faces, largest share of vertices that slide, median and longest step in thread
+milliseconds, shares of collision detection, remeshing, filling of matrices and the program; the rest is mostly
+self-collision of cloth, which the dissertation leaves to the program. If a step is cut or halved, its parts count as
+one. NAILS and FRICTION are two cloths each, solved at once. TOWEL, on a bone that it moves, and CLOAK, on a running
+figure with a soft belly, are stepped with everything in their bakes, and so is TABLECLOTH while the objects on it move;
+all of it is in their milliseconds. EDGE and WIRE in the other variants, without self-collision, are in
 `sharp_variants`, LO-RES in `sharp_cloth`.
 """
 

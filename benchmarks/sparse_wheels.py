@@ -1,12 +1,12 @@
-"""Which CHOLMOD on wheels is fastest: cvxopt, kvxopt and cholespy beside scikit-sparse, on the dragon's step matrix.
+"""Compare CHOLMOD wheels on the dragon's step matrix: cvxopt, kvxopt and cholespy, with scikit-sparse.
 
     python -m benchmarks.sparse_wheels
 
-"as used" is cvxopt as the solver uses it: several right-hand sides go through the factor together, in kernels of our
-own, since cvxopt takes one after the other. One thread each, all in one process, round after round, medians: a factor
-of new values on a kept pattern, and solves with 1 and with 13 right-hand sides. The matrix is in METIS's order for
-those that take one; cholespy takes none and factors from nothing. kvxopt and cholespy are used by nothing else: pip
-puts them into build/sparse_wheels.
+"as used" is cvxopt as the solver uses it: several right-hand sides are solved together, in kernels of our own, since
+cvxopt solves one after the other. One thread each, all in one process, in turns, medians: a factor of new values on an
+existing pattern, and solves with 1 and with 13 right-hand sides. The matrix is in METIS's ordering for those that
+accept one; cholespy does not and factors from scratch. Nothing else uses kvxopt and cholespy: pip installs them into
+build/sparse_wheels.
 """
 
 from __future__ import annotations

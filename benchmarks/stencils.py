@@ -1,10 +1,10 @@
-"""Measure elements that come and go, as pairs in contact do: the pattern and its analysis beside a numeric factor.
+"""Measure elements that come and go, as contact pairs do: pattern and analysis, relative to a numeric factor.
 
     python -m benchmarks.stencils
 
-The dragon (benchmarks/meshes.py), every free node an unknown; at each turn 2,000 other pairs of a point of its skin
-and a triangle near it that it does not belong to. The order of elimination is that of the tetrahedra alone, but
-where pairs make that dear. One process; the thread's own time, medians.
+The dragon (benchmarks/meshes.py), every free node an unknown; in each turn 2,000 new pairs of a point of its skin and a
+nearby triangle to which it does not belong. The elimination ordering is that of the tetrahedra alone, unless pairs make
+it expensive. One process; the thread's own time, medians.
 """
 
 from __future__ import annotations

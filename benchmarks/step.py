@@ -1,4 +1,4 @@
-"""Measure a step: Vanilla against ConJac with 0 to 10 dynamic nodes, and how fast the factor is against dgemm.
+"""Measure a step: Vanilla and ConJac with 0 to 10 dynamic nodes, and the factor's speed relative to dgemm.
 
 On the dragon (where the shared meshes are) and on a grid of 18 x 18 x 32 nodes; all in one process, methods taking
 turns, medians. Peak memory is that of a process of its own that steps the dragon with ten dynamic nodes.

@@ -1,9 +1,9 @@
-"""Measure the price of stiffness: SIERE and ERE on a swinging armadillo, E from 1e4 to 1e9 (Ascher et al., Fig. 4).
+"""Measure the cost of stiffness: SIERE and ERE on a swinging armadillo, E from 1e4 to 1e9 (Ascher et al., Fig. 4).
 
-Seconds a step at 1/100 s, ν = 0.4, feet pinned, thrown sideways; both from the same state, into which it swings with
-SIERE; SIERE's mean counts the modes that are found anew every tenth step. ERE's Krylov work is capped at PRODUCTS
-products with the stiffness a step, so that the script ends: where the cap ends a step its time is a lower bound, and
-said so. The range of E is ours.
+Seconds a step at 1/100 s, ν = 0.4, feet pinned, thrown sideways; both from the same state, after some steps of SIERE;
+SIERE's mean includes the modes, which are recomputed every tenth step. ERE's Krylov work is limited to PRODUCTS
+products with the stiffness a step, so that the script ends: if the limit ends a step its time is a lower bound, and
+marked so. The range of E is ours.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Measure a step of a reduced body, whatever its mesh: the paper's table 1, on meshes of our own of those sizes.
+"""Measure a step of a reduced body as a function of its mesh: the paper's table 1, on our meshes of those sizes.
 
 Each creature is built with the paper's number of modes and of cubature points, thrown about by a spring, and one
 iteration of mixed and of plain subspace elements is timed in turns: medians over many. A step of one iteration is what

@@ -1,7 +1,8 @@
-"""Figures 5, 7, 8, 9, 11, 12, 14 and 15 of the subspace paper as numbers, on scenes of our own making.
+"""Figures 5, 7, 8, 9, 11, 12, 14 and 15 of the subspace paper as numbers, on scenes of our own.
 
-Each part is a figure. Where the paper has its own way to build a subspace (no vibrations added, points that weigh their
-clusters' volumes) bodies are built so, and rows that are built as drafts are stand beside. Truth is the whole mesh.
+Each part is a figure. Where the paper builds a subspace differently (without vibrations, with points weighted by their
+clusters' volumes) bodies are built that way, and rows of bodies built as drafts are given as well. The reference is the
+whole mesh.
 """
 
 from __future__ import annotations

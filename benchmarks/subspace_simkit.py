@@ -1,8 +1,8 @@
-"""A step of a reduced body beside simkit (Benchekroun, MIT), which one of the paper's authors wrote in numpy.
+"""Compare a step of a reduced body with simkit (Benchekroun, MIT), written in numpy by an author of the paper.
 
-Both make skinning eigenmodes and cubature points of the same octobot of one stiffness, as the paper does, and take one
-step of ARAP from a stretch of a tenth: seconds before the first step, milliseconds of a mixed iteration with its line
-search, and how far apart the converged steps are, since each chooses points of its own. One thread.
+Both compute skinning eigenmodes and cubature points of the same octobot of one stiffness, as the paper does, and take
+one step of ARAP from a stretch of a tenth: seconds before the first step, milliseconds of a mixed iteration with its
+line search, and the distance of the converged steps, since each chooses its own points. One thread.
 
     python3.11 -m venv build/simkit && build/simkit/bin/pip install 'simkit[solvers]==0.1.8'
 

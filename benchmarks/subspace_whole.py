@@ -1,7 +1,7 @@
-"""References beside a reduced body in `benchmarks.subspace_figures`: the whole mesh at rest, and two other subspaces.
+"""References for `benchmarks.subspace_figures`: the whole mesh at rest, and two other subspaces.
 
-Modal derivatives (Barbič and James 2005) and bounded biharmonic weights (Jacobson 2011) are measured against alone:
-the solver has neither.
+Modal derivatives (Barbič and James 2005) and bounded biharmonic weights (Jacobson 2011) are only references: the solver
+has neither.
 """
 
 from __future__ import annotations

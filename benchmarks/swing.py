@@ -1,7 +1,7 @@
-"""Measure energy of undamped chains of rods by linearised steps, and a step beside Semi-Implicit Euler's.
+"""Measure the energy of undamped chains of rods with linearised steps, and the cost relative to Semi-Implicit Euler.
 
-Rods of 0.2 m and 1 kg are let go level and watched for four seconds at 1/120 s. Shares are of what their height can
-lose. A step's price is this thread's own time, medians of runs that take turns.
+Rods of 0.2 m and 1 kg are released level and observed for four seconds at 1/120 s. Shares are relative to the potential
+energy that they can lose. The cost of a step is this thread's own time, medians of runs in turns.
 """
 
 from __future__ import annotations

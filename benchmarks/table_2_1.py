@@ -1,10 +1,10 @@
-"""Table 2.1 of the dissertation (chapter 2, cloth that slides over sharp features), and ours beside it.
+"""Table 2.1 of the dissertation (chapter 2, cloth that slides over sharp features), with our results.
 
 Its seventeen rows, two of them twice: EDGE and WIRE with EOL are in the five variants of one square metre, without
-self-collision, and as an artist has them.
+self-collision, and as an artist bakes them.
 
-`benchmarks.run --write` puts it into docs/benchmarks.md from the rows that `sharp_variants`, `sharp_scenes` and
-`sharp_cloth` wrote last. The dissertation's numbers stand here alone; those benchmarks take theirs from here.
+`benchmarks.run --write` writes it into docs/benchmarks.md from the latest rows of `sharp_variants`, `sharp_scenes` and
+`sharp_cloth`. The dissertation's numbers are only here; those benchmarks import them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Tables of docs/benchmarks.md of what a benchmark measured besides its claims.
+"""Tables in docs/benchmarks.md of the details of a benchmark besides its claims.
 
-`details` of an answer are nested dicts. A dict of dicts becomes a table, a row for each of them; what is nested deeper
-is written out as more rows, "dragon, ConJac"; plain values stand in a line of facts above.
+`details` of a result are nested dicts. A dict of dicts becomes a table with a row for each of them; deeper levels
+become more rows, "dragon, ConJac"; plain values are in a line above.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The solver's command line with a clock around its stepping: what bake_overhead runs as the worker's module.
+"""The solver's command line with timers around its steps, which bake_overhead runs as the worker's module.
 
-Writes when the first step began and how long all steps took, as JSON, to the file named in CONJAC_STEP_TIMES.
-Nothing inside the steps is touched, so they run as they always do.
+Writes the start of the first step and the duration of all steps, as JSON, to the file named in CONJAC_STEP_TIMES. The
+steps themselves are not modified.
 """
 
 from __future__ import annotations

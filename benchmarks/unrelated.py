@@ -1,9 +1,9 @@
-"""Measure the price of objects that have nothing to do with a bake: a jelly alone, and beside fifty with modifiers.
+"""Measure the cost of objects outside a bake: a jelly alone, and with fifty unrelated objects with modifiers.
 
     python -m benchmarks.unrelated [--objects N] [--frames N]
 
-Both are read in one process, in turns, as a window reads them too; processor time of the whole process, in which
-Blender evaluates on several threads. What stands at its first frame is evaluated before the clock starts.
+Both are gathered in one process, in turns, as in a window; processor time of the whole process, in which Blender
+evaluates on several threads. Objects that do not move are evaluated before the clock starts.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The solver's command line, which also tells how a bake in contact went: what contact_scenes runs as worker's module.
+"""The solver's command line with a report on contact, which contact_scenes runs as the worker's module.
 
-Writes seconds and steps, how many of these were halved, calmed or linearised, and of the frames how near the skins of
-the tetrahedra come and whether they cross, as JSON, to the file named in CONJAC_WATCHED. Nothing inside the steps is
-touched: the clock stands around a frame, and what is near is asked for where the frame's file asks for it anyway.
+Writes seconds and steps, the numbers of halved and linearised steps, and for the frames the smallest distance of the
+skins of the tetrahedra and whether they intersect, as JSON, to the file named in CONJAC_WATCHED. The steps themselves
+are not modified: the clock is around a frame, and distances are computed when the frame's file is written anyway.
 """
 
 from __future__ import annotations

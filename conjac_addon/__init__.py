@@ -1,4 +1,4 @@
-"""Everything of ConJac that knows Blender and artists; the equations live in solver."""
+"""The add-on: everything that depends on Blender and faces artists. The equations are in solver."""
 
 import atexit
 from contextlib import suppress
@@ -20,7 +20,7 @@ def _modules() -> tuple[ModuleType, ...]:
 
 
 def register() -> None:
-    """Make ConJac known to Blender. What was registered is taken back if a part fails."""
+    """Register everything with Blender. If a part fails, all that was registered is unregistered."""
     try:
         with later.loading():
             for module in _modules():
@@ -31,7 +31,7 @@ def register() -> None:
                     module.register()
     except Exception:
         while _registered:
-            # a part that is not there cannot be taken back, and what it says of that would hide what failed
+            # unregistering a missing part raises an error, which would hide the original one
             with suppress(Exception):
                 unregister()
         raise
@@ -41,7 +41,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Take everything back, in reverse order."""
+    """Undo `register`, in reverse order."""
     atexit.unregister(unregister)
     while _registered:
         module = _registered.pop()

@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-#: a list of bpy.app.handlers, which this Blender may not have, and what stands in it
+#: a list of bpy.app.handlers, which this Blender may not have, and its handler
 Handler = tuple[str, Callable[..., Any]]
 
 
@@ -19,7 +19,7 @@ def add(handlers: Iterable[Handler]) -> None:
 
 
 def remove(handlers: Iterable[Handler]) -> None:
-    """Take each out of its list, where it is there."""
+    """Remove each handler from its list, if it is there."""
     for name, handler in handlers:
         if handler in getattr(bpy.app.handlers, name, ()):
             getattr(bpy.app.handlers, name).remove(handler)

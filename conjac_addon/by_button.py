@@ -1,7 +1,5 @@
-"""Settings of an object that a button has chosen, as long as nobody has changed them since.
-
-`Object.conjac.by_button` keeps them as JSON: path below `Object.conjac` → label of the button and the value.
-"""
+"""Settings of an object that a button has chosen, until someone changes them. `Object.conjac.by_button` stores them as
+JSON: path below `Object.conjac` → label of the button and the value."""
 
 from __future__ import annotations
 
@@ -42,8 +40,8 @@ def noted(obj: bpy.types.Object, label: str, always: Iterable[str] = ()) -> Iter
 
 @contextmanager
 def as_made() -> Iterator[None]:
-    """Let no setting of the objects that are made within this block count as chosen by a button: whoever made the
-    example did."""
+    """Context in which the settings of new objects are not marked as chosen by a button, since the author of an example
+    chose them."""
     before = {obj.session_uid for obj in bpy.data.objects}
     yield
     for obj in bpy.data.objects:
@@ -53,8 +51,8 @@ def as_made() -> Iterator[None]:
 
 
 def noting(label: str) -> Callable[[Execute], Execute]:
-    """Return a decorator of an operator's `execute`: it notes what changes of the selected objects and of the one that
-    leads the bake of the active one."""
+    """Return a decorator for an operator's `execute` that records changed settings of the selected objects and of the
+    object that leads the active one's bake."""
     def decorate(execute: Execute) -> Execute:
         @wraps(execute)
         def noted_execute(self: Any, context: bpy.types.Context) -> set[str]:
@@ -112,7 +110,7 @@ def _own_name(name: str) -> str:
 
 @lru_cache(maxsize=256)
 def _read(text: str) -> Chosen:
-    """Return what is kept in a setting; a text of a stranger is nothing."""
+    """Return the marks that are stored in a setting; none for an invalid text."""
     try:
         found = json.loads(text or "{}")
         return {str(path): (str(label), value) for path, (label, value) in found.items()}

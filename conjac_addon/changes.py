@@ -11,7 +11,7 @@ _count = 0
 
 
 def count() -> int:
-    """How often something has changed in this session."""
+    """Return the number of changes in this session."""
     return _count
 
 

@@ -1,7 +1,8 @@
-"""Differences between Blender 4.2 and 5.x: the only file that asks for Blender's version."""
+"""Differences between Blender 4.2 and 5.x: the only file that depends on Blender's version."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,14 @@ NO_FLIP: Any = set() if _FLIPS_BY_NAME else (False, False, False)
 
 
 def look_for_presets(folder: Path, there: bool) -> None:
-    """Let Blender look for presets in `presets` of a folder, or no longer; it looks nowhere else before 4.3."""
+    """Add or remove a folder whose subfolder `presets` Blender searches for presets; Blender before 4.3 has no such
+    folders."""
     if hasattr(bpy.utils, "register_preset_path"):
         (bpy.utils.register_preset_path if there else bpy.utils.unregister_preset_path)(str(folder))
 
 
 def draw_presets(menu: bpy.types.Menu, context: bpy.types.Context, folder: Path) -> None:
-    """A menu of presets, those in `presets` of a folder among them."""
+    """Draw a menu of presets, including those in `presets` of a folder."""
     if hasattr(bpy.utils, "register_preset_path"):
         menu.draw_preset(context)
         return
@@ -36,17 +38,18 @@ def draw_presets(menu: bpy.types.Menu, context: bpy.types.Context, folder: Path)
 
 
 def identifier(modifier: bpy.types.Modifier) -> int:
-    """A number that stays a modifier's own in its stack whatever it is called; 0 where this Blender tells none."""
+    """Return a number that identifies a modifier in its stack, whatever its name; 0 where Blender has none."""
     return int(getattr(modifier, "persistent_uid", 0))
 
 
 def fcurves(owner: bpy.types.ID) -> list[bpy.types.FCurve]:
-    """The animation curves of a data-block; actions have slots from 4.4 on, and nothing else from 5.0 on."""
+    """Return the animation curves of a data-block; actions have slots from 4.4 on, and nothing else from 5.0 on."""
     return [curve for curves in _curve_lists(owner) for curve in curves]
 
 
 def all_fcurves(owner: bpy.types.ID) -> list[bpy.types.FCurve]:
-    """The animation curves of a data-block's action, and of those in the strips of its NLA that are not muted."""
+    """Return the animation curves of a data-block's action, and of those in the strips of its NLA that are not
+    muted."""
     data, found = owner.animation_data, fcurves(owner)
     for track in data.nla_tracks if data is not None else ():
         for strip in track.strips if not track.mute else ():
@@ -56,7 +59,7 @@ def all_fcurves(owner: bpy.types.ID) -> list[bpy.types.FCurve]:
 
 
 def fcurves_in(action: bpy.types.Action) -> list[bpy.types.FCurve]:
-    """All curves of an action, those of every slot."""
+    """Return the curves of all slots of an action."""
     if "action_slot" not in bpy.types.AnimData.bl_rna.properties:
         return list(action.fcurves)
     return [curve for layer in action.layers for strip in layer.strips for bag in strip.channelbags
@@ -64,7 +67,7 @@ def fcurves_in(action: bpy.types.Action) -> list[bpy.types.FCurve]:
 
 
 def remove_fcurve(owner: bpy.types.ID, curve: bpy.types.FCurve) -> None:
-    """Take one of its animation curves away from a data-block."""
+    """Remove one of a data-block's animation curves."""
     for curves in _curve_lists(owner):
         if any(one == curve for one in curves):
             curves.remove(curve)
@@ -79,7 +82,7 @@ def _curve_lists(owner: bpy.types.ID) -> list[Any]:
 
 
 def _lists_of(action: bpy.types.Action, player: Any) -> list[Any]:
-    """The lists of curves in an action that its player, an AnimData or a strip, plays."""
+    """Return the lists of curves in an action that its player, an AnimData or a strip, plays."""
     if not hasattr(player, "action_slot"):
         return [action.fcurves]
     if player.action_slot is None:
@@ -97,7 +100,7 @@ def interpolate_loop(loop: bmesh.types.BMLoop, face: bmesh.types.BMFace, vertex_
 
 
 def assign_action(owner: bpy.types.ID, action: bpy.types.Action | None, slot: str = "") -> None:
-    """Let a data-block play an action, of those with slots the one with this identifier, else its own."""
+    """Assign an action to a data-block, in the slot with this identifier, by default its own."""
     data = owner.animation_data or owner.animation_data_create()
     data.action = action
     if action is None or not hasattr(data, "action_slot"):
@@ -115,7 +118,7 @@ def slot_of(owner: bpy.types.ID) -> str:
 
 
 def new_fcurve(owner: bpy.types.ID, path: str, index: int, group: str) -> bpy.types.FCurve:
-    """A new animation curve in the action that a data-block plays, below a group's name."""
+    """Return a new animation curve in the action that a data-block plays, below a group's name."""
     data = owner.animation_data
     bag = data.action
     if hasattr(data, "action_slot"):
@@ -150,10 +153,20 @@ def painted_weight(scene: bpy.types.Scene) -> Any:
 WEIGHT_BRUSH = "builtin.brush" if VERSION >= (4, 3, 0) else "builtin_brush.Draw"
 
 
+#: of the brushes that come with Blender 5.3: its first one, which adds a twentieth where it passes, and the one that
+#: sets weights, as the first one of earlier Blenders does
+ADDING_BRUSH = "brushes/essentials_brushes-mesh_weight.blend/Brush/Add Weight"
+SETTING_BRUSH = "brushes/essentials_brushes-mesh_weight.blend/Brush/Set Weight"
+
+
 def take_weight_brush(context: bpy.types.Context) -> None:
-    """Make that the tool of the 3D View where another one is; a background Blender has no tools."""
-    if bpy.app.background or context.workspace is None:
-        return
-    tool = context.workspace.tools.from_space_view3d_mode("PAINT_WEIGHT", create=False)
-    if tool is not None and "brush" not in tool.idname:
-        bpy.ops.wm.tool_set_by_id(name=WEIGHT_BRUSH, space_type="VIEW_3D")
+    """Make a brush the tool of the 3D View where another one is, and that brush one that sets weights where it is the
+    one that Blender 5.3 begins with. A background Blender has no tools."""
+    if not bpy.app.background and context.workspace is not None:
+        tool = context.workspace.tools.from_space_view3d_mode("PAINT_WEIGHT", create=False)
+        if tool is not None and "brush" not in tool.idname:
+            bpy.ops.wm.tool_set_by_id(name=WEIGHT_BRUSH, space_type="VIEW_3D")
+    reference = getattr(context.scene.tool_settings.weight_paint, "brush_asset_reference", None)
+    if reference is not None and reference.relative_asset_identifier == ADDING_BRUSH:
+        with suppress(RuntimeError):  # without the brushes that come with Blender
+            bpy.ops.brush.asset_activate(asset_library_type="ESSENTIALS", relative_asset_identifier=SETTING_BRUSH)

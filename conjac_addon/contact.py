@@ -1,5 +1,5 @@
-"""`Object.conjac.contact`: what a soft body or a collider touches, and how it rubs. Whom it touches follows from the
-settings of both; what is of one alone is declared once, in FIELDS."""
+"""`Object.conjac.contact`: contacts and friction of a soft body or a collider. Which objects touch depends on the
+settings of both; settings of a single object are declared once, in FIELDS."""
 
 from typing import Any
 
@@ -21,8 +21,9 @@ class CONJAC_Contact(bpy.types.PropertyGroup):
         name="Collides With", description="What it collides with. Soft bodies that collide with each other are baked "
         "together", default=kinds.NOTHING, override=OVERRIDABLE,
         items=[item(kinds.NOTHING, "Nothing", "It passes through everything but the ground", 0),
-               item(kinds.ALL, "All", "All colliders of the scene, and all soft bodies that collide", 1),
-               item(kinds.COLLECTION, "Collection", "What is in a collection, if that collides with it too", 2)])
+               item(kinds.ALL, "All", "All colliders and all colliding soft bodies of the scene", 1),
+               item(kinds.COLLECTION, "Collection", "The colliders and soft bodies of a collection, if they collide "
+                                                    "with it too", 2)])
     collection: bpy.props.PointerProperty(
         name="Collection", description="The colliders and soft bodies that it collides with", type=bpy.types.Collection,
         override=OVERRIDABLE)
@@ -42,12 +43,12 @@ classes = (CONJAC_Contact,)
 
 
 def _is_volume(obj: bpy.types.Object) -> bool:
-    """Whether an object is a volume. Blender's start asks nothing of `members`."""
+    """Whether an object is a volume. It does not import `members`, for a fast start of Blender."""
     return members.is_volume(obj)
 
 
 def _leading(obj: bpy.types.Object) -> Any:
-    """Return the settings of the object that leads the bake of another one."""
+    """Return the settings of the object that leads an object's bake."""
     return members.owner(obj).conjac
 
 
@@ -57,7 +58,7 @@ def _law(obj: bpy.types.Object) -> catalogue.Entry:
 
 
 def pushes_apart(obj: bpy.types.Object) -> bool:
-    """Whether the contact law of a bake can push apart what crosses at the start. obj: any object of it."""
+    """Whether the contact law of a bake can push apart objects that intersect at the start. obj: any object of it."""
     return any(param.key == "push_apart" for param in _law(obj).params)
 
 
@@ -74,13 +75,14 @@ FIELDS = [
         unit="LENGTH", override=OVERRIDABLE), "distance", "contact", of=SCENE, when=TOUCHING, whose=_leading,
         always=True),
     JobField("contact.law.params.push_apart", INT(
-        name="Push Apart", description="Number of frames, about, in which objects that intersect at the start are "
+        name="Push Apart", description="Approximate number of frames in which objects that intersect at the start are "
         "pushed apart; 0 refuses to bake them", default=0, min=0, soft_max=48, override=OVERRIDABLE),
         "distance", "contact", of=SCENE, when=TOUCHING, whose=_leading, suits=pushes_apart, shows=pushes_apart,
         value=lambda reading: reading.holder.push_apart / timeline.frame_rate(reading.scene) or UNWRITTEN),
     JobField("friction", FLOAT(
-        name="Friction", description="Coulomb's coefficient: 0 slides like ice. Two objects in contact use the "
-        "geometric mean of theirs", default=0.5, min=0.0, max=100.0, soft_max=1.0, precision=3, override=OVERRIDABLE),
+        name="Friction", description="Coulomb friction coefficient: 0 slides like ice. Two objects in contact use the "
+        "geometric mean of their values", default=0.5, min=0.0, max=100.0, soft_max=1.0, precision=3,
+        override=OVERRIDABLE),
         "friction", "contact", when=TOUCHING, always=True, grey="the contact law has no friction",
         counts=lambda obj: not members.is_soft_body(obj) or not _law(obj).able("constraints")),
     JobField("friction", group="contact", of=OBSTACLE, when=TOUCHING, always=True),

@@ -88,7 +88,7 @@ class JobField:
     fold: str = ""  #: part of a panel in which it is drawn; "" where its panel draws it by itself
     group: str = ""  #: group of settings that has the property; "" for Object.conjac itself
     property_name: str = ""  #: name of the property, where it is not the last part of the field's path
-    of: str = BODY  #: struct that it stands in
+    of: str = BODY  #: struct that contains it
     when: str = ""  #: TOUCHING or OWN_SOLVER; "" of what is always there
     param: Param | None = None  #: of the catalogue, that is its property
     family: str = ""  #: of the catalogue, whose menu and parameters are its properties
@@ -117,7 +117,7 @@ class JobField:
 
     @property
     def label(self) -> str:
-        """Return what the artist reads; "" where another declaration has it."""
+        """Return the label; "" where another declaration has it."""
         if self.called or self.param:
             return self.called or self.param.label  # type: ignore[union-attr]
         return "" if self.definition is None else str(self.definition.keywords["name"])
@@ -143,7 +143,7 @@ def properties(fields: Iterable[JobField], group: str) -> dict[str, Any]:
 
 
 def labels(fields: Iterable[JobField]) -> dict[str, str]:
-    """Return what the artist reads of each, by its path in scene.json."""
+    """Return the label of each field, by its path in scene.json."""
     return {one.path: one.label for one in fields if one.label}
 
 

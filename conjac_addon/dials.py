@@ -42,10 +42,8 @@ def unit_of(param: Param) -> tuple[str, float] | None:
 
 
 def words(param: Param, name: str, keywords: dict[str, Any]) -> dict[str, Any] | None:
-    """Keywords of the dial of a FloatProperty with these keywords, or None where it needs none.
-
-    name: of the property that it stands for, in the same group.
-    """
+    """Return keywords of the dial of a FloatProperty with these keywords, or None if it needs none. name: of the
+    property that it represents, in the same group."""
     shown = unit_of(param)
     return None if shown is None else beside(name, keywords, shown, param.unit)
 
@@ -85,7 +83,7 @@ def access(name: str, scale: float) -> tuple[Callable[[Any], float], Callable[[A
 
 
 def name_in(settings: Any, name: str) -> str:
-    """Name of the property that a panel shows for a setting: its dial, where it has one."""
+    """Return the name of the property that a panel shows for a setting: its dial, where it has one."""
     return PREFIX + name if PREFIX + name in settings.bl_rna.properties else name
 
 

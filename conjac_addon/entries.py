@@ -1,5 +1,5 @@
-"""Lists of a soft body: handles, cuts, nails and pulls, each with an object, and painted spots. What scene.json has of
-an entry is declared once, in FIELDS; rows of lists are drawn by their panels."""
+"""Lists of a soft body: handles, cuts, nails and pulls, each with an object, and painted spots. Fields of an entry in
+scene.json are declared once, in FIELDS; panels draw the rows of lists."""
 
 from typing import Any
 
@@ -12,39 +12,39 @@ from .identity import OVERRIDABLE
 from .menus import HOLDS, QUALITIES, Item, item, items
 
 #: of a cut or a nail: how far after its frame it is, seen where Blender shows subframes
-AFTER = "How far after that frame, of the way to the next one: steps end there"
+AFTER = "Share of the way from that frame to the next one; a time step ends there"
 LAST_SUBFRAME = 0.999999
 
 #: of a spot: the node in its middle alone
-SINGLE: Item = item("none", "Single Node", "By the node that is nearest to its middle", 0)
+SINGLE: Item = item("none", "Single Node", "As the node nearest to its middle", 0)
 
-#: of a handle: what the body's own menu says
-AS_BODY: Item = item("body", "As Painted Spots", "As Spots Move says", 100)
+#: of a handle: as set in the body's own menu
+AS_BODY: Item = item("body", "As Painted Spots", "As set in Spots Move", 100)
 
 
 def catalogue_param(key: str) -> catalogue.Param:
-    """A parameter of constraints by its key."""
+    """Return a parameter of constraints by its key."""
     return next(param for entry in catalogue.menu("constraint").values() for param in entry.params if param.key == key)
 
 
 def quality() -> Any:
-    """Return the property that keeps which quality of a bake was chosen last."""
+    """Return the property that stores the quality that was chosen last."""
     chosen = [item(key, *words, number) for number, (key, words) in enumerate(QUALITIES.items(), 1)]
     return bpy.props.EnumProperty(
-        name="Quality", description="The quality that was chosen last; it counts until edges or steps are changed",
+        name="Quality", description="The quality that was chosen last; it applies until edges or steps are changed",
         default="none", options={"HIDDEN"}, override=OVERRIDABLE,
-        items=[item("none", "None", "Edges and steps are the artist's own", 0), *chosen])
+        items=[item("none", "None", "Edges and steps were set by hand", 0), *chosen])
 
 
 def by_button() -> Any:
-    """Return the property that keeps which settings buttons have chosen."""
+    """Return the property that stores which settings buttons have chosen."""
     return bpy.props.StringProperty(
         name="Chosen by Buttons", description="Settings that buttons have chosen, as JSON", default="",
         options={"HIDDEN"}, override=OVERRIDABLE)
 
 
 def as_played() -> Any:
-    """Return the property that keeps what moved a recorded performance, and settings from before it was repeated."""
+    """Return the property that stores the engine of a recorded performance, and the settings before it was repeated."""
     return bpy.props.StringProperty(
         name="As Played", description="What moved the performance that was recorded, and the settings that the button "
         "Bake as Played has replaced, as JSON", default="", options={"HIDDEN"}, override=OVERRIDABLE)
@@ -79,40 +79,40 @@ class CONJAC_Spots(bpy.types.PropertyGroup):
 
 
 class CONJAC_Cut(bpy.types.PropertyGroup):
-    """One cut: what cuts the body, and when."""
+    """One cut: the object that cuts the body, and the frame."""
 
     __slots__ = ()
 
     object: bpy.props.PointerProperty(
-        name="Cutter", description="Empty, whose XY plane cuts all through the body, or a mesh that cuts where its "
-        "faces are then", type=bpy.types.Object, poll=can_cut, override=OVERRIDABLE)
+        name="Cutter", description="Empty whose XY plane cuts through the whole body, or a mesh whose faces cut it "
+        "at that frame", type=bpy.types.Object, poll=can_cut, override=OVERRIDABLE)
 
 
 class CONJAC_Nail(bpy.types.PropertyGroup):
-    """One nail: what holds a part of the body, and when."""
+    """One nail: the Empty that holds a part of the body, and the frames."""
 
     __slots__ = ()
 
     is_drawn: bpy.props.BoolProperty(
         name="Let Go", description="Release it after a frame", default=False, override=OVERRIDABLE)
     object: bpy.props.PointerProperty(
-        name="Nail", description="Empty that holds everything near its Z axis, along the length at which it is "
-        "drawn, and carries it along",
+        name="Nail", description="Empty that holds everything near its Z axis, over the Empty's display size, "
+        "and carries it along",
         type=bpy.types.Object, poll=is_empty, override=OVERRIDABLE)
 
 
 class CONJAC_Pull(bpy.types.PropertyGroup):
-    """One pull: what draws a spot of the body along, and how hard."""
+    """One pull: the Empty that moves a spot of the body, and its strength."""
 
     __slots__ = ()
 
     object: bpy.props.PointerProperty(
-        name="Pull", description="Empty that pulls everything near it at the first frame along, with springs",
+        name="Pull", description="Empty that pulls everything near it at the first frame, with springs",
         type=bpy.types.Object, poll=is_empty, override=OVERRIDABLE)
 
 
 class CONJAC_Weld(bpy.types.PropertyGroup):
-    """One weld: what the body sticks to, and until when."""
+    """One weld: the object to which the body sticks, and the end."""
 
     __slots__ = ()
 
@@ -128,7 +128,7 @@ class CONJAC_Weld(bpy.types.PropertyGroup):
 
 
 class CONJAC_Constraint(bpy.types.PropertyGroup):
-    """One constraint: which point of the body keeps which relation to what, and how firmly."""
+    """One constraint: a point of the body, its relation to another object, and its stiffness."""
 
     __slots__ = ()
 
@@ -139,17 +139,17 @@ class CONJAC_Constraint(bpy.types.PropertyGroup):
         name="Bone", description="Bone or rigid body object of the mechanism that it is tied to", override=OVERRIDABLE)
     place: bpy.props.PointerProperty(
         name="At", description="Empty at the point where it is tied at the first frame. Its Z axis is the axis of a "
-        "hinge, as long as the Empty is drawn", type=bpy.types.Object, poll=is_empty, override=OVERRIDABLE)
+        "hinge, as long as the Empty's display size", type=bpy.types.Object, poll=is_empty, override=OVERRIDABLE)
     radius: bpy.props.FloatProperty(
         name="Radius", description="Radius around the point within which a soft body is held. At 0 a single "
-        "tetrahedron carries the load, and a soft, heavy body draws it out", default=0.0, min=0.0, unit="LENGTH",
+        "tetrahedron carries the load, and a soft, heavy body stretches it", default=0.0, min=0.0, unit="LENGTH",
         override=OVERRIDABLE)
     hold: bpy.props.EnumProperty(
         name="Hold", description="Hold exactly, or give way; can be animated", default="hard",
         items=list(HOLDS), override=OVERRIDABLE)
     collide: bpy.props.BoolProperty(
         name="Collide", description="Let the tied objects collide with each other; off if one is threaded on the "
-        "other, or if the joint is inside of both", default=True, override=OVERRIDABLE)
+        "other, or if the joint is inside both", default=True, override=OVERRIDABLE)
     is_released: bpy.props.BoolProperty(
         name="Let Go", description="Release it after a frame", default=False, override=OVERRIDABLE)
 
@@ -163,7 +163,7 @@ CUTTERS = {"EMPTY": "plane", "MESH": "sheet"}
 
 
 def _share(name: str) -> Any:
-    """Return a function that reads how far after its frame an entry is, where it is: no frame is parted into more."""
+    """Return a function that reads the subframe of an entry, if it has one."""
     return lambda reading: round(getattr(reading.holder, name), 6) or UNWRITTEN
 
 
@@ -178,7 +178,7 @@ def begins(weld: Any, start: int) -> int:
 
 
 def _after(reading: Reading, frame: int) -> float:
-    """Return how long after the first frame of the bake another one is [s]."""
+    """Return the time [s] of a frame after the first frame of the bake."""
     return (frame - reading.frames[0]) * (reading.scene.render.fps_base / reading.scene.render.fps)
 
 
@@ -199,7 +199,7 @@ def _of_kind(key: str) -> Any:
 
 
 def _over_time(_: Reading) -> Any:
-    """Return nothing: `gather` writes samples over time of what may be animated, where any is not at its default."""
+    """Return nothing: `gather` writes samples over time of settings that can be animated, if any is not the default."""
     return UNWRITTEN
 
 
@@ -247,7 +247,7 @@ PULLS = [
         min=1.0e-6, soft_max=1.0, precision=4, unit="LENGTH", override=OVERRIDABLE),
         group="pull", of=PULL, always=True),
     JobField("stiffness", FLOAT(
-        name="Stiffness", description="Force of the pull over the distance by which the body lags behind, in N/m",
+        name="Stiffness", description="Force of the pull for each meter that the body lags behind, in N/m",
         default=100.0,
         precision=1, min=1.0e-6, soft_min=1.0, soft_max=1.0e4, override=OVERRIDABLE),
         group="pull", of=PULL, value=lambda reading: reading.holder.stiffness),
@@ -268,7 +268,7 @@ WELDS = [
         default=0.01, min=1.0e-6, soft_max=1.0, precision=4, unit="LENGTH", override=OVERRIDABLE),
         group="weld", of=WELD, always=True),
     JobField("law.params.stiffness", FLOAT(
-        name="Stiffness", description="Stiffness of a square metre of weld, in N/m³", default=1.0e7, precision=1,
+        name="Stiffness", description="Stiffness of a square meter of weld, in N/m³", default=1.0e7, precision=1,
         min=1.0e-6, soft_min=1.0e4, soft_max=1.0e9, override=OVERRIDABLE),
         group="weld", of=WELD, always=True),
     JobField("law.params.breaks", FLOAT(
@@ -276,7 +276,8 @@ WELDS = [
         min=0.0, soft_max=1.0e6, override=OVERRIDABLE),
         group="weld", of=WELD, value=_breaks),
     JobField("law.params.begins", INT(
-        name="From", description="Frame at which what is within Distance begins to stick, if the bake begins before it",
+        name="From", description="Frame at which surfaces within Distance begin to stick, if it is after the start "
+                                 "of the bake",
         default=0, override=OVERRIDABLE),
         group="weld", of=WELD,
         value=lambda reading: _after(reading, begins(reading.holder, reading.frames[0])) or UNWRITTEN),
@@ -310,7 +311,7 @@ CONSTRAINTS = [
         default=1.0, min=1.0e-3, soft_max=2.0, max=1.0e3, precision=3, override=OVERRIDABLE),
         group="constraint", of=CONSTRAINT, value=_over_time),
     JobField("compliance", FLOAT(
-        name="Stiffness", description="Force over the distance by which a soft constraint gives way, in N/m; can be "
+        name="Stiffness", description="Force for each meter that a soft constraint gives way, in N/m; can be "
         "animated",
         default=1000.0, precision=1, min=1.0e-6, soft_min=1.0, soft_max=1.0e6, override=OVERRIDABLE),
         group="constraint", property_name="stiffness", of=CONSTRAINT, reads=("hold",),

@@ -43,7 +43,7 @@ NEVER = {"CONJAC_Settings": {"sharp_edges"}}
 
 
 def number(param: Param, **changed: Any) -> Any:
-    """A Blender property for one parameter, with its unit, limits and tooltip."""
+    """Return a Blender property for one parameter, with its unit, limits and tooltip."""
     words: dict[str, Any] = {"name": param.label, "description": param.sentence, "default": param.default,
                              "override": OVERRIDABLE} | changed
     if isinstance(param.default, bool):
@@ -76,7 +76,7 @@ def fit_for_the_mouse(group: str, properties: dict[str, Any]) -> None:
 
 
 def with_dial(param: Param, key: str, **changed: Any) -> dict[str, Any]:
-    """The property of one parameter by its key, and beside it its dial where a mouse could not drag it in SI."""
+    """Return the property of one parameter by its key, and beside it its dial where a mouse could not drag it in SI."""
     made = number(param, **changed)
     shown = dials.words(param, key, made.keywords)
     if shown is None:
@@ -86,7 +86,7 @@ def with_dial(param: Param, key: str, **changed: Any) -> dict[str, Any]:
 
 
 def menu(family: str, name: str, description: str, default: str, first: tuple[Item, ...] = ()) -> Any:
-    """A menu of one catalogue family; the identifiers are the catalogue's keys."""
+    """Return a menu of one catalogue family; the identifiers are the catalogue's keys."""
     return bpy.props.EnumProperty(name=name, description=description, default=default, override=OVERRIDABLE,
                                   items=[*first, *items(catalogue.menu(family).values())])
 
@@ -98,8 +98,8 @@ def switches() -> dict[str, str]:
 
 
 def finish(group: str, made: dict[str, Any], fields: Iterable[JobField]) -> None:
-    """Fit all properties of a class of settings for the mouse, and say of each when it is grey. fields: of all settings
-    that are declared."""
+    """Fit all properties of a class of settings for dragging, and add the reasons for greying out to their tooltips.
+    fields: of all declared settings."""
     fit_for_the_mouse(group, made)
     needed, own = switches(), group_key(group)
     reasons = {one.name: grey_while(fields, own, one.name, made) for one in fields if one.group == own}
@@ -121,4 +121,4 @@ def say_when_grey(group: str, name: str, keywords: dict[str, Any], needed: dict[
     if not reason and own in needed:
         reason = f"{needed[own]} is off"
     if reason:
-        keywords["description"] = f"{keywords['description']}. Grey while {reason}"
+        keywords["description"] = f"{keywords['description']}. Greyed out while {reason}"

@@ -1,4 +1,4 @@
-"""Which of the artist's keys and clicks are meant for what runs behind the window, and which for Blender."""
+"""Decides which of the artist's keys and clicks are for a background operation, and which for Blender."""
 
 from __future__ import annotations
 

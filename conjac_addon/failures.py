@@ -1,6 +1,6 @@
-"""Errors of objects, kept until the operation is repeated and succeeds: a pop-up goes with the mouse.
+"""Errors of objects, kept until the operation is repeated and succeeds, since a pop-up vanishes with the mouse.
 
-In memory alone: what a new Blender finds on the disk it says by itself.
+They are kept in memory only: a new Blender finds errors of the files on the disk by itself.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ..solver.errors import CacheBusy, ConJacError, StaleCache
 #: what a bake is called among what can fail; other work has the name of its operator
 BAKE = "bake"
 
-#: what says itself, from the folder, for as long as it is true
+#: errors that the status shows, from the folder, for as long as they are true
 SHOWN_BY_STATUS = frozenset({CacheBusy.code, StaleCache.code})
 
 #: a phrase of an error → the operator that mends it
@@ -28,13 +28,13 @@ class Failure:
     """One thing that went wrong."""
 
     def __init__(self, text: str, code: str) -> None:
-        """text: which object, what is wrong, what to do. code: its heading in the manual's troubleshooting page."""
+        """text: the object, what is wrong, and the remedy. code: its heading in the manual's troubleshooting page."""
         # what ends a message on a job is the place in a file that an artist never sees
         self.text, self.code = text.partition(" - at `$")[0].rstrip("."), code
 
     @property
     def operator(self) -> str:
-        """The operator that mends it, "" where none does alone."""
+        """Return the operator that fixes it, "" without one."""
         return next((name for phrase, name in REMEDIES if phrase in self.text), "")
 
 
@@ -48,7 +48,7 @@ def keep(uid: int, doing: str, text: str, code: str) -> None:
 
 
 def mend(uid: int, doing: str) -> None:
-    """It went well now. A bake that does has gone through all that prepares it."""
+    """Remove an error after the operation succeeded. A successful bake includes all of its preparations."""
     for key in [key for key in _failures if key[0] == uid and doing in (key[1], BAKE)]:
         del _failures[key]
 
@@ -60,7 +60,7 @@ def of(*uids: int) -> list[Failure]:
 
 @contextmanager
 def remembered(uid: int, doing: str) -> Iterator[None]:
-    """Inside, a ConJacError is remembered and raised on."""
+    """Context in which a ConJacError is stored as the object's error, and raised again."""
     try:
         yield
     except ConJacError as error:

@@ -1,4 +1,4 @@
-"""Which solvers new objects have, and by which of them those move that touch each other."""
+"""Solvers of new objects, and the choice among them for objects in contact."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ LIVELY = "leapfrog"  #: integrator of new mechanisms; those of older files keep 
 
 
 def shared(leading: bpy.types.Object, bodies: Sequence[bpy.types.Object]) -> dict[str, str]:
-    """The integrator and the stage solver of all that touch each other and have others of their own: those of the
-    object that leads, but where they are of a kind that does not suit the others."""
+    """Return the integrator and the stage solver of objects in contact that have their own: those of the leading
+    object, unless their kind does not suit the others."""
     solver = leading.conjac.solver
     found: dict[str, str] = {"integrator": solver.integrator, "stage_solver": solver.stage_solver}
     if members.is_mechanism(leading):

@@ -22,7 +22,7 @@ def is_soft(settings: Any, candidate: Any) -> bool:
 
 
 def can_hold(settings: Any, candidate: Any) -> bool:
-    """Poll of a pointer to an object: what a constraint holds on to, another object than that of the settings."""
+    """Poll of a pointer to an object: one to which a constraint can tie, other than the owner of the settings."""
     return candidate.type in {"MESH", "CURVE", "EMPTY", "ARMATURE"} and candidate != settings.id_data
 
 
@@ -64,6 +64,7 @@ def is_armature(_settings: Any, candidate: Any) -> bool:
 
 
 def is_holder(settings: Any, candidate: Any) -> bool:
-    """Likewise of what an object hangs on: these, and a soft body for cloth."""
+    """Poll of a pointer to an object to which another can be attached: an armature, the Empty of a mechanism, and for
+    cloth also a soft body."""
     return is_armature(settings, candidate) or (candidate.type == "MESH" and candidate.conjac.kind == kinds.SOFT_BODY
                                                 and settings.id_data.conjac.kind == kinds.CLOTH)

@@ -24,7 +24,7 @@ class CONJAC_Cache(bpy.types.PropertyGroup):
     __slots__ = ()
 
     uuid: bpy.props.StringProperty(
-        name="UUID", description="Tells this object's bake from all others, whatever it is called",
+        name="UUID", description="Identifies the bake of this object, whatever its name",
         options={"HIDDEN"}, override=OVERRIDABLE)
     folder: bpy.props.StringProperty(
         name="Folder", description="Folder of the bake, // for the one of the .blend", options={"HIDDEN"},
@@ -38,7 +38,7 @@ class CONJAC_Cache(bpy.types.PropertyGroup):
 
 
 def of(obj: bpy.types.Object) -> str:
-    """The object's own UUID; "" where it has none yet, or only that of what it was copied from."""
+    """Return the object's own UUID; "" if it has none yet, or only that of the object from which it was copied."""
     known = _own.get(obj.session_uid)
     if known is not None:
         return known
@@ -83,7 +83,7 @@ def name_of(written: str) -> str | None:
 
 
 def library_of(obj: bpy.types.Object) -> bpy.types.Library | None:
-    """The file that what is written on the object comes from: its own, or that of what it overrides."""
+    """Return the file from which an object's stored data comes: its own, or that of the object that it overrides."""
     override = obj.override_library
     if override is not None and override.reference is not None and is_shared(obj):
         return override.reference.library
@@ -91,7 +91,8 @@ def library_of(obj: bpy.types.Object) -> bpy.types.Library | None:
 
 
 def give(obj: bpy.types.Object, own: str = "") -> str:
-    """The object's own UUID from now on, a new one where none is given and it has none; written on the object."""
+    """Give the object a UUID of its own, a new one by default if it has none, and return it; it is written on the
+    object."""
     import uuid  # and what it loads, which Blender's start does without
 
     own = own or of(obj) or uuid.uuid4().hex
@@ -109,7 +110,7 @@ def lead(obj: bpy.types.Object, leads: bool) -> None:
 
 
 def forget() -> None:
-    """Another file takes this one's place, or this one another name: what is written on the objects counts."""
+    """Forget owners when another file is loaded or this one is renamed: those that are stored on the objects apply."""
     _own.clear()
     _first.clear()
 

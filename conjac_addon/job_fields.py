@@ -35,7 +35,7 @@ CLOTH_PARTS = {"drag": "air", "air_friction": "air", "pressure": "pressure", "le
 
 
 def _moved(reading: Reading) -> list[bpy.types.Object]:
-    """Return the objects whose own solvers count for what is baked together: the bodies, or the mechanism alone."""
+    """Return the objects whose solver settings apply to the whole bake: the bodies, or only the mechanism."""
     obj = reading.obj
     return [obj] if members.is_mechanism(obj) else members.soft_bodies(obj, reading.scene)
 
@@ -51,7 +51,7 @@ def _shortest_step(reading: Reading) -> float:
 
 
 def _least_deformation(reading: Reading) -> float:
-    """Return the least of what steps may change edges by, of those that have a limit; 0 where none has."""
+    """Return the smallest of the limits on an edge's change per step; 0 without limits."""
     return min(filter(None, _of_each(reading, "largest_deformation")), default=0.0)
 
 
@@ -118,7 +118,7 @@ def _is_pinned_softly(obj: bpy.types.Object) -> bool:
 
 
 def _fiber_material(reading: Reading) -> Any:
-    """Return the choice of fibers: where samples over time may stand for their activation, without it."""
+    """Return the choice of fibers, without their activation if samples over time replace it."""
     made = reading.choice("fiber_material")
     if reading.may_be_animated:
         made["params"].pop(catalogue.ACTIVATION.key, None)
@@ -126,7 +126,7 @@ def _fiber_material(reading: Reading) -> Any:
 
 
 def _number(param: Param, place: str, prefix: str = "", **words: Any) -> JobField:
-    """Declare a number of the catalogue that stands in a part of a body, without the letters that its key begins by."""
+    """Declare a catalogue number that belongs to a part of a body, without the prefix of its key."""
     return JobField(f"{place}{param.key.removeprefix(prefix)}", param=param, **words)
 
 

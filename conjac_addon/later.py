@@ -32,7 +32,7 @@ class Waiting(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
-            raise AttributeError(name)  # whoever goes through all modules asks for such names
+            raise AttributeError(name)  # code that inspects all modules asks for such names
         inside, part = vars(self).get("__path__"), f"{self.__name__}.{name}"
         if inside and _Finder.find_spec(part, inside):
             # `from .package import module` runs neither; later on it runs the module, whose package may need it
@@ -42,16 +42,15 @@ class Waiting(ModuleType):
 
 
 def run(module: ModuleType) -> None:
-    """Run a module that waits, after the package that it is in. Raises what its import would.
-
-    Where another module of the package was imported past it, and maybe runs now, the package waits on: what it names
-    of that one may not be there yet.
+    """Import a waiting module, after its package. Raises as its import would. If another module of the package was
+    imported directly, and may still be running, the package keeps waiting, since names that it imports may not exist
+    yet.
     """
     name = module.__name__.rpartition(".")[0]
     package = sys.modules.get(name)
     if isinstance(package, Waiting) and not any(map(has_run, _inside(package))):
         run(package)
-    if isinstance(module, Waiting):  # the package may have asked for it
+    if isinstance(module, Waiting):  # the package may have imported it
         module.__class__ = ModuleType  # type: ignore[assignment]
         assert module.__spec__ is not None and isinstance(module.__spec__.loader, _Later)
         if _Finder in sys.meta_path and "__path__" in vars(module) and module.__name__.startswith(f"{__package__}."):
@@ -64,7 +63,7 @@ def run(module: ModuleType) -> None:
 
 
 def _inside(package: ModuleType) -> Iterator[ModuleType]:
-    """The modules below a package that were imported. (Those of Blender would be two thousand names to look at)"""
+    """Yield the imported modules below a package. Searching all of Blender's would take two thousand names."""
     for name, one in list(vars(package).items()):
         if isinstance(one, ModuleType) and sys.modules.get(f"{package.__name__}.{name}") is one:
             yield one
@@ -72,7 +71,7 @@ def _inside(package: ModuleType) -> Iterator[ModuleType]:
 
 
 def has_run(module: ModuleType) -> bool:
-    """Whether something of a module was asked for, so that it may have something to take back."""
+    """Whether a module was used, so that it may have something to unregister."""
     return not isinstance(module, Waiting)
 
 
@@ -118,9 +117,9 @@ class _Later:
 
 
 class _Finder:
-    """Finds modules by one look at each folder."""
+    """Finder of modules that lists each folder once."""
 
-    names: dict[str, frozenset[str]] = {}  #: by folder: what is in it
+    names: dict[str, frozenset[str]] = {}  #: by folder: its contents
 
     @classmethod
     def find_spec(cls, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
@@ -171,7 +170,7 @@ def _put(package: ModuleType, tail: str, spec: ModuleSpec) -> ModuleType:
 
 @contextmanager
 def loading() -> Iterator[None]:
-    """Inside, modules of ConJac wait for their first use."""
+    """Context in which modules of ConJac are imported at their first use."""
     collects = gc.isenabled()
     gc.disable()  # classes and functions that are to stay: a look at all that Blender has finds nothing
     sys.meta_path.insert(0, _Finder)  # type: ignore[arg-type]

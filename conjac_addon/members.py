@@ -24,22 +24,22 @@ passing: set[int] = set()
 
 
 def is_soft_body(obj: bpy.types.Object | None) -> bool:
-    """A mesh that is simulated: a volume, cloth, or ropes."""
+    """Whether the object is a simulated mesh: a volume, cloth, or ropes."""
     return obj is not None and obj.type == BODY and obj.conjac.kind in (kinds.SOFT_BODY, kinds.CLOTH, kinds.ROPE)
 
 
 def is_cloth(obj: bpy.types.Object | None) -> bool:
-    """A mesh whose faces are what is simulated."""
+    """Whether the object is a mesh whose faces are simulated."""
     return obj is not None and obj.type == BODY and obj.conjac.kind == kinds.CLOTH
 
 
 def is_rope(obj: bpy.types.Object | None) -> bool:
-    """A mesh whose edges are what is simulated."""
+    """Whether the object is a mesh whose edges are simulated."""
     return obj is not None and obj.type == BODY and obj.conjac.kind == kinds.ROPE
 
 
 def is_volume(obj: bpy.types.Object | None) -> bool:
-    """A mesh whose inside is simulated."""
+    """Whether the object is a mesh whose inside is simulated."""
     return obj is not None and is_soft_body(obj) and not is_cloth(obj) and not is_rope(obj)
 
 
@@ -54,12 +54,12 @@ def has_soft_pins(obj: bpy.types.Object) -> bool:
 
 
 def is_mechanism(obj: bpy.types.Object | None) -> bool:
-    """An armature, or an Empty that stands for rigid body objects, with ConJac on."""
+    """Whether the object is an armature, or an Empty that represents rigid body objects, with ConJac enabled."""
     return obj is not None and obj.type in (ARMATURE, EMPTY) and obj.conjac.kind == kinds.MECHANISM
 
 
 def is_collider(obj: bpy.types.Object | None) -> bool:
-    """A mesh that soft bodies bump into and that feels nothing of them."""
+    """Whether the object is a mesh with which soft bodies collide, without an effect on it."""
     if obj is None or obj.type != BODY:
         return False
     return bool(obj.conjac.kind == kinds.COLLIDER or (
@@ -67,12 +67,12 @@ def is_collider(obj: bpy.types.Object | None) -> bool:
 
 
 def is_edited(obj: bpy.types.Object) -> bool:
-    """Whether it, or what it shares its data with, is in a mode in which Blender evaluates nothing new of it."""
+    """Whether it, or an object with the same data, is in a mode in which Blender does not evaluate it again."""
     return obj.mode in {"EDIT", "SCULPT"} or bool(getattr(obj.data, "is_editmode", False))
 
 
 def mechanism_of(obj: bpy.types.Object) -> bpy.types.Object | None:
-    """The mechanism that a soft body hangs on."""
+    """Return the mechanism to which a soft body is attached."""
     holders = [one.object for one in obj.conjac.attachments]
     found = next((one for one in holders if is_mechanism(one)), None)
     if found is None and is_cloth(obj):  # it may hang on a soft body that does
@@ -91,7 +91,7 @@ def collides(obj: bpy.types.Object) -> bool:
 
 
 def wants(obj: bpy.types.Object, other: bpy.types.Object) -> bool:
-    """Whether a soft body collides with another object, as far as it is concerned."""
+    """Whether a soft body's own settings let it collide with another object."""
     contact = obj.conjac.contact
     if contact.collides_with == kinds.COLLECTION:
         return contact.collection is not None and other in contact.collection.all_objects.values()
@@ -104,9 +104,8 @@ def touch(obj: bpy.types.Object, other: bpy.types.Object) -> bool:
 
 
 def owner(obj: bpy.types.Object) -> bpy.types.Object:
-    """The object whose bake this one is in: the mechanism that a soft body hangs on or touches, the one that leads
-    those that it touches, else itself.
-    """
+    """Return the object that owns this one's bake: the mechanism to which a soft body is attached or that it touches,
+    the leading one of the soft bodies that it touches, else itself."""
     if is_soft_body(obj):
         holder = mechanism_of(obj)
         if holder is not None:
@@ -117,15 +116,15 @@ def owner(obj: bpy.types.Object) -> bpy.types.Object:
             pushed = _mechanism_at(together, scene)
             if pushed is not None:
                 return pushed
-            # a copy of the one that leads says that it leads as well
+            # a copy of the leading object is marked as leading, too
             return next((one for one in together if one.conjac.cache.leads and not identity.is_shared(one)),
                         together[0])
     return obj
 
 
 def soft_bodies(of: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """The soft bodies in the bake of an object: those that hang on a mechanism or touch it, or the body and all that
-    touch it.
+    """Return the soft bodies in the bake of an object: those that hang on a mechanism or touch it, or the body and all
+    that touch it.
 
     In the scene's order, which a new name does not change.
     """
@@ -136,7 +135,7 @@ def soft_bodies(of: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.
 
 
 def members(of: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """Every object that has settings in the bake of `of`, itself first."""
+    """Return every object with settings in the bake of `of`, itself first."""
     return [of, *(obj for obj in soft_bodies(of, scene) if obj != of)]
 
 
@@ -151,7 +150,8 @@ def colliders(of: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Ob
 
 
 def _moving_parts(mechanism: bpy.types.Object) -> list[bpy.types.Object]:
-    """Rigid bodies by which a mechanism pushes soft bodies: as colliders besides they would stand where they began."""
+    """Return the rigid bodies with which a mechanism pushes soft bodies: as colliders they would remain at their
+    start."""
     collection = mechanism.conjac.mechanism.collection if is_mechanism(mechanism) else None
     if collection is None or not touches_soft(mechanism):
         return []
@@ -159,7 +159,7 @@ def _moving_parts(mechanism: bpy.types.Object) -> list[bpy.types.Object]:
 
 
 def shared_settings(obj: bpy.types.Object) -> bpy.types.PropertyGroup:
-    """The settings that hold for all that is baked together with an object: solver, time and ground."""
+    """Return the settings that apply to everything baked together with an object: solver, time and ground."""
     settings: bpy.types.PropertyGroup = owner(obj).conjac
     return settings
 
@@ -171,7 +171,7 @@ def title(of: bpy.types.Object, scene: bpy.types.Scene) -> str:
 
 
 def _scene_of(obj: bpy.types.Object) -> bpy.types.Scene | None:
-    """The scene that an object is simulated in: the present one, if it is in it."""
+    """Return the scene that an object is simulated in: the present one, if it is in it."""
     present = bpy.context.scene
     if present is not None and present.objects.get(obj.name) == obj:
         return present
@@ -188,7 +188,7 @@ _moment: dict[int, list[bpy.types.Object]] | None = None
 
 @contextmanager
 def at_one_moment() -> Iterator[None]:
-    """Inside, nothing changes: what is asked for once is what it is. For drawing a panel."""
+    """Context in which nothing changes, so that each query is answered once and cached. For drawing a panel."""
     global _moment
     before, _moment = _moment, {}
     try:
@@ -198,11 +198,11 @@ def at_one_moment() -> Iterator[None]:
 
 
 def _that_touch(scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """The soft bodies that collide, the colliders of a scene and the mechanisms that push soft bodies, in its order,
-    and perhaps what was one of them.
+    """Return the colliding soft bodies, the colliders of a scene and the mechanisms that push soft bodies, in its
+    order, and possibly former ones.
 
-    Their settings are looked up where something has changed: panels ask many times a redraw, and a look at each of
-    thousands of objects takes long. `at_one_moment` spares going through them as well.
+    Cached until a change, since panels ask many times a redraw, and testing each of thousands of objects takes long.
+    `at_one_moment` also saves the loop over them.
     """
     if _moment is None:
         return _look_up(scene)
@@ -227,7 +227,7 @@ _follow: dict[tuple[int, str], tuple[tuple[int, int], frozenset[int]]] = {}
 
 
 def shows_contact(obj: bpy.types.Object) -> bool:
-    """Whether the attributes of what pushes it follow the frames."""
+    """Whether the attributes of its contact forces follow the frames."""
     return collides(obj) and bool(obj.conjac.contact.attributes_follow)
 
 
@@ -238,8 +238,8 @@ def shows_stress(obj: bpy.types.Object) -> bool:
 
 def followers(scene: bpy.types.Scene, does: Callable[[bpy.types.Object], bool] = shows_contact
               ) -> list[bpy.types.Object]:
-    """The objects with attributes that follow the frames: of contact or, with `shows_stress`, of stress. Looked up
-    where something has changed, since it is asked at every frame, of scenes without any too."""
+    """Return the objects with attributes that follow the frames: of contact or, with `shows_stress`, of stress. Looked
+    up where something has changed, since it is asked at every frame, of scenes without any too."""
     moment, key = (changes.count(), len(scene.objects)), (scene.session_uid, does.__name__)
     known = _follow.get(key)
     if known is None or known[0] != moment:
@@ -271,13 +271,13 @@ def _touching(obj: bpy.types.Object, scene: bpy.types.Scene | None) -> list[bpy.
 
 
 def _mechanism_at(bodies: list[bpy.types.Object], scene: bpy.types.Scene | None) -> bpy.types.Object | None:
-    """The first mechanism of a scene that any of these soft bodies touches."""
+    """Return the first mechanism of a scene that any of these soft bodies touches."""
     there = [one for one in _that_touch(scene) if touches_soft(one)] if scene is not None else []
     return next((one for one in there if any(wants(body, one) for body in bodies)), None)
 
 
 def _free_at(mechanism: bpy.types.Object, scene: bpy.types.Scene) -> set[bpy.types.Object]:
-    """The soft bodies that hang on no mechanism and are baked with this one."""
+    """Return the soft bodies without a mechanism that are baked with this one."""
     left = {one for one in _that_touch(scene) if collides(one) and mechanism_of(one) is None}
     found: set[bpy.types.Object] = set()
     while left:
@@ -297,7 +297,7 @@ def taken(mechanism: bpy.types.Object, scene: bpy.types.Scene) -> list[tuple[bpy
 
 
 def holding(mechanism: bpy.types.Object) -> set[str]:
-    """Names of the bones or objects of a mechanism that soft bodies hang on."""
+    """Return names of the bones or objects of a mechanism to which soft bodies are attached."""
     now_called = part_identity.renamed(mechanism)
     return {now_called(one.part) for obj in bpy.data.objects if is_soft_body(obj)
             for one in obj.conjac.attachments if one.object == mechanism}

@@ -9,9 +9,9 @@ from pathlib import Path
 from ..solver import catalogue
 from ..solver.catalogue import Entry
 
-FIBERS = "fibers"  #: of the menu of what a preview shows
+FIBERS = "fibers"  #: identifier in the menu of previews
 
-#: what becomes of bakes of another file: identifier → label and what it does
+#: choices for bakes of another file: identifier → label and description
 SHARING = {
     "SHARE": ("Share", "Go on playing the other file's bake until the first bake in this file."),
     "COPY": ("Copy", "Copy the frames, so that this file has bakes of its own."),
@@ -26,7 +26,7 @@ MENUS = {
     "material": ("Material", "How the body resists being deformed"),
     "damping": ("Damping Law", "What the material itself loses when it moves"),
     "carry": ("Inside", "What maps of the material do below the surface"),
-    "spot": ("Spots Move", "How a painted spot, or what is around a handle, moves on its own"),
+    "spot": ("Spots Move", "How a painted spot, or the surroundings of a handle, moves"),
     "fiber_material": ("Fibers", "What fibers add to the material"),
     "friction": ("Friction", "What holds the body against sliding on the ground"),
     "fiber_field": ("Fiber Direction", "Which way the fibers run in the rest shape"),
@@ -74,7 +74,7 @@ def item(key: str, label: str, sentence: str, number: int | None) -> Item:
 
 
 def items(entries: Iterable[Entry]) -> list[Item]:
-    """A menu of catalogue entries, called by their keys."""
+    """Return a menu of catalogue entries, by their keys."""
     return [item(entry.key, entry.label, entry.sentence, entry.number) for entry in entries]
 
 
@@ -92,7 +92,7 @@ def samples() -> list[tuple[str, str, str]]:
 
 
 def worded(family: str, key: str, sentence: str) -> Item:
-    """One catalogue entry with a tooltip of our own."""
+    """Return the menu item of one catalogue entry with a different tooltip."""
     entry = catalogue.find(family, key)
     return item(key, entry.label, sentence, entry.number)
 

@@ -15,7 +15,7 @@ import bpy
 
 
 def parts(owner: bpy.types.Object) -> list[Any]:
-    """The bones of an armature, or the objects of the collection that an Empty stands for."""
+    """Return the bones of an armature, or the objects in an Empty's collection."""
     if owner.type == "ARMATURE":
         return list(owner.pose.bones)
     collection = owner.conjac.mechanism.collection
@@ -28,7 +28,7 @@ def settings(part: Any) -> bpy.types.PropertyGroup:
 
 
 def by_uuid(owner: bpy.types.Object) -> dict[str, Any]:
-    """Each of them that has a UUID of its own."""
+    """Return the parts that have a UUID of their own, by it."""
     found: dict[str, Any] = {}
     for part in parts(owner):
         stored = settings(part)
@@ -46,7 +46,7 @@ def uuids(owner: bpy.types.Object) -> dict[str, str]:
 
 
 def give(owner: bpy.types.Object) -> None:
-    """A UUID for each that has none of its own, and for all what they are called now; what named them goes along."""
+    """Give every part without a UUID one, and record the present names of all; references to parts are updated."""
     known = uuids(owner)
     _follow(owner)
     for part in parts(owner):
@@ -101,7 +101,7 @@ def now(owner: bpy.types.Object, baked: Iterable[tuple[str, str]]) -> dict[str, 
 
 
 def _follow(owner: bpy.types.Object) -> None:
-    """Let springs and attachments name what they named when it was baked."""
+    """Update springs and attachments to the parts to which they referred when it was baked."""
     names = [(spring, end) for spring in owner.conjac.mechanism.springs for end in ("first", "second")]
     names += [(one, "part") for obj in bpy.data.objects if obj.is_editable
               for one in obj.conjac.attachments if one.object == owner]
@@ -111,5 +111,5 @@ def _follow(owner: bpy.types.Object) -> None:
         new = now_called(old)
         if new != old:
             if field == "part" and not one.group and old in one.id_data.vertex_groups:
-                one.group = old  # what is painted keeps its name
+                one.group = old  # painted groups keep their name
             setattr(one, field, new)

@@ -34,10 +34,10 @@ from .menus import Item, item, items, worded
 
 OVERRIDABLE: Any = {"LIBRARY_OVERRIDABLE"}
 
-#: what a bone is to the mechanism
+#: roles of a bone in the mechanism
 SIMULATED, ANIMATED, LEFT_OUT = "simulated", "animated", "none"
 
-#: of menus: what the rig or the mesh says
+#: of menus: taken from the rig or the mesh
 AUTOMATIC = "auto"
 
 #: shapes that a bone may have without a mesh of its own
@@ -51,7 +51,7 @@ NO_MOTOR = "none"
 
 
 def _menu(family: str, name: str, description: str, first: Item) -> Any:
-    """A menu of a catalogue's family with an entry of our own on top."""
+    """Return a menu of a catalogue's family with an additional first entry."""
     return bpy.props.EnumProperty(name=name, description=description, default=first[0], override=OVERRIDABLE,
                                   items=[first, *items(catalogue.menu(family).values())])
 
@@ -62,10 +62,10 @@ class CONJAC_Part(bpy.types.PropertyGroup):
     __slots__ = ()
 
     role: bpy.props.EnumProperty(
-        name="Role", description="What this bone is to the mechanism", default=SIMULATED, override=OVERRIDABLE,
+        name="Role", description="Role of the bone in the mechanism", default=SIMULATED, override=OVERRIDABLE,
         items=[item(SIMULATED, "Simulated", "A rigid body that falls, swings and is pushed", 0),
                item(ANIMATED, "Animated", "A rigid body that follows its animation and takes the others along", 1),
-               item(LEFT_OUT, "Left Out", "No body: it goes where its parent goes", 2)])
+               item(LEFT_OUT, "Left Out", "No rigid body: it moves with its parent", 2)])
     shape: bpy.props.EnumProperty(
         name="Shape", description="Shape of the rigid body around the bone", default="capsule", override=OVERRIDABLE,
         items=[worded("shape", key, "Along the bone" if key != "sphere" else "Around its middle")
@@ -94,15 +94,15 @@ class CONJAC_Part(bpy.types.PropertyGroup):
         "four-bar linkage: hold only a point on its axis, since the others keep the ring in its plane already",
         default=False, override=OVERRIDABLE)
     uuid: bpy.props.StringProperty(
-        name="UUID", description="Tells this bone or object from the others of its mechanism, whatever it is called",
+        name="UUID", description="Identifies this bone or object in its mechanism, whatever its name",
         options={"HIDDEN"}, override=OVERRIDABLE)
     called: bpy.props.StringProperty(
-        name="Called", description="What it was called when it was baked; a copy of it has the same and another name",
+        name="Called", description="Its name when it was baked; a copy has another name",
         options={"HIDDEN"}, override=OVERRIDABLE)
 
 
 class CONJAC_Spring(bpy.types.PropertyGroup):
-    """A damped spring between points of two parts. `name` says which, for the list."""
+    """A damped spring between points of two parts. `name` is shown in the list."""
 
     __slots__ = ()
 
@@ -114,7 +114,7 @@ class CONJAC_Spring(bpy.types.PropertyGroup):
         "own axes; a place in the world where Second is empty", size=3, subtype="XYZ", unit="LENGTH",
         override=OVERRIDABLE)
     as_placed: bpy.props.BoolProperty(
-        name="Keep Placed Length", description="Its rest length is the one at the first frame",
+        name="Keep Placed Length", description="Use the length at the first frame as rest length",
         default=True, override=OVERRIDABLE)
 
 
@@ -250,7 +250,7 @@ JOINTS = [
         group="part", of=RIGID_BODY, value=_mass),
     JobField("stiffness", FLOAT(
         name="Stiffness", description="Stiffness with which the joint pulls back to its pose, in N m per radian or N "
-        "per metre",
+        "per meter",
         default=0.0, min=0.0, soft_max=1000.0, precision=3, override=OVERRIDABLE),
         group="part", of=JOINT, value=lambda reading: _on_each_rate(reading, "stiffness")),
     JobField("implicit", BOOL(
@@ -259,7 +259,7 @@ JOINTS = [
         default=True, override=OVERRIDABLE),
         group="part", of=JOINT, value=_explicit),
     JobField("damping", FLOAT(
-        name="Damping", description="Damping of the joint's motion, in N m s per radian or N s per metre",
+        name="Damping", description="Damping of the joint's motion, in N m s per radian or N s per meter",
         default=0.0, min=0.0, soft_max=100.0, precision=3, override=OVERRIDABLE),
         group="part", of=JOINT, value=lambda reading: _on_each_rate(reading, "damping")),
     *(JobField(end, of=JOINT, called="Limits", value=lambda reading, end=end: _limits(reading, end))
@@ -288,16 +288,16 @@ JOINTS = [
         items=[item(NO_MOTOR, "None", "Nothing does", 0),
                worded("motor", "servo", "A spring that pulls towards the target; keyframes of the target are followed"),
                worded("motor", "speed", "A push towards a speed"),
-               worded("motor", "drive", "Exactly as told, whatever it takes")]),
+               worded("motor", "drive", "Follows the target exactly, with any effort")]),
         group="part", property_name="motor", of=JOINT, value=_motor),
     JobField("motor.mode.params.stiffness", FLOAT(
-        name="Motor Stiffness", description="Stiffness of a servo, in N m per radian or N per metre",
+        name="Motor Stiffness", description="Stiffness of a servo, in N m per radian or N per meter",
         default=100.0, min=0.0, soft_max=1.0e4, precision=2, override=OVERRIDABLE),
         group="part", property_name="motor_stiffness", of=JOINT,
         value=lambda reading: _of_motor(reading, PULLING, "motor_stiffness")),
     JobField("motor.mode.params.damping", FLOAT(
         name="Motor Damping", description="Damping of the motor: its force against wrong speed, in N m s per radian "
-        "or N s per metre", default=10.0, min=0.0, soft_max=1.0e3, precision=2, override=OVERRIDABLE),
+        "or N s per meter", default=10.0, min=0.0, soft_max=1.0e3, precision=2, override=OVERRIDABLE),
         group="part", property_name="motor_damping", of=JOINT,
         value=lambda reading: _of_motor(reading, PUSHING, "motor_damping")),
     JobField("motor.until", INT(
@@ -322,12 +322,12 @@ SPRINGS = [
         name="First", description="Bone or rigid body object at one end", override=OVERRIDABLE),
         group="spring", property_name="first", of=SPRING, value=lambda reading: reading.plan[0]),
     JobField("stiffness", FLOAT(
-        name="Stiffness", description="Stiffness of the spring, in N per metre", default=1000.0, min=0.0,
+        name="Stiffness", description="Stiffness of the spring, in N per meter", default=1000.0, min=0.0,
         soft_max=1.0e6,
         precision=2, override=OVERRIDABLE),
         group="spring", of=SPRING, always=True),
     JobField("damping", FLOAT(
-        name="Damping", description="Damping of the spring, in N s per metre", default=1.0, min=0.0,
+        name="Damping", description="Damping of the spring, in N s per meter", default=1.0, min=0.0,
         soft_max=1.0e4, precision=3, override=OVERRIDABLE),
         group="spring", of=SPRING, always=True),
     JobField("body_b", STRING(
@@ -372,8 +372,8 @@ def register() -> None:
     for kind in (bpy.types.PoseBone, bpy.types.Object):
         # beside the settings and not among them: Blender finds no path for keyframes into a bone's property group
         kind.conjac_motor_target = bpy.props.FloatProperty(
-            name="Target", description="Angle of a hinge or place of a slider from where it is at the start, in "
-            "radians or metres; of a speed motor, that per second. It may have keyframes", default=0.0, precision=3,
+            name="Target", description="Angle of a hinge or position of a slider relative to the start, in "
+            "radians or meters; of a speed motor, per second. Can be animated", default=0.0, precision=3,
             override=OVERRIDABLE)
     bpy.types.PoseBone.conjac = bpy.props.PointerProperty(type=CONJAC_Part, override=OVERRIDABLE)
 

@@ -1,4 +1,4 @@
-"""Preferences of the extension: what belongs to this computer and not to a .blend file."""
+"""Preferences of the extension: settings of this computer, not of a .blend file."""
 
 from typing import Any
 
@@ -52,18 +52,18 @@ def own() -> Any:
 
 
 def threads() -> int | None:
-    """How many threads a bake may use, None for all of them."""
+    """Return the number of threads for a bake, None for all of them."""
     preferences = own()
     return (preferences.threads or None) if preferences else None
 
 
 def cores_left_free() -> int:
-    """How many cores a bake leaves to others: none where Blender has no window."""
+    """Return the number of cores that a bake leaves to others: none where Blender has no window."""
     return 0 if bpy.app.background else int(_value("cores_left_free"))
 
 
 def takes() -> int:
-    """How many takes an object keeps, 0 for all of them."""
+    """Return the number of takes that are kept for an object, 0 for all of them."""
     return int(_value("takes"))
 
 

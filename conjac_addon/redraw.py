@@ -1,4 +1,4 @@
-"""Draws panels again when what they show has changed behind Blender's back."""
+"""Redraws panels when the data that they show has changed without Blender's notice."""
 
 import bpy
 

@@ -12,7 +12,7 @@ from . import kinds
 
 
 def is_enabled(settings: Any) -> bool:
-    """The old switch: on for every kind. A kind that is none of ours, from a newer file, is one too."""
+    """Whether the old switch is on: for every kind, also for unknown ones of a newer file."""
     return bool(settings.kind != kinds.NONE)
 
 
@@ -36,7 +36,7 @@ def is_property_set(settings: Any, name: str, **options: bool) -> bool:
 
 
 def _holder(settings: Any, name: str) -> Any:
-    """The group of settings that a property stands in."""
+    """Return the group of settings that contains a property."""
     return settings.solver if name in type(settings.solver).NAMES else settings
 
 
@@ -46,7 +46,7 @@ def _struct(group: Any) -> Any:
 
 
 def moved(properties: dict[str, Any], group: str) -> dict[str, Any]:
-    """Properties, as classes are annotated with them, that stand for those of the same names in a group of settings."""
+    """Return properties, as in class annotations, that redirect to those of the same names in a group of settings."""
     return {name: prop.function(**_words(prop.keywords, group, name)) for name, prop in properties.items()}
 
 
@@ -57,7 +57,7 @@ def _words(keywords: dict[str, Any], group: str, name: str) -> dict[str, Any]:
     return words | {"description": description, "get": read, "set": write}
 
 
-#: what only the property itself has
+#: keywords that only the property itself has
 _NOT_OF_ALIASES = frozenset({"attr", "update", "get", "set"})
 
 
@@ -72,7 +72,7 @@ def _plain(group: str, name: str) -> tuple[Callable[[Any], Any], Callable[[Any, 
 
 
 def _enum(group: str, name: str) -> tuple[Callable[[Any], int], Callable[[Any, int], None]]:
-    """Blender asks for numbers of menus and gives them."""
+    """Return getter and setter of a menu by number, as Blender requires."""
     def items(settings: Any) -> Iterable[Any]:
         known: Iterable[Any] = getattr(settings, group).bl_rna.properties[name].enum_items
         return known

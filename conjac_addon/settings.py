@@ -1,9 +1,9 @@
 """`Object.conjac`: every setting of a soft body, made from solver/catalogue.
 
-A parameter of a choice in FAMILIES becomes a property with its own key, a paintable one a second one, `<key>_high`, for
-where its map is painted 1. A map becomes `<key>_group`. What only the numerics know stands in a group of its own,
-`Object.conjac.solver`; `holder` says what stands where.
-Lengths are in Blender units here; `si` turns a property into SI.
+A parameter of a choice in FAMILIES becomes a property with its own key, and a paintable one a second one, `<key>_high`,
+for the value where its map is painted 1. A map becomes `<key>_group`. Settings of the numerics are in a group of their
+own, `Object.conjac.solver`; `holder` returns the group of a property. Lengths are in Blender units here; `si` converts
+a property to SI.
 """
 
 import functools
@@ -30,9 +30,9 @@ OF_SOLVER = ("method", "integrator", "stage_solver")
 #: before there was one have 0
 VERSION = 1
 
-#: those of which an artist may choose none, and what the menu says of that
+#: families with the choice *None*, and its menu item
 OPTIONAL = {"fiber_material": item("none", "None", "The same in every direction", 0),
-            "friction": item("none", "None", "It slides without end", 0),
+            "friction": item("none", "None", "No friction on the ground", 0),
             "spot": entries.SINGLE}
 
 #: Blender's units that grow with the scene's unit scale
@@ -51,12 +51,13 @@ TIED_OVER_TIME = ("hold", "stiffness", "strength", "length")
 
 
 def property_name(entry: Entry, param: Param) -> str:
-    """Name of the property behind a parameter: its key, or "<entry>_<key>" where another entry means something else."""
+    """Return the name of the property behind a parameter: its key, or "<entry>_<key>" where another entry means
+    something else."""
     return param.key if _firsts().get(param.key, param) is param else f"{entry.key}_{param.key}"
 
 
 def painted_params() -> dict[str, Param]:
-    """The parameters that a painted map blends, by key."""
+    """Return the parameters that a painted map blends, by key."""
     return {param.key: param for entry in catalogue.maps().values() for param in entry.params}
 
 
@@ -80,7 +81,7 @@ def default_group(entry: Entry) -> str:
 
 
 def is_chosen(settings: bpy.types.PropertyGroup, entry: Entry) -> bool:
-    """Whether the artist has named what a map is painted in."""
+    """Whether the artist has named the group of a map."""
     return getattr(settings, f"{entry.key}_group") not in ("", default_group(entry))
 
 
@@ -93,19 +94,19 @@ def fields_in_use(settings: bpy.types.PropertyGroup) -> set[str]:
 
 
 def maps_in_use(settings: bpy.types.PropertyGroup) -> dict[str, Entry]:
-    """The maps that mean something with the present choices, by key."""
+    """Return the maps that have an effect with the present choices, by key."""
     fields = fields_in_use(settings)
     return {key: entry for key, entry in catalogue.maps().items()
             if not entry.params or any(param.key in fields for param in entry.params)}
 
 
 def holder(settings: bpy.types.PropertyGroup, name: str) -> bpy.types.PropertyGroup:
-    """The group of settings that a property stands in: the solver's, or the one given."""
+    """Return the group of settings that contains a property: the solver's, or the given one."""
     return settings.solver if isinstance(settings, CONJAC_Settings) and name in CONJAC_Solver.NAMES else settings
 
 
 def si(settings: bpy.types.PropertyGroup, name: str, scene: bpy.types.Scene) -> float | int | bool:
-    """The value of a property in SI: lengths, speeds and accelerations times the scene's unit scale."""
+    """Return the value of a property in SI: lengths, speeds and accelerations times the scene's unit scale."""
     settings = holder(settings, name)
     value = getattr(settings, name)
     if not isinstance(value, float):
@@ -120,7 +121,7 @@ def si(settings: bpy.types.PropertyGroup, name: str, scene: bpy.types.Scene) -> 
 
 
 def shortest(value: float) -> float:
-    """The shortest decimal that is this float32: what the artist typed. Blender stores 0.45 as 0.449999988."""
+    """Return the shortest decimal for a float32, as the artist typed it. Blender stores 0.45 as 0.449999988."""
     return float(f"{value:.7g}")
 
 
@@ -136,7 +137,7 @@ def _entries() -> tuple[Entry, ...]:
 
 @functools.cache
 def _firsts() -> dict[str, Param]:
-    """The first parameter of each key."""
+    """Return the first parameter of each key."""
     return {param.key: param for entry in reversed(_entries()) for param in reversed(entry.params)}
 
 
@@ -158,17 +159,17 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
     property_unset, is_property_set = renamed.property_unset, renamed.is_property_set
 
     version: bpy.props.IntProperty(
-        name="Version", description="Which ConJac these settings were saved by, counted in changes of their meaning",
+        name="Version", description="Version of the settings with which these were saved",
         default=0, override=OVERRIDABLE)
     kind: bpy.props.EnumProperty(
         name="Kind", description="What ConJac simulates this object as", default=kinds.NONE, override=OVERRIDABLE,
-        items=[item(kinds.NONE, "None", "ConJac does nothing with it", kinds.NUMBERS[kinds.NONE]),
+        items=[item(kinds.NONE, "None", "Not simulated", kinds.NUMBERS[kinds.NONE]),
                item(kinds.SOFT_BODY, "Soft Body", "A mesh that bends and swings", kinds.NUMBERS[kinds.SOFT_BODY]),
                item(kinds.CLOTH, "Cloth", "A mesh whose faces stretch, shear and fold", kinds.NUMBERS[kinds.CLOTH]),
                item(kinds.ROPE, "Rope", "A mesh whose edges are ropes or wires", kinds.NUMBERS[kinds.ROPE]),
-               item(kinds.COLLIDER, "Collider", "A mesh that soft bodies do not go through",
+               item(kinds.COLLIDER, "Collider", "A mesh that soft bodies collide with",
                     kinds.NUMBERS[kinds.COLLIDER]),
-               item(kinds.MECHANISM, "Mechanism", "Jointed rigid bodies: an armature, or an Empty that stands for "
+               item(kinds.MECHANISM, "Mechanism", "Jointed rigid bodies: an armature, or an Empty that represents "
                     "rigid body objects", kinds.NUMBERS[kinds.MECHANISM])])
     enabled: bpy.props.BoolProperty(
         name="ConJac", description="The old name of a kind that is not None", get=renamed.is_enabled,
@@ -184,9 +185,9 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
 
     simulate_after: bpy.props.StringProperty(
         name="Simulate After", description="The modifier whose result is simulated, by its name; MESH for the mesh "
-        "itself; empty for what suits the stack", default="", update=keep_identifier, override=OVERRIDABLE)
+        "itself; empty to choose it by the stack", default="", update=keep_identifier, override=OVERRIDABLE)
     simulate_after_uid: bpy.props.IntProperty(
-        name="Simulate After", description="Blender's own number of that modifier, which a new name does not change",
+        name="Simulate After", description="Blender's identifier of that modifier, which renaming does not change",
         default=0, options={"HIDDEN"}, override=OVERRIDABLE)
 
     use_ground: bpy.props.BoolProperty(
@@ -203,15 +204,15 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         override=OVERRIDABLE, items=[
             item("mesh", "Mesh", "Each face keeps the shape that it has at the first frame; the warp runs along the "
                  "object's X", 0),
-            item("uv", "UV Map", "Faces want to have the shape that the active UV map gives them, scaled to the area "
+            item("uv", "UV Map", "Faces have the rest shape that the active UV map gives them, scaled to the area "
                  "of the mesh; the warp runs along U", 1)])
 
     soft_pins: bpy.props.BoolProperty(
-        name="Soft Pins", description="Weights of Pin are strengths: 1 is hard, lower weights give way, the more the "
-        "lower they are. If off, weights above 0.5 are hard and the others do nothing, as in files of earlier versions",
+        name="Soft Pins", description="Weights of Pin are strengths: 1 is hard, and lower weights give way more. "
+        "If off, weights above 0.5 are hard and others have no effect, as in files of earlier versions",
         default=False, override=OVERRIDABLE)
     follow_object: bpy.props.PointerProperty(
-        name="Follow", description="Object whose movement and rotation carry the body along, so that it feels less "
+        name="Follow", description="Object whose motion carries the body along, which reduces the effect of "
         "inertia", type=bpy.types.Object, override=OVERRIDABLE)
     use_sewing: bpy.props.BoolProperty(
         name="Sewing", description="Edges without a face are seams: they pull the cloth together and keep it together",
@@ -229,8 +230,8 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         name="Spots of Their Own", description="Groups of painted spots, each with its own way of moving",
         type=entries.CONJAC_Spots, override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
     suggest_spots: bpy.props.BoolProperty(
-        name="Suggest Where None", description="If there is no spot and no handle, begin a bake with as many spots "
-        "as Nodes says, where the body swings most", default=False, override=OVERRIDABLE)
+        name="Suggest Where None", description="If there are no spots or handles, begin a bake with Nodes "
+        "spots, where the body swings most", default=False, override=OVERRIDABLE)
 
     cuts: bpy.props.CollectionProperty(
         name="Cuts", description="Cuts through the body while it moves", type=entries.CONJAC_Cut,
@@ -259,7 +260,7 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         name="Joint", description="Settings of a rigid body object, or of an Empty that joins two",
         type=parts.CONJAC_Part, override=OVERRIDABLE)
     inside_material: bpy.props.PointerProperty(
-        name="Inside Material", description="Material of the faces that a cut lays open; they have a slot of their own",
+        name="Inside Material", description="Material of the faces that a cut exposes, in a slot of their own",
         type=bpy.types.Material, override=OVERRIDABLE)
     suggestions: bpy.props.IntProperty(
         name="Suggestions", description="How many dynamic nodes Suggest Dynamic Nodes adds", default=4, min=1,
@@ -269,7 +270,7 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         name="Wobble", description="Frequency of the slowest wobble [Hz], for Set Jiggle", default=2.5, min=0.01,
         soft_max=20.0, max=1.0e4, precision=2, override=OVERRIDABLE)
 
-    export: menu("export", "Format", "What the bake leaves behind for playback and rendering", default("export"))
+    export: menu("export", "Format", "Format of the bake for playback and rendering", default("export"))
     cache_folder: bpy.props.StringProperty(
         name="Cache Folder", description="Folder that holds a folder of results for each baked object",
         default="//conjac_cache/", subtype="DIR_PATH", override=OVERRIDABLE, **compat.RELATIVE_PATH)
@@ -278,7 +279,8 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
 
 
 def _choose_alembic(settings: Any, context: bpy.types.Context) -> None:
-    """Sharp Edges were switched: what else shows the faces of each frame where no format was chosen."""
+    """Choose Alembic when Sharp Edges are enabled, unless a format was chosen: it is the one that shows each frame's
+    faces."""
     changes.note(settings, context)
     if getattr(settings, catalogue.SHARP.key) and not settings.is_property_set("export"):
         settings.export = SHARP_EXPORT
@@ -319,7 +321,7 @@ def _maps() -> dict[str, Any]:
 
 
 def _exact_defaults() -> dict[str, float | int | bool]:
-    """The catalogue's defaults by property name, in double precision."""
+    """Return the catalogue's defaults by property name, in double precision."""
     known = {property_name(entry, param): param.default for entry in _entries() for param in entry.params}
     numbers = (catalogue.DENSITY, catalogue.PIN_STIFFNESS, *catalogue.CLOTH_NUMBERS, *catalogue.ROPE_NUMBERS,
                *catalogue.SHARP_NUMBERS, *catalogue.SHARP_OPTIONS)
@@ -346,7 +348,7 @@ for _group in set(classes) - set(identity.classes):
         # keyframes would be read once and change what is baked with the frame that the artist looks at
         if _name not in _over_time:
             _property.keywords["options"] = _property.keywords.get("options", set()) - {"ANIMATABLE"}
-        # what scripts set, Blender tells nobody else
+        # Blender notifies nobody else of changes by scripts
         if _property.function is not bpy.props.CollectionProperty and "get" not in _property.keywords:
             _property.keywords.setdefault("update", changes.note)
 

@@ -19,7 +19,7 @@ MARGINS, ICON = 3.2, 1.1
 
 MARK = 1.0  #: units of the mark behind a value that a button chose
 
-#: of the width of a panel: what Blender gives to names in two columns, less what stands between these
+#: share of a panel's width that Blender gives to names in two columns, without the gap between these
 LEFT = 0.36
 
 
@@ -38,7 +38,7 @@ def paragraph(layout: bpy.types.UILayout, text: str, icon: str = "NONE") -> None
 
 
 def one_line(text: str, region: bpy.types.Region | None, beside: float = 0.0) -> str:
-    """A sentence, or as much of it as one line takes, with an ellipsis. beside: units of what else is in that line."""
+    """Return a sentence, cut to one line with an ellipsis. beside: width of the rest of that line, in units."""
     if region is None or region.type not in {"UI", "WINDOW"}:
         found = tuple(textwrap.wrap(text, LINE - 1))
     else:
@@ -63,7 +63,7 @@ def setting(layout: bpy.types.UILayout, data: bpy.types.bpy_struct, name: str) -
         path = by_button.path_of(data, name)
     name = dials.name_in(data, name)
     prop = data.bl_rna.properties[name]
-    # names of checkboxes stand in the right column
+    # names of checkboxes are in the right column
     in_one = prop.type != "BOOLEAN" and is_cut(prop.name, bpy.context.region, MARK if label else 0.0)
     row = layout.row(align=True) if label else layout
     if in_one:
@@ -77,8 +77,8 @@ def setting(layout: bpy.types.UILayout, data: bpy.types.bpy_struct, name: str) -
 
 
 def is_cut(name: str, region: bpy.types.Region | None, beside: float = 0.0) -> bool:
-    """Whether the name of a property is too long for the left one of two columns in a region. beside: units of what
-    else is in that line."""
+    """Whether the name of a property is too long for the left one of two columns in a region. beside: width of the rest
+    of that line, in units."""
     if region is None or region.type not in {"UI", "WINDOW"}:
         return False
     room = _width(region) - (MARGINS + beside) * UNIT * bpy.context.preferences.system.ui_scale
@@ -92,7 +92,7 @@ def _width(region: bpy.types.Region) -> float:
 
 
 def lines(text: str, region: bpy.types.Region | None, has_icon: bool = False) -> tuple[str, ...]:
-    """A sentence as the lines that fit into a region; without one, lines of `LINE` letters."""
+    """Return a sentence as the lines that fit into a region; without one, lines of `LINE` letters."""
     if region is None or region.type not in {"UI", "WINDOW"}:
         return tuple(textwrap.wrap(text, LINE))
     scale = bpy.context.preferences.system.ui_scale
@@ -103,7 +103,7 @@ def lines(text: str, region: bpy.types.Region | None, has_icon: bool = False) ->
 
 @functools.lru_cache(maxsize=512)
 def fitted(text: str, width: int, points: int) -> tuple[str, ...]:
-    """A sentence as lines that are `width` pixels wide at most; a longer word has a line of its own."""
+    """Return a sentence as lines that are `width` pixels wide at most; a longer word has a line of its own."""
     found: list[str] = []
     for word in text.split():
         longer = f"{found[-1]} {word}" if found else ""

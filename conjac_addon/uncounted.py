@@ -1,4 +1,4 @@
-"""Why something of a body counts for nothing with its present choices: what panels draw grey says it in its tooltip."""
+"""Reasons why a setting has no effect with the present choices, for the tooltips of greyed-out settings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from . import members
 
 
 def why(obj: bpy.types.Object, key: str) -> str:
-    """The reason, without a full stop, "" where it counts. key: of a map; handles and spots are "dynamic"."""
+    """Return the reason why a setting has no effect, without a full stop; "" where it has one. key: of a map; handles
+    and spots are "dynamic"."""
     reason = _REASONS.get(key)
     return "" if reason is None else reason(obj)
 
@@ -19,7 +20,7 @@ def tooltip(sentence: str, obj: bpy.types.Object | None, key: str) -> str:
     if obj is None or obj.type != "MESH" or not members.is_soft_body(obj):
         return sentence
     reason = why(obj, key)
-    return f"{sentence}. Grey, as it does not count yet: {reason}" if reason else sentence
+    return f"{sentence}. Greyed out, as it has no effect yet: {reason}" if reason else sentence
 
 
 def _dynamic(obj: bpy.types.Object) -> str:

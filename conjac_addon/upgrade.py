@@ -25,13 +25,13 @@ def upgrade(settings: CONJAC_Settings) -> None:
 
 
 def _name_kinds_and_solver(settings: CONJAC_Settings) -> None:
-    """`enabled` becomes a kind, and the solver's words go into their group. Does nothing to what has no old names."""
+    """Convert `enabled` to a kind, and move the solver's settings to their group. Does nothing without old names."""
     # the names lie in the file as they were, under properties that now stand for others
     if settings.pop("enabled", False) and not settings.is_property_set("kind"):
         settings.kind = kinds.suiting(settings.id_data.type)
     for name in CONJAC_Solver.NAMES & set(settings.keys()):
         value = settings.pop(name)
-        # a library override has its own value already, and beside it what the library says
+        # a library override has its own value already, besides the library's
         if not settings.solver.is_property_set(name):
             if settings.solver.bl_rna.properties[name].type == "ENUM":
                 settings.solver[name] = value  # the number, known or not
@@ -44,15 +44,15 @@ _STEPS: tuple[Callable[[CONJAC_Settings], None], ...] = (_name_kinds_and_solver,
 
 
 def check(obj: bpy.types.Object) -> None:
-    """Raises BadInput where a newer ConJac saved what this one cannot read: with the object, what it is, and a way out.
-    """
+    """Raises BadInput if a newer ConJac saved settings that this one cannot read: with the object, the setting, and a
+    remedy."""
     if obj.conjac.version > VERSION:
         raise errors.BadInput("its settings were saved by a newer ConJac (version "
-                              f"{obj.conjac.version} of the settings, this one knows {VERSION})", "Update ConJac",
+                              f"{obj.conjac.version} of the settings, this one supports {VERSION})", "Update ConJac",
                               obj.name)
     for group, prop, number in unknown_choices(obj):
         bone = next((f' of "{one.name}"' for one in _bones(obj) if one.conjac == group), "")
-        raise errors.BadInput(f"its {prop.name}{bone} is number {number}, which this ConJac does not know",
+        raise errors.BadInput(f"its {prop.name}{bone} is number {number}, which this version of ConJac does not know",
                               f"Update ConJac if a newer one saved the file, or choose another {prop.name}", obj.name)
 
 
@@ -61,8 +61,7 @@ _refusals: dict[int, tuple[int, str]] = {}
 
 
 def refusal(obj: bpy.types.Object) -> str:
-    """Return the reason of a refusal as a sentence, empty where all is well; looked up anew where something has
-    changed."""
+    """Return the reason of a refusal as a sentence, empty without one; updated after a change."""
     when, reason = _refusals.get(obj.session_uid, (-1, ""))
     if when == changes.count():
         return reason
@@ -76,7 +75,7 @@ def refusal(obj: bpy.types.Object) -> str:
 
 
 def unknown_choices(obj: bpy.types.Object) -> Iterator[tuple[bpy.types.PropertyGroup, bpy.types.Property, int]]:
-    """Menus of an object, or of a bone of it, that stand at numbers which are none of theirs."""
+    """Yield menus of an object, or of a bone of it, whose stored number has no item."""
     settings = obj.conjac
     groups = (settings, settings.solver, settings.mechanism, settings.part, *(bone.conjac for bone in _bones(obj)))
     for group in groups:

@@ -21,7 +21,7 @@ _classes: list[type] = []
 
 
 def register(sentence: str) -> None:
-    """Say it. sentence: of built_for."""
+    """Show the sentence of `built_for`."""
     global _sentence
     _sentence = sentence
     print(f"ConJac: {sentence}", flush=True)

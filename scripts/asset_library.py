@@ -2,9 +2,9 @@
 
     python -m scripts.asset_library
 
-Every asset is made by the operator that *Add > ConJac* has for it, in an empty file; a picture of it is rendered by
-Cycles. A rebuild gives the same objects and settings and not the same bytes: Blender writes memory addresses. The
-oldest Blender that ConJac runs in saves the file: 4.2.0 crashes where it reads the keyframes of 4.5.
+The operator of *Add > ConJac* makes each asset in an empty file, and Cycles renders its preview. A rebuild gives the
+same objects and settings but not the same bytes, since Blender writes memory addresses. The oldest Blender that runs
+ConJac saves the file, because 4.2.0 crashes when it reads keyframes of 4.5.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
-"""Builds the extension with Blender's own tool, which every bpy wheel brings: `make extension`.
+"""Builds the extension with Blender's own tool, which is part of every bpy wheel: `make extension`.
 
     python scripts/build_extension.py                             every Python and every platform, and their repository
     python scripts/build_extension.py --python 3.13 --platform this
     python scripts/build_extension.py --light                     without wheels: for tests, or a Python that has them
     python scripts/build_extension.py --no-kernels                without compiled kernels: the first bake compiles
 
-One zip a Python and a platform, dist/conjac-<version>-py311-linux-x64.zip, and dist/index.json: a repository of
-extensions that Blender updates from, wherever the folder is put. The same inputs give the same bytes.
+Writes one zip for each Python and platform, such as dist/conjac-<version>-py311-linux-x64.zip, and dist/index.json.
+Together they are a repository from which Blender updates the extension, wherever the folder is hosted. The same inputs
+give the same bytes.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Compiles the kernels that come with a zip of the extension: scripts/build_extension.py calls it.
+"""Compiles the kernels of a zip of the extension, for scripts/build_extension.py.
 
-Machine code is for one Python, its numba and a platform, so this needs an interpreter of the zip's Python on the zip's
-platform. A zip for another one comes without kernels, and its first bake compiles them. One process compiles all of
-them in one order, so that the same sources give the same bytes. What was compiled stays in build/kernels, named by what
-it was made from.
+Machine code is specific to a Python, its numba and a platform, so this needs an interpreter of the zip's Python on the
+zip's platform. Zips for others have no kernels, and their first bake compiles them. A single process compiles all
+kernels in a fixed order, so that the same sources give the same bytes. Compiled kernels are cached in build/kernels,
+under a name derived from their inputs.
 """
 
 from __future__ import annotations

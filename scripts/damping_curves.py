@@ -1,8 +1,8 @@
-"""Damping of oscillations by each integrator: conjac_addon/ui/damping.json for the panel's picture, docs/damping.png.
+"""Damping curves of each integrator: conjac_addon/ui/damping.json for the panel's picture, and docs/damping.png.
 
     make manual
 
-The curves come from the integrators themselves, one step of q̈ + ω² q = 0 at each ωh. [Ascher 12]
+The curves are computed by the integrators themselves, one step of q̈ + ω² q = 0 at each ωh. [Ascher 12]
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Implementations of every equation of the papers: `make equations` prints tag, file and line.
+"""Lists where each equation of the papers is implemented: `make equations` prints tag, file and line.
 
-A docstring names its source in brackets, in any of its lines: [ConJac 12], [ConJac 6, 11-13] or [ConJac 12, changed:
-why]. The valid tags are in docs/equations.txt, one a line: the tag, a tab, its content. Units such as [m/s] or [Blender
-units] are no tags. Standard library only.
+A docstring names its source in brackets on any of its lines: [ConJac 12], [ConJac 6, 11-13] or [ConJac 12, changed:
+why]. docs/equations.txt lists the valid tags, one per line: the tag, a tab, its content. Units such as [m/s] or
+[Blender units] are not tags. Standard library only.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     BLENDER_USER_RESOURCES=EMPTY python install_here.py ZIP FOLDER       (bpy as a module)
     blender -b --python-exit-code 3 -P install_here.py -- ZIP FOLDER     (the program)
 
-Prints FOUND and one line of JSON. Imports nothing of this repository: what runs is what the zip brought.
+Prints FOUND and one line of JSON. Imports nothing of this repository, so that only the contents of the zip run.
 """
 
 import json

@@ -1,10 +1,10 @@
 """Installs the zips into every Blender that can run here and bakes Suzanne in each: `make installs`.
 
-    python scripts/installs.py [4.2.0 4.5.15 5.0.1 5.2.3 5.3.0 trixie sid]     all but sid where none is named
+    python scripts/installs.py [4.2.0 4.5.15 5.0.1 5.2.3 5.3.0 trixie sid]     default: all but sid
 
-Each Blender starts with an empty user folder and with nothing beside it but its own numpy. `bpy` of a version is
-installed into build/install-<version>; trixie and sid are the whole program of a Debian, in a chroot that
-scripts/blender-chroot makes. What came of it goes to docs/installs.json and into the README's table.
+Each Blender starts with an empty user folder and with no packages but its own numpy. `bpy` of a version is installed
+into build/install-<version>; trixie and sid are the full program of a Debian release, in a chroot made by
+scripts/blender-chroot. The results go to docs/installs.json and into the README's table.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The manual as web pages, which go into the zip: Blender's *Online Manual* opens them without a network.
+"""Converts the manual to web pages, which are part of the zip: Blender's *Online Manual* opens them without a network.
 
-Reads the Markdown that README.md and docs/ are written in: headings, paragraphs, lists, tables, indented code, bold,
-italics, code, links and pictures. Standard library, and Pillow for the pictures.
+Supports the Markdown of README.md and docs/: headings, paragraphs, lists, tables, indented code, bold, italics, code,
+links and pictures. Standard library, and Pillow for the pictures.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Text that scripts write into pages that people write: it stands between two marks."""
+"""Generated text inside handwritten pages, between two marks."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""Breaks the code one line at a time and says which breaks no test notices: `make mutants`.
+"""Breaks the code one line at a time and reports the breaks that no test detects: `make mutants`.
 
     python scripts/mutants.py [WORD …] [--list] [--folder build/mutants] [--seconds 900]
 
-Each mutant of scripts/mutants.toml is a file, a text that stands in it once, what replaces it, and the tests that
-should notice. They run in a copy of the tree, one mutant at a time; first all of them unbroken, so that one that is
-caught was caught by its change. WORDs choose mutants by their names, files and tests. Standard library only.
+Each mutant of scripts/mutants.toml has a file, a text that occurs in it once, its replacement, and the tests that
+should detect it. Mutants run one at a time in a copy of the tree. The tests run on the unbroken code first, so that a
+failure is due to the mutant. WORDs select mutants by name, file and test. Standard library only.
 
-Exit codes: 0 all are caught, 1 some survive, 2 a text is not found once or a test fails where nothing is broken.
+Exit codes: 0 all are detected, 1 some survive, 2 a text does not occur exactly once or a test fails on unbroken code.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Writes the presets of materials and fabrics, and docs/presets.md with the source of each: `make manual`.
 
-What rings on a while and what stops at once differ by their loss factor η: a wobble of frequency f falls to half its
-height in ln 2 / (π f η). *Wobble Half-Life* is that at 4 Hz. Standard library only.
+Materials that ring and materials that stop at once differ in their loss factor η: a wobble of frequency f halves its
+amplitude in ln 2 / (π f η). *Wobble Half-Life* is that time at 4 Hz. Standard library only.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Everything that ConJac's commands need on this machine: system packages, then a .venv with pinned packages.
+"""Installs what ConJac's commands need on this machine: system packages, then a .venv with pinned packages.
 
     python3.11 scripts/setup.py
 
-Reads the pins from pyproject.toml. What is there already is left alone: the second run installs nothing. Prints what
-it installs, and stops with one line where something is missing that it may not install. Standard library only.
+Reads the pins from pyproject.toml. Packages that are present are not touched, so the second run installs nothing.
+Prints what it installs, and stops with one line if something is missing that it may not install. Standard library only.
 """
 
 from __future__ import annotations

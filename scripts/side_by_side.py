@@ -1,10 +1,10 @@
-"""Compares the time of steps between two worktrees, in turns, so that a busy machine slows both alike.
+"""Compares the time of steps of two worktrees, in turns, so that load on the machine slows both alike.
 
     python scripts/side_by_side.py BEFORE AFTER [NAME …]
 
-Each worktree has a process of its own, with the steps of some benchmarks' scenes; they take turns from one state, by
-processor time on one thread. Prints the ratio of the medians, AFTER over BEFORE, of each scene as JSON, and whether
-both end in the same bytes.
+Each worktree has its own process with the steps of some benchmark scenes; both take turns from one state, by processor
+time on one thread. Prints for each scene, as JSON, the ratio of the medians, AFTER over BEFORE, and whether both end
+in the same bytes.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     python scripts/test_blender.py 4.2.0 [--venv FOLDER] [pytest's arguments]
 
-The first run of a version makes its environment, by default build/blender-<version>. What the solver needs is what the
-extension brings there (scripts/build_extension.py), so CHOLMOD comes from cvxopt. Standard library only.
+The first run of a version creates its environment, by default build/blender-<version>. The solver has only the packages
+that the extension brings (scripts/build_extension.py), so CHOLMOD comes from cvxopt. Standard library only.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Sizes of the wheels of each zip, by the lock: a table in docs/install.md, written by `make manual`."""
+"""Writes the table of wheel sizes of each zip in docs/install.md, from the lock file: `make manual`."""
 
 from __future__ import annotations
 

@@ -1,11 +1,12 @@
-"""The wheels inside the extension's zips: which ones for a Python and a platform, their source and dependencies.
+"""Wheels of the extension's zips: the files for each Python and platform, their sources and dependencies.
 
     python scripts/wheels.py            fetches the entries of scripts/wheels.json into build/wheels
     python scripts/wheels.py --lock     rewrites scripts/wheels.json from the pins
 
-They are those of the group `solver` in pyproject.toml, unmodified, without numpy (Blender's own) and scikit-sparse (has
-none; cvxopt brings CHOLMOD). wheels.json holds the name, size and hash of each file, so that every build takes the same
-bytes; a file that is in build/wheels already is not fetched again. Standard library and pip only.
+The wheels are those of the group `solver` in pyproject.toml, unmodified, without numpy (Blender has its own) and
+scikit-sparse (no wheels exist; cvxopt brings CHOLMOD). wheels.json lists the name, size and hash of each file, so that
+every build uses the same bytes; files that are already in build/wheels are not fetched again. Standard library and pip
+only.
 """
 
 from __future__ import annotations

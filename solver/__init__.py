@@ -1,2 +1,3 @@
-"""Everything that computes. Never imports bpy; relative imports only, so it runs as `solver`, as
-`bl_ext.<repo>.conjac.solver` inside Blender and as `python -m solver` in a worker."""
+"""The solver. It never imports bpy and uses relative imports only, so that it runs as `solver`, as
+`bl_ext.<repo>.conjac.solver` inside Blender and as `python -m solver` in a worker.
+"""

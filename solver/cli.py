@@ -153,13 +153,14 @@ def _parser() -> argparse.ArgumentParser:
 
     bake = verbs.add_parser("bake", help="simulate a job folder into its cache")
     bake.add_argument("job", type=Path, help="folder with scene.json")
-    bake.add_argument("--frames", type=_frames, metavar="A-B", help="frames that must be on disk at the end")
-    bake.add_argument("--resume", action="store_true", help="go on from the last snapshot of the same settings")
+    bake.add_argument("--frames", type=_frames, metavar="A-B", help="frames to bake (default: all)")
+    bake.add_argument("--resume", action="store_true", help="resume from the last snapshot with the same settings")
     bake.add_argument("--threads", type=_count, metavar="N", help="threads of the kernels (default: one a core)")
     bake.add_argument("--cores-left-free", type=_whole, metavar="N", default=0,
-                      help="cores for other programs, where no number of threads is given (default: 0)")
+                      help="cores left to other programs if --threads is not given (default: 0)")
     bake.add_argument("--reuse", type=Path, metavar="FOLDER",
-                      help="an earlier bake: what has not changed since is solved again only where it meets what has")
+                      help="an earlier bake: bodies that have not changed since are solved again only where they "
+                           "meet bodies that have")
     bake.set_defaults(command=_bake)
 
     check = verbs.add_parser("check", help="validate a job, estimate its memory and time")
@@ -170,21 +171,21 @@ def _parser() -> argparse.ArgumentParser:
     tets.add_argument("job", type=Path, help="folder with scene.json")
     tets.set_defaults(command=_tets)
 
-    fields = verbs.add_parser("fields", help="what maps and fibers say in each tetrahedron, to be looked at")
+    fields = verbs.add_parser("fields", help="evaluate maps and fibers in each tetrahedron, for a preview")
     fields.add_argument("job", type=Path, help="folder with scene.json")
     fields.set_defaults(command=_fields)
 
-    suggest = verbs.add_parser("suggest", help="find places for dynamic nodes from how the bodies vibrate")
+    suggest = verbs.add_parser("suggest", help="find positions for dynamic nodes from the bodies' vibrations")
     suggest.add_argument("job", type=Path, help="folder with scene.json")
     suggest.add_argument("--count", type=_count, metavar="N", default=4, help="how many for each body (default: 4)")
     suggest.set_defaults(command=_suggest)
 
-    wobble = verbs.add_parser("wobble", help="how slowly the bodies wobble, and how stiff they would have to be")
+    wobble = verbs.add_parser("wobble", help="find slowest wobbles, and the stiffness for a wanted frequency")
     wobble.add_argument("job", type=Path, help="folder with scene.json")
     wobble.add_argument("--hertz", type=_above_zero, metavar="F", default=2.5, help="wanted [Hz] (default: 2.5)")
     wobble.set_defaults(command=_wobble)
 
-    info = verbs.add_parser("info", help="say what is in a cache and whether it is whole")
+    info = verbs.add_parser("info", help="describe a cache and check that it is complete")
     info.add_argument("cache", type=Path, help="cache folder, or the job folder around it")
     info.set_defaults(command=_info)
     many = [*farm.add(verbs, _listen, _frames, _count), *live.add(verbs, _listen, _count)]
@@ -200,7 +201,7 @@ def _frames(text: str) -> tuple[int, int]:
         start = int(text[:1] + first)
         return start, int(last) if dash else start
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f'"{text}" is not like 1-72') from error
+        raise argparse.ArgumentTypeError(f'"{text}" is not a range such as 1-72') from error
 
 
 def _count(text: str) -> int:

@@ -1,4 +1,5 @@
-"""Steps of groups that cannot meet: each by itself, as long as it likes; those that come near are merged first."""
+"""Steps of groups of bodies that cannot meet: each with its own step length; groups that approach each other are merged
+first."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Habit:
         return self.elapsed is not None and self.elapsed <= GAINS * self.alone
 
     def helpers(self, pieces: int, count: int) -> int:
-        """Return how many threads of so many, besides the one that asks, to wake for the next call."""
+        """Return how many threads to wake for the next call, of so many besides the calling one."""
         most, pays = helpers_for(pieces, count, self.alone), self.pays
         if most < 1 or self.elapsed is None or pays and self.elapsed <= CLEARLY * self.busy:
             return most

@@ -175,7 +175,7 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
         if _finished(todo, report):
             return
         if resume and todo.snapshot is None:
-            report.log("There is no snapshot to go on from, so the bake begins at the first frame")
+            report.log("There is no snapshot to resume from, so the bake begins at the first frame")
         run = _JobRun(job, read, report, wanted[-1], holding.check, stop, (threads, left_free), todo.stale)
         if reuse is None:
             run.whole(todo.snapshot)
@@ -188,7 +188,7 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
         missing = next((frame for frame in wanted if frame not in done), None)
         if missing is not None:
             raise CacheUnwritable(f"frame {missing} was written to {job.cache} and is gone",
-                                  "Look at what else writes there and resume")
+                                  "Check what else writes there and resume")
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ class Pace:
 
     @property
     def spared(self) -> int:
-        """Halvings that are not worth it, of those that deformation asks for."""
+        """Return the halvings that are not worth their cost, among those that deformation requires."""
         least = SPARED_IN_CONTACT if self.in_contact else 0
         return min(max(least, self._in_vain // IN_VAIN), HALVINGS)
 

@@ -14,13 +14,14 @@ import re
 import stat
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 from . import kernel_archive, one_thread  # noqa: F401
 from .cores import available
-from .pool import PieceTimes, Pool
+from .pool import KernelStage, PieceTimes, Pool, Wait, Work
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -39,7 +40,7 @@ IMPORTED = re.compile(r"^from (\.+)([\w.]+) import", re.MULTILINE)
 
 
 def _kernel_sources(root: Path) -> list[Path]:
-    """Files with kernels and whatever these import: where a kernel's helpers and constants stand."""
+    """Return the files with kernels and everything that they import, such as helpers and constants of kernels."""
     texts = {path: path.read_text(encoding="utf-8") for path in root.rglob("*.py")}
     found, ahead = set[Path](), [path for path, text in texts.items() if KERNELS.search(text)]
     while ahead:
@@ -89,9 +90,9 @@ def kernel_folder() -> Path:
             continue
         if _ours_alone(base) and _ours_alone(base / KERNELS_FOLDER) and os.access(base / KERNELS_FOLDER, os.W_OK):
             return base / KERNELS_FOLDER
-    _no_folder.append("No folder that only you may write to can be had in "
-                      f"{_user_cache()} or {tempfile.gettempdir()}, so kernels are compiled "
-                      "anew at every bake: make one of them writable, or set NUMBA_CACHE_DIR")
+    _no_folder.append("There is no folder that only you may write to in "
+                      f"{_user_cache()} or {tempfile.gettempdir()}, so every bake compiles "
+                      "the kernels again: make one of them writable, or set NUMBA_CACHE_DIR")
     return Path(tempfile.mkdtemp(prefix="conjac-kernels-"))
 
 
@@ -129,7 +130,7 @@ def configure(threads: int | None, left_free: int = 0) -> int:
     if _pool is None or count != _pool.count or type(_pool) is not Pool:
         if _pool is not None:
             _pool.end()
-        _pool = Pool(count)
+        _pool = Pool(count, waiting)
     return count
 
 
@@ -162,10 +163,33 @@ def parallel_for(kernel: Callable[..., None], pieces: int, *arguments: Any) -> N
     _pool.run(kernel, pieces, arguments)
 
 
+def parallel_stages(name: str, size: int, pieces: int, stages: Iterator[KernelStage]) -> None:
+    """Run kernels one after the other, each on all its pieces, on every thread that is worth it, woken once for all.
+
+    stages: each is asked for once all before it are done; at least one. name, size: calls of one name are known again
+    among those of about the size. pieces: of the stage that has most.
+    """
+    if _pool is None:
+        configure(None)
+    assert _pool is not None
+    _pool.run_stages(name, size, pieces, stages)
+
+
+def begin(task: Callable[[], None]) -> Work:
+    """Return a task that another thread does meanwhile, if there is one: `lead` ends it, wherever it is done.
+
+    A task calls kernels alone, as others do no line of Python beside it.
+    """
+    if _pool is None:
+        configure(None)
+    assert _pool is not None
+    return _pool.begin(task)
+
+
 def _forget_pool() -> None:
     """In a process that was forked: its parent's threads are not there."""
     global _pool
-    _pool = None if _pool is None else Pool(_pool.count)
+    _pool = None if _pool is None else Pool(_pool.count, waiting)
 
 
 if hasattr(os, "register_at_fork"):
@@ -200,12 +224,47 @@ def kernel(signature: Any, fastmath: frozenset[str] | set[str] = frozenset({"con
     return compiled
 
 
+_load: Any = None  #: what `waiting` compiles it with
+
+
+@cache
+def waiting() -> Wait:
+    """Return a kernel that says whether a flag (1,) of int64 was set, looking at it so many times at most."""
+    global _load
+    from numba import types
+    from numba.core import cgutils
+    from numba.extending import intrinsic
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def load(context: Any, array: Any) -> Any:
+        """The first entry as memory has it now: of an array a compiler may read it once for a whole loop."""
+
+        def code(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+            view = context.make_array(signature.args[0])(context, builder, given[0])
+            at = cgutils.get_item_pointer(context, builder, signature.args[0], view,
+                                          [context.get_constant(types.intp, 0)], wraparound=False)
+            return builder.load_atomic(at, "acquire", 8)
+
+        return types.int64(array), code
+
+    _load = load
+
+    @kernel("b1(i8[::1], i8)")
+    def wait(flag, most):  # type: ignore[no-untyped-def]
+        for _ in range(most):
+            if _load(flag) != 0:
+                return True
+        return False
+
+    return wait  # type: ignore[no-any-return]
+
+
 def cache_notes() -> list[str]:
     """Return sentences for the log about kernels that had to be compiled although they should have been cached."""
     notes = list(_no_folder)
     if _unkept:
         which = ", ".join(name for name, _ in _unkept[:3]) + (", ..." if len(_unkept) > 3 else "")
-        notes.append(f"Kernels were compiled anew ({len(_unkept)}: {which}), as what {os.environ['NUMBA_CACHE_DIR']} "
+        notes.append(f"Kernels were compiled again ({len(_unkept)}: {which}), as what {os.environ['NUMBA_CACHE_DIR']} "
                      f"keeps of them cannot be used: {_unkept[0][1]}. The next bake tries to keep them again")
     return notes
 

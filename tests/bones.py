@@ -1,4 +1,4 @@
-"""A small articulated body in dense algebra, written from the recursion alone: what soft bodies hang on in tests."""
+"""A small articulated body in dense algebra, written from the recursion alone, to which tests attach soft bodies."""
 
 from dataclasses import dataclass, replace
 

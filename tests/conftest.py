@@ -53,8 +53,7 @@ for path in threads._kernel_sources(pathlib.Path("solver").resolve())[:: int(sys
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report(collector):
-    """Let Python keep what pytest made of a test's file: bpy forbids it to write bytecode, and every run would make it
-    anew."""
+    """Let Python cache pytest's compiled test files: bpy disables bytecode, so every run would compile them again."""
     forbidden, sys.dont_write_bytecode = sys.dont_write_bytecode, False
     try:
         return (yield)
@@ -64,7 +63,7 @@ def pytest_make_collect_report(collector):
 
 @pytest.fixture(autouse=True)
 def _one_thread_a_worker():
-    """Workers share the cores already. Whoever tests threads asks for two."""
+    """Workers share the cores already. Tests of threads set two."""
     if IS_WORKER:
         threads.configure(1)
 
@@ -80,7 +79,7 @@ def shared(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def once(shared):
-    """once(name, make): the array that make() returns, worked out once in a run, by whoever is first to ask."""
+    """once(name, make): the array returned by make(), computed once per run by the first caller."""
     known = {}
 
     def of(name, make):
@@ -99,7 +98,7 @@ def once(shared):
 
 @pytest.fixture(scope="session")
 def built_examples(shared):
-    """built_examples(names): a folder with these examples, each built anew once in a run, those of a call together."""
+    """built_examples(names): a folder with these examples, each built once per run, those of one call together."""
     folder = shared / "examples"
 
     def of(names):

@@ -13,7 +13,7 @@ HINGE_ALONG_Y = [0.5**0.5, -(0.5**0.5), 0, 0]  #: quaternion (w, x, y, z) that t
 
 def mechanism_job(folder: Path, bodies, joints, *, end=3, fps=24, step=1 / 24, samples=None, loops=(), springs=(),
                   arrays=None, integrator="semi_implicit", beta=1.0, tolerance=1e-11, name="Robot", **scene) -> Path:
-    """A scene of one mechanism alone."""
+    """A scene with a single mechanism."""
     time = {"start": 1, "end": end, "fps": fps, "step": step, "snapshot_every": 2,
             **({} if samples is None else {"samples_per_frame": samples})}
     mechanism = {"name": name, "bodies": bodies, "joints": joints, "loops": list(loops), "springs": list(springs)}
@@ -25,7 +25,7 @@ def mechanism_job(folder: Path, bodies, joints, *, end=3, fps=24, step=1 / 24, s
 
 
 def mechanism_world(folder: Path, bodies, joints, **options):
-    """The world of such a scene."""
+    """The world of a scene with a single mechanism."""
     return build_mechanisms(load(mechanism_job(folder, bodies, joints, **options)))
 
 

@@ -9,7 +9,7 @@ from solver.simulate import bake
 
 
 class Quiet:
-    """A reporter that nobody listens to."""
+    """A reporter that discards its messages."""
 
     def __getattr__(self, name):
         return lambda *told: None

@@ -1,4 +1,4 @@
-"""Surfaces of solids for tests of what is sharp."""
+"""Surfaces of solids for tests of sharp edges."""
 
 import numpy as np
 

@@ -26,7 +26,7 @@ class Springs:
         self.past = 0.0
 
     def check(self, state):
-        """Whatever was written is one of its states."""
+        """Check that everything written is a valid state."""
 
     def initial_state(self):
         return State(0.0, np.ones(len(self.w)), np.zeros(len(self.w)), {"last step": np.zeros(1)})

@@ -62,7 +62,7 @@ def frames(folder):
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """Frames of a bake that nobody disturbs."""
+    """Frames of an undisturbed bake."""
     folder = job(tmp_path_factory.mktemp("whole") / "job")
     said, _ = (one := started(folder)).communicate(timeout=120)
     assert one.returncode == 0, said

@@ -1,4 +1,4 @@
-"""A kernel is compiled anew where what it was made from changed, wherever that stands, and nowhere else."""
+"""A kernel is compiled again after a change of anything that it depends on, wherever that is, and only then."""
 
 import json
 import os
@@ -69,7 +69,7 @@ def kept(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def forking(kept):
-    """run(folder): (what the kernels give, those that were compiled for it) in a new process."""
+    """Run a folder's kernels in a new process: (results, compiled kernels)."""
     environment = os.environ | {"NUMBA_CACHE_DIR": str(kept), "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
     with subprocess.Popen([sys.executable, "-c", FORKING], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                           env=environment) as process:

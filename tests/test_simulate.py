@@ -197,7 +197,7 @@ def test_what_touches_is_halved_once_for_its_deformation_alone(tmp_path):
 
 
 def test_a_step_that_would_deform_too_much_is_not_tried_again(tmp_path):
-    """One says how long the next may be, until a snapshot's frame; a calm world gets whole ones."""
+    """It predicts the length of the next step, until a snapshot's frame; calm worlds take full steps."""
     class ReducedPrecision(Springs):
         def deformation(self, before, after):
             return (8.0 if before.time < 14 / 24 else 0.5) * math.sqrt(after.time - before.time)

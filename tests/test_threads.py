@@ -39,7 +39,7 @@ def test_an_unwritable_cache_falls_back_to_the_temporary_folder(tmp_path, monkey
     monkeypatch.setattr(threads, "_no_folder", [])
     last = threads.kernel_folder()
     assert last.is_dir() and last.parent == tmp_path / "shared" and last.name.startswith("conjac-kernels-")
-    assert len(threads.cache_notes()) == 1 and "compiled anew at every bake" in threads.cache_notes()[0]
+    assert len(threads.cache_notes()) == 1 and "every bake compiles the kernels again" in threads.cache_notes()[0]
 
 
 def test_a_user_without_a_home_keeps_kernels_in_the_temporary_folder(tmp_path, monkeypatch):
@@ -60,7 +60,7 @@ def test_a_user_without_a_home_keeps_kernels_in_the_temporary_folder(tmp_path, m
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files to others")
 @pytest.mark.parametrize("of", ["the folder", "the folder around it", "both, through a link"])
 def test_kernels_that_another_user_left_are_not_run(tmp_path, monkeypatch, of):
-    """numba unpickles them: whoever may write there runs code here."""
+    """numba unpickles them, so anyone who may write there could run code here."""
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(threads.tempfile, "gettempdir", lambda: str(tmp_path / "tmp"))

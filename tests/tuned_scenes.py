@@ -100,8 +100,7 @@ GIVEN = {"island": (("world/islands.py", "LEAST_NODES", 0),)}
 
 
 def outcome(folder, name):
-    """Return a digest of a scene's frames and of what its log says, or the failure in which it ends. folder: made anew.
-    """
+    """Return a digest of a scene's frames and its log, or of its failure. folder: is recreated."""
     shutil.rmtree(folder, ignore_errors=True)
     job, heard = SCENES[name](folder), Heard()
     with pytest.MonkeyPatch.context() as patch:

@@ -105,7 +105,7 @@ def tolerance_of_a_repeated_step():
 
 
 def hits_of_the_ground():
-    """Speeds on the ground, relative to what weight adds in a step, of which the larger ones are impacts."""
+    """Speeds on the ground, relative to the change by weight in a step, of which the larger ones are impacts."""
     law = GroundPenalty(Ground(np.zeros(3), np.array([0.0, 0.0, 1.0])), np.ones(1), np.ones(1, bool))
     x = np.array([[0.0, 0.0, -0.001]])
     return [ground_contact.is_hit(law, [(x, np.array([[0.0, 0.0, -speed]]), 0.0)], 1.0) for speed in (0.02, 0.5)]

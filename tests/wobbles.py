@@ -34,7 +34,7 @@ class Modes:
         return self.omegas / (2 * np.pi)
 
     def band(self, low=0.5, high=12.0):
-        """Numbers of those of such frequencies [Hz]."""
+        """Return the indices of frequencies [Hz] in the band."""
         return np.flatnonzero((self.hertz >= low) & (self.hertz <= high))
 
     def bent(self, world, numbers, size=1e-3):

@@ -5,7 +5,7 @@ from solver.build.world import build
 
 
 def quiet(*stage):
-    """Says nothing of how far a stage is."""
+    """Discard the progress of a stage."""
 
 
 def nodes_of(job, report=quiet, volumes=None):

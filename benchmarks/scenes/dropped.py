@@ -1,4 +1,4 @@
-"""A jelly cube of one metre is dropped by 0.6 m on a ground.
+"""A jelly cube of one meter that is dropped by 0.6 m onto a ground.
 
 E is 7e4 Pa, the ground's stiffness that of a new soft body. What counts is how high its middle comes after the first
 landing.

@@ -1,4 +1,4 @@
-"""How a scene moves: energies and time of a run, what counts as stable, liveliness and half-life."""
+"""Motion of a scene: energies and time of a run, stability, liveliness and half-life."""
 
 from __future__ import annotations
 

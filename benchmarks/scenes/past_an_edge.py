@@ -1,4 +1,4 @@
-"""Figure 7 of Ascher's paper: a soft box flies down past the edge of a table, by each law of contact.
+"""Figure 7 of Ascher's paper: a soft box flies past the edge of a table, with each contact law.
 
     python -m benchmarks.scenes.past_an_edge        # writes docs/past_an_edge.png
 

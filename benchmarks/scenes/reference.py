@@ -1,4 +1,4 @@
-"""Solve a scene without numerical damping worth the name: SDIRK2 in small steps, each solved by Newton to 1e-6.
+"""Reference solution with negligible numerical damping: SDIRK2 in small steps, each solved by Newton to 1e-6.
 
     python -m benchmarks.scenes.reference dragon --h 1e-3 [--for 150] [--keep FOLDER]
 

@@ -1,4 +1,4 @@
-"""Measure the residual of quasistatic nodes, and how much less further corrections of positions leave."""
+"""Measure the residual of quasistatic nodes, and its reduction by further corrections of positions."""
 
 from __future__ import annotations
 

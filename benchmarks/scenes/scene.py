@@ -1,4 +1,4 @@
-"""A scene of the paper as data: mesh, material, what is held, where the dynamic nodes are and how it is set off.
+"""A scene of the paper as data: mesh, material, pins, dynamic nodes and initial motion.
 
 `world` writes it as a job folder and has the solver build it, so what is measured is what a user's job does. Only
 moduli that differ from element to element come afterwards: a job has maps on surfaces, and these are sharp layers.

@@ -1,4 +1,4 @@
-"""Two ducks fly into each other: what of ConJac's velocities should know of the contact?
+"""Two ducks fly into each other: which of ConJac's velocities must include the contact?
 
     python -m benchmarks.scenes.two_ducks        # a minute
 

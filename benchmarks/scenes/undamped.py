@@ -1,4 +1,4 @@
-"""Solve a scene without any numerical damping: central differences, in steps that its stiffest element bears.
+"""Solution without numerical damping: central differences, with steps that the stiffest element permits.
 
     python -m benchmarks.scenes.undamped dragon [--seconds 1] [--for 600] [--keep FOLDER]
 

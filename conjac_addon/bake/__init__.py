@@ -1,4 +1,4 @@
-"""From the Bake button to frames on the object: worker process, progress, operators, command line."""
+"""Baking, from the Bake button to frames on the object: worker process, progress, operators, command line."""
 
 from __future__ import annotations
 

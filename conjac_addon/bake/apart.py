@@ -1,4 +1,5 @@
-"""How far the frames of a bake are from those of a take, as an attribute of the mesh: a draft beside the full bake."""
+"""Difference between the frames of a bake and those of a take, as an attribute of the mesh: a draft compared with the
+full bake."""
 
 from __future__ import annotations
 
@@ -30,9 +31,7 @@ class Apart(NamedTuple):
 
 def write(obj: bpy.types.Object, scene: bpy.types.Scene, number: int) -> Apart:
     """Compare the object's bake with a take, 0 for the newest, and write the largest distance of each vertex [mm].
-
-    Raises NoSuchThing where there is no such take or no frame that both have, BadInput where they are of other meshes.
-    """
+    Raises NoSuchThing without such a take or a common frame, BadInput if the meshes differ."""
     own = place.of(obj).folder
     take = takes.find(own, number)
     now, then = place.cache_of(own), Cache(take.folder / contents.CACHE)

@@ -1,4 +1,4 @@
-"""A bake behind the window: Blender's timer carries it on, and the window says how it goes."""
+"""Background bake: Blender's timer advances it, and the window shows its progress."""
 
 from typing import Any
 
@@ -48,12 +48,12 @@ class BehindWindow:
         return {"PASS_THROUGH"} if passes else {"RUNNING_MODAL"}
 
     def cancel(self, context: bpy.types.Context) -> None:
-        """Blender takes the operator away: another file is loaded, or the window closes."""
+        """Called by Blender when it ends the operator: another file is loaded, or the window closes."""
         self.bake.close()
         self._finish(context)
 
     def result(self) -> set[str]:
-        """Tell the artist how the bake ended. Returns what Blender wants to hear of it."""
+        """Report the end of the bake. Returns the operator's result for Blender."""
         bake = self.bake
         if bake.exit_code == EXIT_COMPLETE:
             self.report({"INFO"}, f'"{bake.name}": {bake.progress.text}')
@@ -64,7 +64,7 @@ class BehindWindow:
         return {"FINISHED"} if bake.progress.frame is not None else {"CANCELLED"}
 
     def _say(self, context: bpy.types.Context) -> None:
-        """Progress to the cursor, the status bar and the panels; what the solver notes to the info log."""
+        """Show progress at the cursor, in the status bar and in the panels; the solver's notes go to the info log."""
         progress = self.bake.progress
         for note in progress.notes[self._notes:]:
             self.report({"INFO"}, note)
@@ -85,7 +85,7 @@ class BehindWindow:
 
 
 def _go_to_start(bake: "session.Bake") -> None:
-    """Put the timeline where the bake begins, ready to play; a scene that plays goes on playing."""
+    """Set the timeline to the start of the bake, ready to play; a playing scene continues."""
     if any(window.screen.is_animation_playing for window in bpy.context.window_manager.windows):
         return
     scene = bake.scene()

@@ -1,4 +1,4 @@
-"""Files that the add-on puts into a job folder to play a bake: they alone are freed, beside the cache's own."""
+"""Files that the add-on adds to a job folder for playback: besides the cache's own, only these are deleted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LIST = "playback.json"
 
 
 def listed(folder: Path) -> list[Path]:
-    """The files; names that would lead out of the folder are not believed."""
+    """Return the listed files; names that lead out of the folder are ignored."""
     try:
         with open_regular(folder / LIST) as stream:
             names = json.loads(stream.read())["files"]

@@ -14,7 +14,7 @@ from . import place, session, taken
 
 
 def other_baker(obj: bpy.types.Object) -> str:
-    """Return who else bakes the object and when it last reported; "" where nobody does, or this Blender."""
+    """Return which other process bakes the object and its last report; "" for none, or this Blender."""
     if session.running_bake(obj) is not None:
         return ""
     return next((lock.description(one) for one in taken.by(place.job_folder(obj))), "")

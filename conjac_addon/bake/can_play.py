@@ -1,4 +1,4 @@
-"""Whether what plays a bake could be kept on its objects."""
+"""Check that the playback of a bake can be stored on its objects."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .. import members, playback
 
 
 def check_can_play(obj: bpy.types.Object) -> None:
-    """Raises BadInput for an object that could not keep what plays its bake."""
+    """Raises BadInput for an object that cannot store the playback of its bake."""
     if not obj.is_editable:
         raise BadInput("it is linked from another file, so nothing that plays a bake can be kept on it",
                        "Make it local or add a library override", obj.name)

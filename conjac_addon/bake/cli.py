@@ -59,7 +59,8 @@ from . import foreground, saving, session
 
 
 def run(argv: list[str]) -> int:
-    """The registered handler. argv: what follows "-c conjac". Returns the exit code, never raises."""
+    """Run the registered command-line handler. argv: arguments after "-c conjac". Returns the exit code, never
+    raises."""
     try:
         arguments = _parser().parse_args(argv)
     except SystemExit as end:  # argparse has printed why; leaving Python here would skip Blender's own exit
@@ -103,25 +104,26 @@ def _parser() -> argparse.ArgumentParser:
     bake = verbs.add_parser("bake", help="bake soft bodies and mechanisms of the scene", description=(
         "Exit codes: 0 complete, 2 bad input, 3 diverged, 4 environment, 75 stopped and resumable."))
     bake.add_argument("--object", metavar="NAME", action="append",
-                      help="soft body or mechanism to bake; may be given again; default: all of the scene")
+                      help="soft body or mechanism to bake; may be repeated; default: all of the scene")
     bake.add_argument("--format", choices=list(catalogue.family("export")), help="default: the object's own setting")
-    bake.add_argument("--frames", type=_frames, metavar="A-B", help="frames that must be there; default: all")
-    bake.add_argument("--save", action="store_true", help="save the .blend with what plays the frames if all are there")
+    bake.add_argument("--frames", type=_frames, metavar="A-B", help="frames to bake; default: all")
+    bake.add_argument("--save", action="store_true", help="save the .blend with the modifier that plays the frames, "
+                                                          "if all of them are baked")
     bake.add_argument("--replace", action="store_true",
                       help="start a finished bake again if its settings have changed; otherwise that is refused")
     bake.add_argument("--solve-all", action="store_true", help=(
-        "solve every object again if any has changed; default: objects that have not changed, and are far from those "
-        "that have, keep their frames, which have the bytes of a bake of all"))
+        "solve every object again if any has changed; default: objects that have not changed and are far from those "
+        "that have keep their frames; these have the same bytes as in a bake of all"))
     bake.add_argument("--json", action="store_true", help="one JSON object a line on stdout")
     bake.set_defaults(command=_bake)
-    farm = verbs.add_parser("farm", help="write all that a farm needs to bake without Blender into a folder")
-    farm.add_argument("--out", metavar="BUNDLE", required=True, help="empty folder, made where it lacks")
+    farm = verbs.add_parser("farm", help="write a folder with everything that a farm needs to bake without Blender")
+    farm.add_argument("--out", metavar="BUNDLE", required=True, help="empty folder, created if missing")
     farm.add_argument("--object", metavar="NAME", help="soft body or mechanism; needed where the scene has several")
     farm.add_argument("--json", action="store_true", help="one JSON object a line on stdout")
     for option, says in FARM_OPTIONS.items():
         farm.add_argument(option, help=says)
     farm.add_argument("--blend", nargs="?", const="", metavar="FILE.blend", help=(
-        "render this .blend after the export, saved with relative paths; the open file where none is named"))
+        "render this .blend after the export, saved with relative paths; default: the open file"))
     farm.set_defaults(command=_farm)
     return parser
 
@@ -133,7 +135,7 @@ def _frames(text: str) -> tuple[int, int]:
         start = int(text[:1] + first)
         return start, int(last) if dash else start
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f'"{text}" is not like 1-72') from error
+        raise argparse.ArgumentTypeError(f'"{text}" is not a range such as 1-72') from error
 
 
 def _bake(arguments: argparse.Namespace, lines: Lines) -> tuple[int, str]:
@@ -167,9 +169,9 @@ def _bake(arguments: argparse.Namespace, lines: Lines) -> tuple[int, str]:
 
 #: options of `farm` that the solver reads
 FARM_OPTIONS = {"--wedge": "CSV file with a line of path=value cells for each bake",
-                "--chunk": "frames of a task, or a list as 1-24,25-48", "--threads": "threads of a task",
-                "--draft": "job folder of a baked draft: bodies that never meet in it are tasks apart",
-                "--format": "abc or shapekeys: what Blender also exports"}
+                "--chunk": "frames of one task, or a list such as 1-24,25-48", "--threads": "threads of a task",
+                "--draft": "job folder of a baked draft: bodies that never meet in it become separate tasks",
+                "--format": "abc or shapekeys: a format that Blender exports as well"}
 
 
 def _farm(arguments: argparse.Namespace, lines: Lines) -> tuple[int, str]:
@@ -196,9 +198,8 @@ def _farm(arguments: argparse.Namespace, lines: Lines) -> tuple[int, str]:
 
 @contextmanager
 def _stops_on_signals() -> Iterator[Callable[[], bool]]:
-    """Inside, the first SIGTERM or Ctrl-C ends the step in hand: Blender itself dies of the one, unheard, and only
-    takes note of the other. Gives whether one came.
-    """
+    """Context in which the first SIGTERM or Ctrl-C ends the step in hand: Blender itself dies of the one, unheard, and
+    only takes note of the other. Gives whether one came."""
     asked: list[int] = []
     before: dict[int, Any] = {}
 
@@ -232,9 +233,8 @@ def _named(scene: bpy.types.Scene, names: list[str]) -> list[bpy.types.Object]:
 
 
 def _bakes(scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """The mechanisms, and of soft bodies that touch each other the one that has their bake. Raises
-    BadInput where one may be and cannot be read.
-    """
+    """Return the mechanisms, and the owner of each bake of soft bodies that touch each other. Raises BadInput where one
+    may be and cannot be read."""
     for obj in scene.objects:
         upgrade.check(obj)
     found = [obj for obj in scene.objects if members.is_mechanism(obj)

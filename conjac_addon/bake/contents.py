@@ -1,7 +1,7 @@
-"""Files of a job folder that are ours: no others are ever moved or deleted.
+"""Files of a job folder that belong to the extension: no others are ever moved or deleted.
 
-A .blend may come from a stranger and name any folder of the user. What it says of the disk is not believed: a folder is
-ours where a `home.json` that we wrote there says so, and of what lies in it only files that some list of ours names.
+A .blend may come from a stranger and name any folder of the user, so its paths are not trusted: a folder belongs to the
+extension only if it contains a `home.json` that the extension wrote, and only the files in its lists count.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LOCKS = (lock.LOCK, lock.FRESH, lock.TURN)
 #: files by name that lie in a job folder itself
 NAMES = frozenset({SCENE, PLAYERS, TAKE, home.FILE, belongings.LIST})
 
-#: what the solver calls what it keeps in stages/
+#: names of the solver's files in stages/
 STAGE = re.compile(r".+_(tets|fields)_[0-9a-f]{8,40}\.npz(\.tmp)?")
 
 #: what the folders in takes/ are called, each a job folder with what was baked before: see takes.py
@@ -38,7 +38,7 @@ FIELDS = frozenset({"version", "time", "bodies", "method", "integrator"})
 
 
 def files(folder: Path) -> list[Path]:
-    """The files of a job folder that lists of ours name, as far as they are there; nothing behind a link."""
+    """Return the existing files of a job folder that are in its lists; none behind a link."""
     found = [folder / name for name in (*NAMES, *(name + TEMPORARY for name in NAMES))]
     found += belongings.listed(folder)
     for path in belongings.listed(folder):  # what is written beside a file before it takes its place
@@ -54,7 +54,7 @@ def files(folder: Path) -> list[Path]:
 
 
 def takes(folder: Path) -> list[Path]:
-    """The folders of what was baked before, none behind a link. A take has none of its own."""
+    """Return the folders of takes, none behind a link. A take has no takes of its own."""
     if folder.parent.name == TAKES:
         return []
     return [path for path in _inside(folder / TAKES) if A_TAKE.fullmatch(path.name) and path.is_dir()
@@ -69,10 +69,8 @@ def _inside(folder: Path) -> Iterator[Path]:
 
 
 def remove(folder: Path, retained: Collection[str] = ()) -> None:
-    """Delete our files of a job folder, and the folders that are empty then. What cannot be deleted stays.
-
-    retained: names of files in the folder itself that stay.
-    """
+    """Delete the extension's files in a job folder, and folders that are empty then. Other files remain. retained:
+    names of files in the folder itself that remain."""
     for path in files(folder):
         if path.parent != folder or path.name not in retained:
             with suppress(OSError):
@@ -87,7 +85,7 @@ def remove(folder: Path, retained: Collection[str] = ()) -> None:
 
 
 def _folders(folder: Path) -> list[Path]:
-    """The folders below a job folder that are ours, the cache's among them."""
+    """Return the folders below a job folder that are ours, the cache's among them."""
     cache = [path for path in _inside(folder / CACHE) if path.is_dir() and not path.is_symlink()]
     of_takes = [below for take in takes(folder) for below in (take, *_folders(take))]
     return [folder / ARRAYS, folder / f"{ARRAYS}.new", folder / STAGES, folder / CACHE, *cache, folder / TAKES,
@@ -95,9 +93,8 @@ def _folders(folder: Path) -> list[Path]:
 
 
 def is_vacant(folder: Path) -> bool:
-    """Whether a folder that nobody signed may become a job folder: it is not there, is empty, or holds nothing but what
-    a ConJac leaves that has not signed it yet: tetrahedra of a preview, a lock, a job of a version before signatures.
-    """
+    """Whether an unsigned folder may become a job folder: it does not exist, is empty, or has only files of a ConJac
+    that did not sign it: tetrahedra of a preview, a lock, a job of a version before signatures."""
     if is_link(folder):
         return False
     try:

@@ -1,7 +1,7 @@
-"""Frames of earlier settings while a job folder is baked: what has not changed since is taken from them.
+"""Frames of earlier settings while a job folder is baked, from which unchanged objects are reused.
 
-Finished ones become a take where the window bakes. Those of a bake that was stopped, and whatever a script replaces,
-lie aside, in takes/aside, until every frame of the new settings is there.
+If the window bakes, finished frames become a take. Those of a stopped bake, and those that a script replaces, are kept
+in takes/aside until every frame of the new settings exists.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from . import contents, place, takes
 
 
 class EarlierFrames:
-    """Their place during one bake, and what is taken from them."""
+    """Earlier frames during one bake, and what is reused from them."""
 
     def __init__(self, keeps: bool, solves_all: bool) -> None:
-        """keeps: finished ones become a take. solves_all: nothing is taken from them."""
+        """keeps: finished frames become a take. solves_all: no frames are reused."""
         self._keeps, self._solves_all = keeps, solves_all
         self._replaced = False  #: whether they are of other settings than those that are baked
         self._is_take_back = False
 
     def before(self, folder: Path) -> None:
-        """A job folder is about to be written anew. Never raises."""
+        """Prepare for a job folder to be rewritten. Never raises."""
         if self._keeps:
             takes.before(folder)
 
     def to_reuse(self, folder: Path, resume: bool) -> Path | None:
-        """Return the folder that what has not changed is taken from; None without one. resume: whether there is a bake
-        to go on with."""
+        """Return the folder from which unchanged objects are reused; None without one. resume: whether there is a bake
+        to resume."""
         if self._solves_all:
             return None
         if _lie_aside(folder):
@@ -42,11 +42,8 @@ class EarlierFrames:
         return found[0].folder if found else None
 
     def replace(self, folder: Path, finished: int, why: str) -> tuple[bool, list[str]]:
-        """Make room for the frames of other settings.
-
-        finished: how many there are where all are, else 0. why: what changed. Returns whether a take is back that is
-        just what the settings say, and sentences. Raises ConJacError.
-        """
+        """Make room for the frames of other settings. finished: number of frames of a complete bake, else 0. why: the
+        changes. Returns whether a take with the present settings was restored, and sentences. Raises ConJacError."""
         self._replaced = True
         if not (finished and self._keeps) and not self._solves_all:
             _put_aside(folder)
@@ -58,7 +55,7 @@ class EarlierFrames:
         return False, []
 
     def settle(self, folder: Path) -> None:
-        """Delete what is not needed any more, once the solver has ended. Never raises."""
+        """Delete files that are no longer needed after the solver has ended. Never raises."""
         self.put_back(folder)
         with suppress(OSError, ConJacError):
             if takes.finished(place.cache_of(folder)) and not self._is_take_back:
@@ -67,7 +64,7 @@ class EarlierFrames:
             takes.drop(folder)
 
     def put_back(self, folder: Path) -> None:
-        """Let frames that lie aside be those of a job folder again where nothing has replaced them. Never raises."""
+        """Restore the frames in takes/aside unless others have replaced them. Never raises."""
         with suppress(OSError, ConJacError):
             if self._replaced and _lie_aside(folder) and place.cache_of(folder).manifest is None:
                 takes.bring_back(folder, _aside(folder))

@@ -1,4 +1,4 @@
-"""The end of a bake: whether all frames are there, and what is written for playback."""
+"""The end of a bake: the check that all frames exist, and the output for playback."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from . import place
 
 
 def written(obj: bpy.types.Object, key: str | None) -> str:
-    """Return what is written when all frames are there, for the progress line. key: of an export format, None for the
-    object's own."""
+    """Return the output of a complete bake for the progress line. key: of an export format, None for the object's
+    own."""
     if members.is_mechanism(obj):
         return "keyframes"
     return catalogue.find("export", key or obj.conjac.export).label
@@ -30,7 +30,7 @@ def check_frames(folder: Path, frames: tuple[int, int] | None, name: str) -> Non
     missing = sorted(set(requested) - set(cache.frames_done()))
     if missing:
         raise Environment(f"{len(missing)} frames are missing from {folder}, the first is {missing[0]}",
-                          "Look at that disk and bake again", name)
+                          "Check that disk and bake again", name)
 
 
 def elsewhere(obj: bpy.types.Object, scene_uid: int) -> str:

@@ -1,4 +1,4 @@
-"""Free: a bake goes from the disk and from the object, and nothing that another object plays goes with it."""
+"""Free: delete a bake from the disk and from its object, except what another object plays."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from . import belongings, contents, earlier_frames, home, place, players, taken
 
 
 def free(obj: bpy.types.Object, scene: bpy.types.Scene, together: bool = False) -> str:
-    """Free the bake of the object. Returns what was done, in a sentence. Raises ConJacError.
-
-    What was baked together with soft bodies that still play it goes from the object alone, unless `together`.
-    """
+    """Free the bake of the object. Returns a sentence with the result. Raises ConJacError. If soft bodies that were
+    baked together still play it, only the object loses its bake, unless `together`."""
     holder, at = members.owner(obj), place.of(obj)
     others = [] if together else still_playing(obj, scene)
     if others:
@@ -45,7 +43,7 @@ def free(obj: bpy.types.Object, scene: bpy.types.Scene, together: bool = False) 
 
 
 def still_playing(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[str]:
-    """Names of the soft bodies that were baked together with this one and play that bake."""
+    """Return names of the soft bodies that were baked together with this one and play that bake."""
     if members.is_mechanism(members.owner(obj)):
         return []
     return [one.name for one in members.soft_bodies(obj, scene) if one != obj and playback.plays(one)]
@@ -63,7 +61,7 @@ def _free_one(obj: bpy.types.Object, folder: Path, others: list[str]) -> str:
 
 
 def still_played(folder: Path) -> dict[Path, list[str]]:
-    """The files of a job folder that objects or other .blends play, and the names of those."""
+    """Return the files of a job folder that objects or other .blends play, and the names of those."""
     found = players.others(folder, bpy.data.filepath)
     for obj in bpy.data.objects:
         file = playback.file_of(obj)

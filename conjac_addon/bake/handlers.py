@@ -17,7 +17,7 @@ from . import moving, place, players, pushed_frames, session, share, stress_fram
 
 @persistent
 def _before_load(*_: Any) -> None:
-    """Another file takes this one's place: its bakes end, their frames stay."""
+    """End the bakes of a file before another one is loaded; their frames remain."""
     if later.has_run(session):
         session.stop_all()
 
@@ -55,8 +55,8 @@ _saves_as: tuple[str, str] | None = None
 
 @contextmanager
 def saves_as(beside: Path, target: str) -> Iterator[None]:
-    """Inside, a copy of the .blend that is written to `beside` is that which is saved to `target`, and has been saved
-    once this ends without an error."""
+    """Context in which a copy of the .blend that is written to `beside` is that which is saved to `target`, and has
+    been saved once this ends without an error."""
     global _saves_as
     _saves_as = (str(beside), target)
     try:
@@ -70,7 +70,7 @@ def saves_as(beside: Path, target: str) -> Iterator[None]:
 
 
 def _meant(path: str) -> str:
-    """Which .blend a file that Blender writes will be."""
+    """Return the .blend that a file written by Blender will become."""
     return _saves_as[1] if _saves_as is not None and os.path.normpath(path) == _saves_as[0] else path
 
 
@@ -106,7 +106,7 @@ def _before_undo(*_: Any) -> None:
 
 @persistent
 def _after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    """Attributes of what was asked to follow."""
+    """Update the attributes of objects whose attributes follow the frames."""
     if members.followers(scene):
         pushed_frames.follow(scene, depsgraph)
     if members.followers(scene, members.shows_stress):

@@ -18,7 +18,7 @@ FILE = "home.json"
 
 @dataclass(frozen=True)
 class Home:
-    """Contents of the file that says whose a job folder is."""
+    """Contents of the file that names the owner of a job folder."""
 
     uuid: str
     object: str  #: its name when this was written, for people and for objects whose UUID was never saved
@@ -49,7 +49,7 @@ def read(folder: Path) -> Home | None:
 
 
 def write(folder: Path, uuid: str, name: str, blend: str, session: str) -> None:
-    """Say whose the folder is. blend: absolute path, "" for one that was never saved. Raises CacheUnwritable."""
+    """Write the owner of a folder. blend: absolute path, "" for one that was never saved. Raises CacheUnwritable."""
     home = Home(uuid, name, seen_from(folder, blend), "" if blend else session)
     if read(folder) == home:
         return
@@ -61,12 +61,12 @@ def write(folder: Path, uuid: str, name: str, blend: str, session: str) -> None:
 
 
 def forget(folder: Path) -> None:
-    """The folder is nobody's any more."""
+    """Remove the owner of a folder."""
     (folder / FILE).unlink(missing_ok=True)
 
 
 def is_of(folder: Path, home: Home, blend: str, session: str) -> bool:
-    """Whether the folder is this .blend's: it says so, or the .blend that it names is gone."""
+    """Whether the folder belongs to this .blend: it is named as the owner, or the named owner no longer exists."""
     if not home.blend:
         return not blend and home.session == session
     named = Path(os.path.normpath(folder / home.blend))
@@ -77,7 +77,7 @@ def is_of(folder: Path, home: Home, blend: str, session: str) -> bool:
 
 
 def seen_from(folder: Path, blend: str) -> str:
-    """The .blend as seen from the folder; its absolute path where it is on another drive."""
+    """Return the .blend as seen from the folder; its absolute path where it is on another drive."""
     if not blend:
         return ""
     try:

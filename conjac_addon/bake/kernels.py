@@ -47,7 +47,8 @@ def environment() -> dict[str, str] | None:
 
 
 def _mark() -> Path | None:
-    """The empty file that says that this version's kernels were compiled here; None where nothing is to be compiled."""
+    """Return the empty file that marks this version's kernels as compiled on this computer; None where nothing has to
+    be compiled."""
     place = folder()
     if place is None:
         return None

@@ -20,19 +20,19 @@ from .shown import bodies_at, players
 
 
 class Watched(Protocol):
-    """A bake, as far as its frames are looked at."""
+    """The part of a bake that shows its frames."""
 
     folder: Path
     progress: Progress
 
     def object(self) -> bpy.types.Object:
-        """Found anew: undo moves data-blocks in memory."""
+        """Return the object, looked up again each time, since undo moves data-blocks in memory."""
 
     def scene(self) -> bpy.types.Scene:
         """Return the scene of the object."""
 
     def note(self, text: str) -> None:
-        """Say it at its end."""
+        """Report a note when the bake ends."""
 
 
 class LiveFrames:

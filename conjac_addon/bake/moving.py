@@ -48,7 +48,7 @@ _left: dict[Path, str] = {}
 
 
 def before(path: str, is_running: Callable[[bpy.types.Object], bool], say: Callable[[str], None]) -> None:
-    """The .blend is about to be written to `path`. Never raises: `say` is called with what could not be done."""
+    """Prepare to move bakes before the .blend is written to `path`. Never raises: `say` is called with failures."""
     _moves.clear()
     _shared.clear()
     if not os.path.isdir(os.path.dirname(path)):
@@ -109,7 +109,7 @@ def after(path: str) -> list[bpy.types.Object]:
 
 
 def forget() -> None:
-    """Another .blend takes this one's place: what the saved one plays stays where it is."""
+    """Forget the moves of a .blend that another one replaces: the saved bakes remain where they are."""
     _left.clear()
 
 
@@ -139,10 +139,8 @@ def _take_back() -> None:
 
 
 def arrive(uid: int, folder: Path) -> Path:
-    """A bake has ended: the folder where it lies now, which is the one that was promised when the .blend was saved.
-
-    Raises CacheUnwritable where the files cannot follow; they stay then.
-    """
+    """Move a finished bake to the folder that was promised when the .blend was saved, and return the folder where it
+    is. Raises CacheUnwritable if the files cannot be moved; they remain then."""
     target = _due.pop(uid, None)
     if target is None:
         return folder
@@ -155,10 +153,8 @@ def arrive(uid: int, folder: Path) -> Path:
 
 
 def move(source: Path, target: Path) -> None:
-    """Move a job folder, and what plays it. Raises CacheUnwritable; what plays it still does then.
-
-    What a saved .blend plays stays until that is saved again: it may be closed without.
-    """
+    """Move a job folder, and redirect its players. Raises CacheUnwritable; then nothing has changed. Files that a saved
+    .blend plays remain until it is saved again, since it may be closed without saving."""
     try:
         _copy(source, target)
     except OSError as error:
@@ -172,14 +168,14 @@ def move(source: Path, target: Path) -> None:
 
 
 def _clear(folder: Path) -> None:
-    """Delete what was moved out of a folder, but for the files that other .blends play."""
+    """Delete the files that were moved out of a folder, except those that other .blends play."""
     played = players.others(folder, bpy.data.filepath)
     retained = {*(path.name for path in played), players.FILE, home.FILE, belongings.LIST} if played else ()
     contents.remove(folder, retained)
 
 
 def take(obj: bpy.types.Object) -> Path:
-    """A folder of the object's own, in the cache folder that the artist has chosen. Raises CacheUnwritable."""
+    """Return a folder of the object's own, in the cache folder that the artist has chosen. Raises CacheUnwritable."""
     folder = place.take(obj).folder
     if not _same_file(str(folder.parent), str(place.root_of(obj))):
         target = place.vacant(obj).folder
@@ -205,7 +201,7 @@ def copy(obj: bpy.types.Object) -> None:
 
 
 def follow() -> None:
-    """A .blend was loaded: what plays a cache folder that has another name now plays it from there."""
+    """Update the players of a cache folder that was renamed, after a .blend was loaded."""
     for obj in bpy.data.objects:
         cache = obj.conjac.cache
         if obj.library is None and cache.uuid and cache.folder:
@@ -217,7 +213,7 @@ def follow() -> None:
 
 
 def repoint(source: Path, target: Path) -> None:
-    """Let everything that plays files of one folder play the same files of another one."""
+    """Redirect everything that plays files of one folder to the same files of another."""
     for obj in bpy.data.objects:
         if obj.library is not None:
             continue
@@ -272,7 +268,7 @@ def link(source: str, target: str) -> None:
     """Let a file be in a second place too, or a copy of it where that cannot be. Raises OSError."""
     with suppress(FileNotFoundError):
         os.unlink(target)
-    # those are added to where they stand; all others are written anew and then take the old ones' place
+    # these files are appended in place; all others are written to a new file that replaces the old one
     if not source.endswith((LOG, PC2.suffix)):
         with suppress(OSError):  # another disk, or one without links
             os.link(source, target)
@@ -281,7 +277,7 @@ def link(source: str, target: str) -> None:
 
 
 def _own_folder(obj: bpy.types.Object) -> Path | None:
-    """The folder that is the object's own; None where it has none. What it is, is written on it where undo took it."""
+    """Return the object's own folder; None without one. Its name is written on the object again if undo removed it."""
     cache = obj.conjac.cache
     if place.given(obj) is None and cache.uuid and not cache.is_shared and obj.override_library is None and any(
             one != obj and one.conjac.cache.uuid == cache.uuid for one in bpy.data.objects):
@@ -297,7 +293,7 @@ def _own_folder(obj: bpy.types.Object) -> Path | None:
 
 
 def _leaves(obj: bpy.types.Object, folder: Path, path: str) -> bool:
-    """Whether a bake lies in Blender's temporary folder, and has another place once the .blend is written to `path`."""
+    """Whether a bake is in Blender's temporary folder and will move once the .blend is written to `path`."""
     return (folder.is_relative_to(bpy.app.tempdir) and not place.is_temporary(obj, path)
             and not _same_file(str(folder), str(place.vacant(obj, path).folder)))
 

@@ -13,7 +13,7 @@ from .behind import BehindWindow
 
 
 def running_bake(obj: bpy.types.Object | None) -> "session.Bake | None":
-    """The bake of this object that this Blender runs, also where undo took ConJac off the object meanwhile."""
+    """Return the running bake of an object in this Blender, also if undo has removed ConJac from the object."""
     return session.running_bake(obj) if obj is not None else None
 
 
@@ -33,9 +33,7 @@ class CONJAC_OT_bake(BehindWindow, Behaviour):
         return self.begin(context, context.object)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        """In the foreground, for scripts and `blender -b`; prints how it goes on, and replaces what is not true any
-        more.
-        """
+        """Bake in the foreground, for scripts and `blender -b`; prints progress, and replaces stale frames."""
         try:
             self.bake = session.Bake(context.object, context.scene)
         except ConJacError as error:
@@ -51,7 +49,7 @@ class _OnRunningBake:
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         if running_bake(context.object) is None:
-            cls.poll_message_set("This Blender bakes nothing for the active object")
+            cls.poll_message_set("No bake of the active object runs in this Blender")
             return False
         return True
 
@@ -124,7 +122,7 @@ class CONJAC_OT_export(Behaviour):
 
 
 def _written(obj: bpy.types.Object, cache: Cache, span: tuple[int, int]) -> str:
-    """How many frames an export wrote, and where."""
+    """Return a sentence with the number of exported frames and their location."""
     first = max(cache.frames[0], span[0])
     run = playback.run_from({frame for frame in cache.frames_done() if frame <= span[1]}, first)
     assert run is not None  # they were just written
@@ -136,7 +134,7 @@ def _written(obj: bpy.types.Object, cache: Cache, span: tuple[int, int]) -> str:
 
 
 def _anything_baked(obj: bpy.types.Object) -> bool:
-    """On the disk, or on the object: undo may have brought back what plays a bake that was freed."""
+    """Whether there is a bake on the disk or on the object, as undo may have restored the playback of a deleted one."""
     folder = place.job_folder(obj)
     on_disk = (folder / "cache" / "manifest.json").exists() or (folder / belongings.LIST).exists()
     return (on_disk and place.of(obj).own) or playback.plays(members.owner(obj)) or (

@@ -51,7 +51,8 @@ FRESH = 2.0
 
 
 def job_folder(obj: bpy.types.Object) -> Path:
-    """The folder that an object plays, or that its first bake will make: <cache folder>/<.blend>_<object>-<digest>.
+    """Return the folder that an object plays, or that its first bake will make: <cache
+    folder>/<.blend>_<object>-<digest>.
 
     What is baked together has one folder, that of the one whose bake it is: see `members.owner`. A .blend that was
     never saved has no "//": a folder that lives as long as this Blender stands in for it.
@@ -78,14 +79,13 @@ def alone(obj: bpy.types.Object) -> Place:
 
 
 def named_folder(obj: bpy.types.Object) -> Path:
-    """The folder that is written on an object."""
+    """Return the folder that is written on an object."""
     return Path(os.path.normpath(bpy.path.abspath(obj.conjac.cache.folder, library=identity.library_of(obj))))
 
 
 def _as_it_is_called(obj: bpy.types.Object, folder: Path, written: str) -> Path:
-    """The folder; where it is gone, the one with this UUID in the cache folder of the settings: one of the two was
-    renamed.
-    """
+    """Return the folder; if it does not exist, the one with this UUID in the cache folder of the settings, since one of
+    the two was renamed."""
     if folder.is_dir():
         return folder
     root = root_of(obj)
@@ -104,18 +104,16 @@ def _as_it_is_called(obj: bpy.types.Object, folder: Path, written: str) -> Path:
 
 
 def own_folder(obj: bpy.types.Object) -> Path:
-    """The folder that the object bakes into, or would."""
+    """Return the folder that the object bakes into, or would."""
     obj = members.owner(obj)
     found = of(obj)
     return found.folder if found.own else vacant(obj, own="").folder
 
 
 def vacant(obj: bpy.types.Object, blend: str | None = None, own: str | None = None) -> Place:
-    """The folder that the object's first bake makes. One that is there already and says that it is this object's is
-    taken up: its .blend was not saved after the bake, or it is older than the signatures of folders.
-
-    blend: path of the .blend, the present one where it is left out. own: the object's UUID, that which it has where it
-    is left out.
+    """Return the folder for the object's first bake. An existing folder that names the object as its owner is reused:
+    its .blend was not saved after the bake, or it is older than the signatures of folders. blend: path of the .blend,
+    by default the present one. own: the object's UUID, by default its present one.
     """
     own, blend = identity.of(obj) if own is None else own, bpy.data.filepath if blend is None else blend
     for folder in _candidates(obj, blend):
@@ -132,7 +130,7 @@ def vacant(obj: bpy.types.Object, blend: str | None = None, own: str | None = No
 
 
 def take(obj: bpy.types.Object) -> Place:
-    """The object's own folder, from now on: a new one where it had none, or only played another one's."""
+    """Create the object's own folder if it has none, or only played another object's, and return it."""
     obj = members.owner(obj)
     found = of(obj)
     if not found.own:
@@ -158,12 +156,12 @@ def sign(obj: bpy.types.Object, folder: Path, blend: str | None = None) -> None:
 
 
 def given(obj: bpy.types.Object) -> Path | None:
-    """The folder that is known to be the object's own, without a look at the disk."""
+    """Return the folder that is known to belong to the object, without reading the disk."""
     return _given.get(obj.session_uid)
 
 
 def forget() -> None:
-    """Another .blend takes this one's place: what it says of its objects counts."""
+    """Forget the folders of a .blend that another one replaces, whose objects name their own."""
     global _session
     _given.clear()
     identity.forget()
@@ -171,7 +169,7 @@ def forget() -> None:
 
 
 def is_of_another_file(obj: bpy.types.Object) -> bool:
-    """Whether the object plays what was baked in another .blend."""
+    """Whether the object plays a bake of another .blend."""
     found = of(obj)
     return not found.own and home.read(found.folder) is not None and not _is_ours(found.folder, found.uuid)
 
@@ -182,7 +180,7 @@ def is_of_this_file(folder: Path, written: str) -> bool:
 
 
 def is_signed_here(folder: Path) -> bool:
-    """Whether a folder says that it is of this very .blend; one that is gone may have been renamed."""
+    """Whether a folder names this .blend as its owner; a named .blend that does not exist may have been renamed."""
     signature = home.read(folder)
     if signature is None:
         return False
@@ -209,12 +207,13 @@ def playback_path(obj: bpy.types.Object, folder: Path | None = None) -> Path:
 
 
 def cache_of(folder: Path) -> Cache:
-    """The frames of a job folder, as they are now."""
+    """Return the frames of a job folder, as they are now."""
     return Cache(folder / "cache")
 
 
 def root_of(obj: bpy.types.Object, blend: str | None = None) -> Path:
-    """The cache folder that the artist has chosen; one in Blender's temporary folder for a .blend never saved."""
+    """Return the cache folder that the artist has chosen; one in Blender's temporary folder for a .blend never
+    saved."""
     blend = bpy.data.filepath if blend is None else blend
     if is_temporary(obj, blend):
         return Path(bpy.app.tempdir, "conjac_cache")
@@ -230,8 +229,7 @@ def _is_ours(folder: Path, written: str) -> bool:
 
 
 def _may_come_back(obj: bpy.types.Object, folder: Path) -> bool:
-    """Whether a folder that was freed or deleted, and has its place in the cache folder of the settings, may be made
-    anew."""
+    """Whether a folder that was deleted, and is in the cache folder of the settings, may be created again."""
     return folder.parent == Path(os.path.normpath(root_of(obj))) and contents.is_vacant(folder)
 
 
@@ -258,7 +256,8 @@ def _candidates(obj: bpy.types.Object, blend: str) -> Iterator[Path]:
 
 
 def safe_name(name: str) -> str:
-    """A readable file name for any name: letters and digits of any alphabet stay, the rest becomes `_`."""
+    """Return a readable file name for any name: letters and digits of all alphabets are unchanged, other characters
+    become `_`."""
     readable = re.sub(r"[^\w.-]+", "_", unicodedata.normalize("NFC", name)).strip("._-")
     # bytes, not letters: file systems count those
     while len(readable.encode()) > 80:
@@ -271,5 +270,5 @@ DEVICES = frozenset({"CON", "PRN", "AUX", "NUL", *(f"{port}{n}" for port in ("CO
 
 
 def _digest(*names: str) -> str:
-    """Keeps names apart that look the same once they are safe, or on a disk that does not tell capitals."""
+    """Return a digest that distinguishes names with the same safe form, also on disks that ignore case."""
     return hashlib.blake2b("\0".join(names).encode("utf-8", "surrogatepass"), digest_size=3).hexdigest()

@@ -27,13 +27,13 @@ _listed: set[Path] = set()
 
 
 def look() -> None:
-    """A .blend was loaded: what it plays of others is where it is listed."""
+    """Note, after a .blend was loaded, in which other folders it is listed: those whose bakes it plays."""
     _listed.clear()
     _listed.update(_played(set(_own_folders())))
 
 
 def note(blend: str) -> None:
-    """The .blend was written to this path: say what it plays of others, and no longer plays."""
+    """Record which bakes of other files the .blend at this path plays, after it was saved."""
     if not _same(Path(blend), bpy.data.filepath):  # a copy, for which all folders are another's
         for folder, names in _played(set()).items():
             with suppress(OSError, CacheUnwritable):
@@ -41,14 +41,14 @@ def note(blend: str) -> None:
         return
     played = _played(set(_own_folders()))
     for folder in _listed | played.keys():
-        with suppress(OSError, CacheUnwritable):  # one that may not be written is nobody's who could free it
+        with suppress(OSError, CacheUnwritable):  # nobody could free a folder that cannot be written
             _write(folder, blend, played.get(folder, []))
     _listed.clear()
     _listed.update(played)
 
 
 def others(folder: Path, blend: str) -> dict[Path, list[str]]:
-    """The files of a job folder that other .blends play, with the names of those that are there."""
+    """Return the files of a job folder that other .blends play, with the names of the .blends that exist."""
     found: dict[Path, list[str]] = {}
     for named, names in _read(folder).items():
         path = Path(os.path.normpath(folder / named))
@@ -59,12 +59,12 @@ def others(folder: Path, blend: str) -> dict[Path, list[str]]:
 
 
 def forget(folder: Path) -> None:
-    """Nobody plays the folder any more."""
+    """Remove all records of who plays the folder."""
     (folder / FILE).unlink(missing_ok=True)
 
 
 def _played(own: set[Path]) -> dict[Path, list[str]]:
-    """Names of files that this .blend plays by the job folders that they are in, but for its own."""
+    """Return names of files that this .blend plays, by their job folders, except its own folders."""
     found: dict[Path, set[str]] = {}
     for obj in bpy.data.objects:
         file = playback.file_of(obj)
@@ -82,7 +82,7 @@ def _own_folders() -> Iterator[Path]:
 
 
 def _read(folder: Path) -> dict[str, list[str]]:
-    """Names of files by path of the .blend from the folder; what is no such list is none."""
+    """Return names of files by path of the .blend from the folder; empty if the file is not a valid list."""
     try:
         with open_regular(folder / FILE) as stream:
             listed = json.loads(stream.read())["files"]

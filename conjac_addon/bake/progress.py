@@ -21,7 +21,7 @@ WORDS = {"tets": "Filling the shape, only once", "fields": "Carrying paint insid
 PLACE = re.compile(r" - at `\$[^`]*`")
 
 
-#: what the solver says of a frame whose steps were halved
+#: the solver's message on a frame with halved steps
 SHORTER = re.compile(r"^Frame -?\d+: a step\b.*smaller ones were taken")
 
 
@@ -30,7 +30,7 @@ class Progress:
     """State of a bake, by the messages that it has sent so far."""
 
     text: str = "Starting"  #: what it is doing, without a full stop
-    fraction: float | None = None  #: of what the text says, 0..1, None where that is not known
+    fraction: float | None = None  #: of the present stage, 0..1, None if unknown
     first: int | None = None  #: frames of this run
     last: int | None = None
     frame: int | None = None  #: last one that is on disk
@@ -53,7 +53,7 @@ def line(progress: Progress) -> str:
 
 
 def after(progress: Progress, message: Message) -> Progress:
-    """The progress after one more message. Unknown events change nothing: a newer solver may say more."""
+    """Return the progress after one more message. Unknown events, as of a newer solver, change nothing."""
     read = _READERS.get(message.get("event", ""))
     return read(progress, message) if read else progress
 
@@ -105,7 +105,7 @@ def remaining(seconds: float | None) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A length of time for people: 8 s, 3 min, 2.5 h."""
+    """Return a duration in words: 8 s, 3 min, 2.5 h."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

@@ -14,8 +14,8 @@ FORCE, PRESSURE = "contact_force", "contact_pressure"
 
 
 def write(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> float:
-    """The forces at the present frame into the mesh; all of them together [N]. Raises ConJacError where none are baked,
-    or where the mesh that is seen has other vertices."""
+    """Write the contact forces at the present frame into the mesh. Returns their sum [N]. Raises ConJacError where none
+    are baked, or where the mesh that is seen has other vertices."""
     frame, cache = timeline.present_frame(scene), place.cache_of(place.of(obj).folder)
     rows = cache.diagnostics.contacts(frame)
     vertices, triangles = pushed.shown(obj, depsgraph)
@@ -34,7 +34,8 @@ def write(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.De
 
 
 def follow(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    """Write those of all that follow; zeros at frames that are not baked, so that none keeps those of another one."""
+    """Write the forces of all objects that follow; zeros at frames that are not baked, so that none keeps those of
+    another frame."""
     for obj in members.followers(scene):
         if members.is_edited(obj):
             continue

@@ -1,7 +1,5 @@
-"""The .blend saved where nobody looks on: beside the old one first, which is replaced only by a file that is whole.
-
-Blender says that it has saved a file also where the disk was full and the half of it is missing.
-"""
+"""Save the .blend without a user: to a temporary file first, which replaces the old one only if it is complete, since
+Blender reports success also if the disk was full and half of the file is missing."""
 
 from __future__ import annotations
 
@@ -123,10 +121,8 @@ def _write(fresh: Path, target: Path) -> None:
 
 
 def _put_in_place(fresh: Path, target: Path) -> None:
-    """Let the new file take the old one's place, which stays as .blend1 where the preferences say so.
-
-    Raises OSError.
-    """
+    """Replace the old file by the new one; the old one remains as .blend1 if the preferences ask for backups. Raises
+    OSError."""
     # what is only in the system's memory may still turn out to have no room
     with open(fresh, "rb+") as stream:
         os.fsync(stream.fileno())

@@ -71,11 +71,11 @@ class Bake:
         running[self.uid] = self
 
     def _prepare(self, obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
-        """Take the folder that is baked into. Raises ConJacError where the bake cannot begin."""
+        """Take possession of the bake's folder. Raises ConJacError if the bake cannot begin."""
         self._cancelled = self._paused = False
         self._reading: Generator[tuple[float, str], None, None] | None = None
         self._undone = self._waits = False
-        self._until = 0.0  # when the window is let in, infinity where there is none to be let in
+        self._until = 0.0  # time of the next update of the window, infinity without a window
         for one in members.members(obj, scene):
             check_can_play(one)
             live.stop(one)  # what is read is the object itself
@@ -83,7 +83,7 @@ class Bake:
         self._listen: Callable[[dict[str, Any]], None] = lambda message: None
         found = place.of(obj)
         if self.uid in running or (found.own and place.cache_of(found.folder).status().state == "baking"):
-            raise CacheBusy("it is being baked already", "Wait for that bake or cancel it", self.name)
+            raise CacheBusy("it is already being baked", "Wait for that bake or cancel it", self.name)
         with ExitStack() as stack:
             try:
                 self.folder = taken.take(obj, stack)
@@ -102,10 +102,8 @@ class Bake:
             self._taken = stack.pop_all()
 
     def tick(self, budget: float = 0.04) -> bool:
-        """Work for about `budget` seconds, less where there is nothing to do. Returns whether the bake goes on.
-
-        The scene is as the artist has it afterwards, also while it is being read.
-        """
+        """Work for about `budget` seconds, less if there is nothing to do. Returns whether the bake continues.
+        Afterwards the scene is as the artist left it, also while it is being read."""
         self._until = time.monotonic() + budget
         try:
             if self.exit_code is None and is_rendering():  # it reads the scene, and what plays frames
@@ -175,7 +173,7 @@ class Bake:
             self.worker.cancel()
 
     def close(self) -> None:
-        """End at once whatever still runs."""
+        """Stop everything that still runs, at once."""
         running.pop(self.uid, None)
         self._steps.close()
         if self.worker is not None and self.worker.exit_code is None:
@@ -192,7 +190,7 @@ class Bake:
     # -- the life of a bake ------------------------------------------------------------------------------------
 
     def _run(self) -> Iterator[bool]:
-        """Each `next` does a little and gives whether there is more to do now."""
+        """Run the bake as a generator: each `next` does a little work and yields whether more can be done at once."""
         if place.is_temporary(self.object()):
             self.note("This .blend was never saved: the bake lies in a temporary folder and is deleted when Blender "
                        "closes. Save the file first to keep it")
@@ -247,12 +245,12 @@ class Bake:
                 self._reading = None
 
     def _lets_in(self) -> bool:
-        """Whether the window is let in, now that a frame has been read."""
+        """Whether the window is updated, now that a frame has been read."""
         self._waits = time.monotonic() > self._until
         return self._waits
 
     def forget_reading(self) -> None:
-        """The scene is about to be another one: what was read of it so far counts for nothing."""
+        """Discard what has been read of the scene, since another scene is about to replace it."""
         if self._reading is not None:
             self._undone = True
             self._reading.close()
@@ -276,7 +274,7 @@ class Bake:
         self._tell(*self.worker.messages())
 
     def _finish(self) -> Iterator[bool]:
-        """Show what is there, and say how it ended."""
+        """Show the frames on the object, and report how the bake ended."""
         assert self.worker is not None
         code = self.worker.exit_code
         if self.progress.exit_code is None and not self._cancelled:
@@ -286,7 +284,7 @@ class Bake:
         code = EXIT_STOPPED if self.progress.exit_code is None else self.progress.exit_code
         text = self.progress.error or ("Stopped; bake again to go on" if code == EXIT_STOPPED else self.progress.text)
         if code == EXIT_COMPLETE:
-            # Blender stands still while it writes: the window says why, and is drawn before
+            # Blender is blocked while it writes, so the window shows the reason before
             self._tell({"event": "stage", "stage": "write", "body": self.name, "progress": 1.0,
                         "text": f"Writing {written(self.object(), self.key)}"})
             yield False
@@ -303,33 +301,33 @@ class Bake:
         self._end(code, text)
 
     def _until_object_mode(self, why: str) -> Iterator[bool]:
-        """Wait while the artist edits what is read, or what is played on: Blender would give a shape standing still."""
+        """Wait while the artist edits an object that is read or played on, whose shape Blender would not update."""
         while (edited := self._edited()) is not None and not (self._cancelled or self._paused):
             mode = "Sculpt" if edited.mode == "SCULPT" else "Edit"
             self._wait_for(f"{why} leave the {mode} Mode of {edited.name}")
             yield False
 
     def _edited(self) -> bpy.types.Object | None:
-        """An object of the bake that is being edited."""
+        """Return an object of the bake that is being edited."""
         return next((one for one in members.members(self.object(), self.scene()) if members.is_edited(one)), None)
 
     def _wait_for(self, text: str) -> None:
-        """Say what the bake waits for."""
+        """Show what the bake is waiting for."""
         if self.progress.text != text:
             self._tell({"event": "stage", "body": self.name, "progress": self.progress.fraction, "text": text})
 
     def _show(self) -> None:
-        """Play all the frames there are, in the format asked for where the bake is complete."""
+        """Play all existing frames, in the chosen format if the bake is complete."""
         obj, cache = self.object(), place.cache_of(self.folder)
         if self.progress.exit_code != EXIT_COMPLETE and self._edited() is not None:
             return  # the next bake goes on, and shows them
         key = self.key if self.progress.exit_code == EXIT_COMPLETE else "pc2"
-        # a bake that failed before its first new frame leaves what plays as it is
+        # a bake that failed before its first new frame does not change the playback
         if self.progress.exit_code == EXIT_COMPLETE or self.progress.frame is not None:
             try:
                 self.note(*show(obj, self.scene(), self.folder, cache, key))
             except ConJacError:
-                if not self.progress.error:  # else why the bake stopped says more, such as that its folder has gone
+                if not self.progress.error:  # else the bake's own error says more
                     raise
 
     def _tell(self, *messages: dict[str, Any]) -> None:
@@ -360,7 +358,7 @@ class Bake:
             failures.mend(self.uid, failures.BAKE)
 
     def object(self) -> bpy.types.Object:
-        """The object as it is now. Raises NoSuchThing where it was deleted."""
+        """Return the present object. Raises NoSuchThing if it was deleted."""
         return _found(bpy.data.objects, self.uid, self.name)
 
     def scene(self) -> bpy.types.Scene:
@@ -368,7 +366,7 @@ class Bake:
 
 
 def before_undo() -> None:
-    """The artist undoes or redoes something: what has been read of the scene is no longer it."""
+    """Discard what has been read of the scene, since the artist undoes or redoes something."""
     for one in running.values():
         one.forget_reading()
 
@@ -380,12 +378,12 @@ def stop_all() -> None:
 
 
 def running_bake(obj: bpy.types.Object) -> Bake | None:
-    """The bake of this Blender that the object is in."""
+    """Return this Blender's bake that includes the object."""
     return running.get(members.owner(obj).session_uid)
 
 
 def is_read(obj: bpy.types.Object) -> bool:
-    """Whether this Blender is reading what the bake of the object takes in."""
+    """Whether this Blender is gathering the scene for a bake of the object."""
     bake = running_bake(obj)
     return bake is not None and bake.worker is None
 

@@ -1,4 +1,4 @@
-"""A .blend that was saved as another one plays the bakes of the one that it was: what the artist wants instead."""
+"""A .blend saved under another name plays the bakes of the original: the artist chooses what to do with them."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ WIDTH, SHOWN = 440, 6
 
 
 def shared_bakes() -> list[bpy.types.Object]:
-    """The objects of this .blend that play a bake of another .blend; of those that play the same one the first."""
+    """Return the objects of this .blend that play a bake of another .blend, one for each bake."""
     found: dict[Path, bpy.types.Object] = {}
     for obj in bpy.data.objects:
         bakes = members.is_soft_body(obj) or members.is_mechanism(obj)  # what shows its cuts does not
@@ -25,7 +25,7 @@ def shared_bakes() -> list[bpy.types.Object]:
 
 
 def whose(objects: list[bpy.types.Object]) -> str:
-    """A sentence that says which objects play bakes of which file."""
+    """Return a sentence on which objects play bakes of which file."""
     signatures = [home.read(place.job_folder(obj)) for obj in objects]
     files = {Path(signature.blend).name for signature in signatures if signature is not None}
     names = [f'"{obj.name}"' for obj in objects]
@@ -77,7 +77,7 @@ def ask() -> None:
 
 
 def say(sentence: str) -> None:
-    """Tell the artist, whatever Blender is doing."""
+    """Show a sentence to the artist, also if Blender is busy."""
     print(f"ConJac: {sentence}", flush=True)
     if not bpy.app.background:
         def draw(menu: bpy.types.Menu, _context: bpy.types.Context) -> None:

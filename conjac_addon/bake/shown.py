@@ -49,7 +49,7 @@ def show(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, cache: Cac
 
 
 def players(holder: bpy.types.Object, scene: bpy.types.Scene, cache: Cache) -> list[tuple[bpy.types.Object, str]]:
-    """The soft bodies of a bake, and what each is called in its cache. Raises NoSuchThing where one is gone."""
+    """Return the soft bodies of a bake with their names in its cache. Raises NoSuchThing if one is missing."""
     names = cache.body_uuids()
     if members.is_soft_body(holder) and len(names) == 1:
         return [(holder, next(iter(names)))]  # it may have a new name, or be a copy
@@ -57,7 +57,7 @@ def players(holder: bpy.types.Object, scene: bpy.types.Scene, cache: Cache) -> l
     for name, uuid in names.items():
         body = (soft.get(uuid) if uuid else None) or scene.objects.get(name)
         if body is None:
-            raise NoSuchThing(f'the soft body "{name}" of the bake has gone or has another name', "Bake again",
+            raise NoSuchThing(f'the soft body "{name}" of the bake is missing or was renamed', "Bake again",
                               holder.name)
         found.append((body, name))
     return found
@@ -65,7 +65,7 @@ def players(holder: bpy.types.Object, scene: bpy.types.Scene, cache: Cache) -> l
 
 def show_mechanism(holder: bpy.types.Object, scene: bpy.types.Scene, folder: Path, cache: Cache,
                    run: tuple[int, int]) -> None:
-    """Keyframes of the mechanism alone. Raises ConJacError."""
+    """Show the keyframes of the mechanism only. Raises ConJacError."""
     entry = cache.mechanisms()[0]  # obstacles come after it
     called = names_now(holder, cache)
     first, names = entry["first"], tuple(called[name] for name in entry["bodies"])
@@ -89,7 +89,7 @@ def take_parts_back(holder: bpy.types.Object, folder: Path) -> None:
             return
         order = [one.name for one in gather.plan(holder)[0]]
     except ConJacError:
-        return  # the bake says it, or begins anew
+        return  # the bake reports it, or starts over
     part_identity.take_back(holder, [(body["name"], body.get("uuid", ""))
                                      for body in manifest["scene"]["mechanisms"][0]["bodies"]], order)
 
@@ -114,7 +114,7 @@ def pushed_by(cache: Cache, run: tuple[int, int],
 
 
 def largest(holder: bpy.types.Object, pushed: list[playback.effort.Pushed]) -> list[str]:
-    """A sentence that says how hard the motors of hinges and sliders had to push; none without such motors."""
+    """Return a sentence with the largest efforts of the motors of hinges and sliders; none without such motors."""
     efforts = [f'"{one.name}" {np.abs(one.effort).max():.3g} {one.units[0]}' for one in pushed
                if not one.lets_go and len(one.units) == 1]
     if not efforts:
@@ -124,7 +124,7 @@ def largest(holder: bpy.types.Object, pushed: list[playback.effort.Pushed]) -> l
 
 def _show_body(obj: bpy.types.Object, name: str, scene: bpy.types.Scene, folder: Path, cache: Cache, key: str,
                run: tuple[int, int]) -> list[str]:
-    """One soft body, called `name` in the cache."""
+    """Show one soft body, called `name` in the cache. Returns sentences for the artist."""
     key, base = key or obj.conjac.export, place.playback_path(obj, folder)
     if name in cache.sheet_names() and key == playback.SHEET_FORMAT:
         _claim(folder, base)

@@ -10,7 +10,7 @@ from .. import prefs
 def solver_command(folder: Path, frames: tuple[int, int] | None, resume: bool, earlier: Path | None = None
                    ) -> list[str]:
     """Return the solver's arguments for a job folder. frames: (first, last), None for all. resume: whether there is a
-    bake to go on with. earlier: folder of one from which what has not changed is taken."""
+    bake to resume. earlier: folder of an earlier one from which unchanged objects are reused."""
     threads = prefs.threads()
     return ["bake", str(folder), "--json", *(["--resume"] if resume else []),
             *(["--reuse", str(earlier)] if earlier is not None else []),

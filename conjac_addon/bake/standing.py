@@ -34,7 +34,7 @@ class Status:
     first: int | None = None  #: frame where the bake begins, where something is baked
     frames: frozenset[int] = frozenset()  #: on disk
     wrong: str = ""  #: sentences without the last full stop on what was baked and does not look right
-    by_hand: bool = False  #: something stands elsewhere than its bake says, until another frame is looked at
+    by_hand: bool = False  #: something was moved since its bake, until another frame is shown
 
 
 #: before the first look
@@ -50,7 +50,8 @@ _seen: dict[Path, tuple[tuple, float, Status]] = {}
 
 
 def status(obj: bpy.types.Object) -> Status:
-    """How the object's bake stands. A look at every setting and file of it: panels show what `watch` saw last."""
+    """Return the status of the object's bake. Reads every setting and file of it; panels use the cached result of
+    `watch`."""
     bake = running_bake(obj)
     if bake is not None:
         return of_running(bake)
@@ -73,7 +74,7 @@ def status(obj: bpy.types.Object) -> Status:
             return replace(found, state="stale", text=by_hand, by_hand=True)
         player = seen if members.is_soft_body(obj) else obj
         if not playback.plays(player):
-            return replace(found, state="stale", text="There are baked frames, but nothing plays them; bake again")
+            return replace(found, state="stale", text="Frames are baked, but nothing plays them; bake again")
         other = _plays_otherwise(player, folder)
         if other:
             return replace(found, state="stale", text=other)
@@ -113,7 +114,7 @@ def _plays_otherwise(obj: bpy.types.Object, folder: Path) -> str:
 
 
 def _whose(folder: Path, signature: home.Home, obj: bpy.types.Object) -> str:
-    """Whose bake lies in a folder that is not the object's own: that one's present name, where it is in this .blend."""
+    """Return the owner of a folder that is not the object's own: the owner's present name, if it is in this .blend."""
     if place.is_of_this_file(folder, signature.uuid):
         name = identity.name_of(signature.uuid)
         return "an object that was deleted" if name is None else f'"{name}"'
@@ -123,8 +124,8 @@ def _whose(folder: Path, signature: home.Home, obj: bpy.types.Object) -> str:
 
 
 def _changed(obj: bpy.types.Object, found: Status, folder: Path, own: bool) -> str:
-    """A sentence where anything has changed since the bake of an object; "" where nothing has. own: whether the folder
-    is the object's."""
+    """Return a sentence where anything has changed since the bake of an object; "" where nothing has. own: whether the
+    folder is the object's."""
     scene = bpy.context.scene
     changed = gather.changed_settings(obj, scene, folder)
     if changed:
@@ -138,8 +139,8 @@ def _changed(obj: bpy.types.Object, found: Status, folder: Path, own: bool) -> s
 
 
 def _beside(one: bpy.types.Object, owner: bpy.types.Object, found: Status, folder: Path) -> gather.Beside | None:
-    """How a soft body or a mechanism stands to a bake in which only single objects came, went or changed; None where
-    more did, or nothing."""
+    """Return the relation of a soft body or a mechanism to a bake from which only single objects differ; None if more
+    or nothing changed."""
     cache, frames = place.cache_of(folder), sorted(found.frames)
     scene = bpy.context.scene
     reshaped = [other for other in members.soft_bodies(owner, scene) if _changed_mesh(other, found, False)]
@@ -168,9 +169,9 @@ def _through(folder: Path, frames: list[int]) -> swept.Swept:
 
 
 def _changed_beside(one: bpy.types.Object, found: Status, beside: gather.Beside) -> str:
-    """A sentence on an object that is no longer as in its bake, or not in it yet; "" where it is as it was."""
+    """Return a sentence on an object that is no longer as in its bake, or not in it yet; "" where it is as it was."""
     if beside.is_new:
-        return "Not baked yet: Bake adds it to what is there"
+        return "Not baked yet: Bake adds it to the existing bake"
     if beside.own:
         return _stale(list(beside.own))
     if beside.why:
@@ -179,8 +180,8 @@ def _changed_beside(one: bpy.types.Object, found: Status, beside: gather.Beside)
 
 
 def _changed_mesh(one: bpy.types.Object, found: Status, is_single: bool) -> str:
-    """A sentence where the mesh of a soft body has another number of vertices than the one that was baked; "" where it
-    has not. is_single: whether it is baked alone."""
+    """Return a sentence where the mesh of a soft body has another number of vertices than the one that was baked; ""
+    where it has not. is_single: whether it is baked alone."""
     baked = next((vertices for name, uuid, vertices in found.bodies
                   if is_single and len(found.bodies) == 1 or (uuid == identity.of(one) if uuid else name == one.name)),
                  None)
@@ -192,7 +193,7 @@ def _changed_mesh(one: bpy.types.Object, found: Status, is_single: bool) -> str:
 
 
 def _in_range(found: Status, first: int, last: int) -> Status:
-    """Return the status for the frame range of the settings: a longer one goes on from the bake, a shorter one keeps
+    """Return the status for the frame range of the settings: a longer range continues the bake, a shorter one keeps
     it."""
     if last < first:
         return replace(found, state="stale", text=f"The last frame, {last}, is before the first, {first}")
@@ -206,7 +207,7 @@ def _in_range(found: Status, first: int, last: int) -> Status:
 
 
 def _listed(names: list[str], most: int = 3) -> str:
-    """The first of them, for a line or two."""
+    """Return the first names of a list, for a line or two."""
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
@@ -235,7 +236,7 @@ def _stale(changed: list[str]) -> str:
 
 
 def _of_folder(folder: Path) -> Status:
-    """The state of the folder itself; looked up again where a file of it changed, or after a moment."""
+    """Return the state of the folder itself; read again after a file of it changed, or after a moment."""
     stamp = _stamp(folder)
     known = _seen.get(folder)
     if known is not None and known[0] == stamp and time.monotonic() - known[1] < FRESH:

@@ -67,5 +67,5 @@ def follow(scene: bpy.types.Scene) -> None:
 
 
 def forget() -> None:
-    """Drop what was read."""
+    """Drop the cached frames."""
     _read.clear()

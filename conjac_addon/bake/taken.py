@@ -1,7 +1,7 @@
-"""A job folder that one Blender bakes into: no other one takes it, reads the scene into it or plays it meanwhile.
+"""Exclusive use of a job folder by one Blender: no other one takes it, gathers the scene into it or plays it meanwhile.
 
-The solver's own lock, in the cache below it, holds frames while they are made; this one holds from the first look at
-the folder on: of two Blenders that open one .blend in the same second one bakes, and the other one says who does.
+The solver's own lock, in the cache below it, protects frames while they are written; this one lasts from the first
+access to the folder on: if two Blenders open one .blend in the same second, one bakes, and the other one names it.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ def take(obj: bpy.types.Object, stack: ExitStack) -> Path:
 
 
 def by(folder: Path) -> list[Path]:
-    """The folders below which somebody bakes into this job: itself, its cache, both or none."""
+    """Return the folders into which another process bakes this job: the job folder, its cache, both or none."""
     return [one for one in (folder, folder / "cache") if lock.busy(one)]
 
 
 def sweep(folder: Path) -> None:
-    """Remove what a Blender that died left here. Raises CacheBusy where one lives and bakes."""
+    """Remove files that a crashed Blender left behind. Raises CacheBusy if one is running and baking."""
     found = lock.holder(folder)
     if found == lock.here():
         return
@@ -52,5 +52,5 @@ def _hold(folder: Path, stack: ExitStack) -> None:
     try:
         stack.enter_context(lock.acquired(folder))
     except CacheBusy as error:
-        raise CacheBusy(f"it is being baked already by {lock.description(folder) or 'another Blender'}",
+        raise CacheBusy(f"it is already being baked by {lock.description(folder) or 'another Blender'}",
                         "Wait for that bake or cancel it; if it is long gone, use Break Lock") from error

@@ -1,7 +1,7 @@
-"""Takes: what was baked to its end and is no longer what the settings say is kept when it is baked again.
+"""Takes: a finished bake whose settings have changed is kept when its object is baked again.
 
-Each is a job folder in takes/ of the one that it was baked in, with scene.json and arrays of then, so it may change
-places with what is there now. `next` is one that is being made: what is about to be written anew has links there.
+Each take is a job folder in takes/ of its bake's folder, with scene.json and arrays of its own, so a take and the
+current bake can be exchanged. `next` is a take in preparation: it links to the files that are about to be overwritten.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _listed: dict[Path, tuple[int, list[Take]]] = {}  #: by job folder: when takes/ 
 
 
 def listed(folder: Path) -> list[Take]:
-    """Return the takes of a job folder, the newest first. Cheap enough for every redraw."""
+    """Return the takes of a job folder, the newest first. Fast enough for every redraw."""
     try:
         changed = (folder / contents.TAKES).stat().st_mtime_ns
     except OSError:
@@ -56,7 +56,7 @@ def listed(folder: Path) -> list[Take]:
 
 
 def find(folder: Path, number: int) -> Take:
-    """The take of this number, the newest for 0. Raises NoSuchThing."""
+    """Return the take of this number, the newest for 0. Raises NoSuchThing."""
     for take in listed(folder):
         if number in (0, take.number):
             return take
@@ -64,8 +64,8 @@ def find(folder: Path, number: int) -> Take:
 
 
 def before(folder: Path) -> None:
-    """A job folder is about to be written anew: keep links to what its finished bake was made of. Never raises: without
-    room for them a take has its frames alone."""
+    """Prepare for a job folder to be rewritten: link to the inputs of its finished bake. Never raises: if there is no
+    space for links, a take has only its frames."""
     made = folder / contents.TAKES / NEXT
     with suppress(OSError, ConJacError):
         if (made / contents.CACHE / MANIFEST).exists():
@@ -79,14 +79,14 @@ def before(folder: Path) -> None:
 
 
 def drop(folder: Path) -> None:
-    """Delete what `before` has kept for a take, since the frames are still valid."""
+    """Delete the files that `before` kept for a take, since the frames are still valid."""
     contents.remove(folder / contents.TAKES / NEXT)
     with suppress(OSError):
         (folder / contents.TAKES).rmdir()
 
 
 def keep(folder: Path, why: str) -> Take:
-    """Make a take of the frames of a job folder, which has none then. Raises CacheUnwritable."""
+    """Convert the frames of a job folder to a take; the folder has none afterwards. Raises CacheUnwritable."""
     made, cache = folder / contents.TAKES / NEXT, place.cache_of(folder)
     assert cache.manifest is not None
     try:
@@ -108,23 +108,22 @@ def keep(folder: Path, why: str) -> Take:
 
 
 def take_turns(folder: Path, finished: int, why: str) -> tuple[bool, list[str]]:
-    """Keep frames that are no longer true, and bring back the take that is just what is asked for, where there is one.
-
-    finished: how many there are, 0 of a bake that was stopped half way, which is no take. Returns whether a take is
-    back, and sentences. Raises ConJacError.
+    """Keep stale frames as a take, and restore the take with the present settings, if there is one. finished: number of
+    frames, 0 of an incomplete bake, which does not become a take. Returns whether a take was restored, and sentences.
+    Raises ConJacError.
     """
     again, notes = same(folder), []
     if finished:
         made = keep(folder, why)
-        notes = [f"The {finished} frames of before are kept as take {made.number}. These changed: {why}"]
+        notes = [f"The {finished} previous frames are kept as take {made.number}. These changed: {why}"]
     if again is None or not again.folder.is_dir():
         return False, notes
     bring_back(folder, again.folder)
-    return True, [*notes, f"Take {again.number} is just what the settings say: it is back"]
+    return True, [*notes, f"Take {again.number} matches the settings: it is the bake again"]
 
 
 def same(folder: Path) -> Take | None:
-    """The take that is just what a job folder says now, from its first frame to its last."""
+    """Return the take that has exactly the job of a folder and all of its frames; None without one."""
     for take in listed(folder):
         with suppress(ConJacError, OSError):
             cache = Cache(take.folder / contents.CACHE)
@@ -134,7 +133,7 @@ def same(folder: Path) -> Take | None:
 
 
 def bring_back(folder: Path, take: Path) -> None:
-    """Let the frames in a folder of takes/ be those of their job folder. Raises CacheUnwritable."""
+    """Make the frames of a take those of its job folder. Raises CacheUnwritable."""
     place.cache_of(folder).free()
     try:
         with suppress(FileNotFoundError):
@@ -146,7 +145,7 @@ def bring_back(folder: Path, take: Path) -> None:
 
 
 def use(obj: bpy.types.Object, scene: bpy.types.Scene, number: int) -> list[str]:
-    """Play a take of the object's bake; what was baked last is kept as one. Returns sentences. Raises ConJacError."""
+    """Play a take of the object's bake; the present bake becomes a take. Returns sentences. Raises ConJacError."""
     folder = place.of(obj).folder
     take = find(folder, number)
     taken.sweep(folder)
@@ -175,7 +174,7 @@ def remove(take: Take) -> None:
 
 
 def finished(cache: Cache) -> int:
-    """How many frames a bake has where all of them are there, else 0: what was stopped half way is no take."""
+    """Return the number of frames of a complete bake, else 0: an incomplete bake does not become a take."""
     done = set(cache.frames_done())
     # a shorter range than the last bake's is one that the panel calls complete
     ranges = cache.compared().frames, cache.frames
@@ -192,7 +191,7 @@ def _link(folder: Path, made: Path) -> None:
 
 
 def _number(folder: Path, made: Path) -> int:
-    """Give what was made as `next` its number."""
+    """Give the finished take `next` its number, and return that."""
     number = 1 + max((int(path.name) for path in contents.takes(folder) if path.name.isdecimal()), default=0)
     os.rename(made, made.with_name(str(number)))
     return number

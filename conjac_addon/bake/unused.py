@@ -25,13 +25,13 @@ class Unused:
     size: int  #: of all files of ours in it, takes among them [bytes]
 
     def in_words(self) -> str:
-        """One line of it."""
+        """Return one line on it: name, frames and size."""
         frames = f"{self.frames} frame{'' if self.frames == 1 else 's'}"
         return f'"{self.name}": {frames}, {freeing.size_in_words(self.size)}'
 
 
 def found() -> list[Unused]:
-    """Return those in the cache folders of this .blend, by name. Looks at every file."""
+    """Return the unused caches in the cache folders of this .blend, by name. Reads every file."""
     known = {obj.conjac.cache.uuid for obj in bpy.data.objects}
     folders = [(folder, signature) for root in _roots() for folder in _inside(root)
                if (signature := home.read(folder)) is not None and signature.uuid not in known
@@ -40,14 +40,14 @@ def found() -> list[Unused]:
 
 
 def remove(unused: list[Unused]) -> int:
-    """Delete them and return how many bytes that freed: what another program has open stays."""
+    """Delete caches and return the number of bytes freed; files that another program has open remain."""
     for one in unused:
         contents.remove(one.folder)
     return sum(one.size - _size(one.folder) for one in unused)
 
 
 def _roots() -> set[Path]:
-    """The cache folders that objects of this .blend have, and the one that new ones would have."""
+    """Return the cache folders that objects of this .blend have, and the one that new ones would have."""
     own = {place.root_of(obj) for obj in bpy.data.objects if obj.library is None}
     first = str(settings.CONJAC_Settings.bl_rna.properties["cache_folder"].default)
     own.add(Path(bpy.path.abspath(first)) if bpy.data.filepath else Path(bpy.app.tempdir, "conjac_cache"))

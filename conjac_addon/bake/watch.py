@@ -26,7 +26,7 @@ class Seen:
     """Result of the last look at an object. Not a dataclass, whose code is compiled at each start of Blender."""
 
     def __init__(self, status: standing.Status, change: tuple[Any, ...], files: tuple[Any, ...], at: float) -> None:
-        """change: what Blender's data was, see `_change`; files: what the files were."""
+        """change: state of Blender's data, see `_change`; files: state of the files; both at the time of `status`."""
         self.status, self.change, self.files, self.at = status, change, files, at
 
 
@@ -37,7 +37,7 @@ _rest_until = 0.0
 
 
 def shown(obj: bpy.types.Object) -> standing.Status:
-    """How the bake of an object stood when it was last looked at, which a timer does anew where something changed."""
+    """Return the status of an object's bake from the last time it was read; a timer reads it again after a change."""
     bake = session.running_bake(obj)
     _asked.add(obj.session_uid)
     if bake is not None:
@@ -55,7 +55,7 @@ def shown(obj: bpy.types.Object) -> standing.Status:
 
 
 def _look_in(seconds: float) -> None:
-    """Let the timer look then, if it would not sooner."""
+    """Schedule the timer in so many seconds, unless it fires sooner."""
     global _due
     waits = bpy.app.timers.is_registered(look)
     due = time.monotonic() + seconds
@@ -68,10 +68,8 @@ def _look_in(seconds: float) -> None:
 
 
 def look() -> None:
-    """Look at the objects that panels have shown, and draw the panels again where one stands otherwise.
-
-    A bake that ends calls it too, so that panels never have nothing to say of it.
-    """
+    """Update the status of the objects that panels have shown, and redraw the panels if one has changed. The end of a
+    bake calls it too, so that panels always have a status."""
     global _rest_until
     objects = {obj.session_uid: obj for obj in bpy.data.objects if obj.session_uid in _asked}
     _asked.clear()

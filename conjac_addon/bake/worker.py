@@ -77,7 +77,7 @@ class Worker:
         return self._lines.empty()
 
     def pause(self) -> None:
-        """Ask it to end after the step in hand."""
+        """Ask the worker to end after the present step."""
         self._send("pause")
 
     def cancel(self) -> None:
@@ -90,7 +90,7 @@ class Worker:
             self._killer.start()
 
     def stop(self) -> int:
-        """Cancel and wait until it is gone. Returns its exit code."""
+        """Cancel the worker and wait for its end. Returns its exit code."""
         self.cancel()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(GRACE)
@@ -114,7 +114,7 @@ class Worker:
             self._process.stdin.flush()
 
     def _drain(self) -> None:
-        """In a thread: empty the pipe, or the worker would stand still when it is full."""
+        """Empty the pipe in a thread, since the worker would block on a full one."""
         assert self._process.stdout is not None
         for line in self._process.stdout:
             self._lines.put(line)
@@ -133,7 +133,7 @@ class Worker:
         return {"event": "output", "text": line}
 
     def _kill(self) -> None:
-        """The worker and what it has started: a mesher must not be left behind."""
+        """Kill the worker and its children, so that no mesher is left running."""
         if self.exit_code is not None:
             return
         if hasattr(os, "killpg"):
@@ -145,7 +145,7 @@ class Worker:
 
 @functools.cache
 def command() -> tuple[str, ...]:
-    """How to start the worker: Blender's own Python, or Blender itself where `sys.executable` names another one.
+    """Return how to start the worker: Blender's own Python, or Blender itself where `sys.executable` names another one.
 
     A distribution's Blender may report a Python that it found on the path and that is another installation.
     """
@@ -162,7 +162,8 @@ def command() -> tuple[str, ...]:
 
 
 def _sys_path(root: Path) -> list[str]:
-    """The solver's place, then site-packages in Blender's own order: bundled wheels lie in the extensions' folder."""
+    """Return the solver's folder, then site-packages in Blender's own order: bundled wheels are in the extensions'
+    folder."""
     found = [path for path in sys.path if "site-packages" in path and os.path.isdir(path)]
     return list(dict.fromkeys([str(root), *found]))
 

@@ -15,7 +15,7 @@ STOPPED = 75
 
 
 def read_line() -> bytes:
-    """One line of standard input, byte by byte: what follows belongs to someone else."""
+    """Read one line of standard input, byte by byte, since the rest belongs to another reader."""
     line = b""
     while not line.endswith(b"\n"):
         byte = os.read(0, 1)

@@ -1,4 +1,4 @@
-"""Blender data → job folder, one file a source."""
+"""Gathering of Blender's data into a job folder, one file for each source."""
 
 from .animated import refusal as animated_refusal
 from .beside import Beside, Groups

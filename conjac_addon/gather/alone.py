@@ -41,7 +41,7 @@ class Alone(TakenUp):
         return self._layer if self._passing is None else self._passing.view_layers[0]
 
     def take_up(self) -> None:
-        """Make it of what there is now."""
+        """Build the scene from the current objects."""
         needed = _needed(_roots(self._of, self._artists))
         if self._artists in needed or self._reads_more(needed):
             return
@@ -67,7 +67,7 @@ class Alone(TakenUp):
         passing.frame_set(self._artists.frame_current, subframe=self._artists.frame_subframe)
 
     def put_back(self) -> None:
-        """Take it away."""
+        """Remove the scene."""
         passing, self._passing = self._passing, None
         if passing is None:
             return
@@ -78,7 +78,7 @@ class Alone(TakenUp):
             pass
 
     def _reads_more(self, needed: set[bpy.types.ID]) -> bool:
-        """Whether anything that is read may look at more than what it points at, or at the past."""
+        """Whether anything that is read may depend on more than the data it refers to, or on earlier frames."""
         handlers = (*bpy.app.handlers.frame_change_pre, *bpy.app.handlers.frame_change_post)
         if any(not getattr(one, "__module__", "").startswith(_ADDON) for one in handlers):
             return True
@@ -103,7 +103,7 @@ def _roots(of: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[bpy.types.O
 
 
 def _needed(roots: Iterable[bpy.types.Object]) -> set[bpy.types.ID]:
-    """These, and all that they point at, directly or through others; not what is reached through a scene."""
+    """Return these data-blocks and all to which they refer, directly or indirectly, but not through a scene."""
     points_at: dict[bpy.types.ID, list[bpy.types.ID]] = {}
     for used, users in bpy.data.user_map().items():
         for user in users:
@@ -137,7 +137,7 @@ def _expressions(of: Iterable[bpy.types.ID]) -> Iterator[str]:
 
 
 def _is_enabled(obj: bpy.types.Object, layer: bpy.types.ViewLayer) -> bool:
-    """Whether Blender evaluates it for itself, and not only where something asks for it."""
+    """Whether Blender evaluates an object itself, not only as a dependency."""
     if obj.hide_viewport:
         return False
     within = [layer.layer_collection]

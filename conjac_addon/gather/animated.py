@@ -14,7 +14,7 @@ from ...solver.errors import BadInput
 from .. import compat, members
 from ..settings import READ_OVER_TIME, TIED_OVER_TIME
 
-#: what a scene says once, and what the artist calls it. Its units, frame rate and stretching cannot have keyframes
+#: settings that a scene has only once, with their labels. Its units, frame rate and stretching have no keyframes
 _OF_SCENE = {"gravity": "Gravity", "use_gravity": "Gravity"}
 
 #: in the expression of a driver
@@ -107,7 +107,7 @@ def is_animated(obj: bpy.types.ID, path: str) -> bool:
 
 
 def _keyed(owner: bpy.types.ID) -> list[str]:
-    """Paths of what changes by keyframes: those that are all alike are no animation."""
+    """Return paths of properties with keyframes; keyframes of equal values are not animation."""
     return [curve.data_path for curve in compat.all_fcurves(owner)
             if len(curve.modifiers) or len({key.co[1] for key in curve.keyframe_points}) > 1]
 
@@ -117,13 +117,13 @@ def _driven(owner: bpy.types.ID) -> list[str]:
 
 
 def _driven_over_time(owner: bpy.types.ID) -> list[str]:
-    """Paths of what is driven by something that may change from frame to frame, muted drivers left out."""
+    """Return paths of properties with a driver that may depend on the frame; muted drivers are ignored."""
     return [] if owner.animation_data is None else [
         curve.data_path for curve in owner.animation_data.drivers if not curve.mute and _may_change(curve.driver)]
 
 
 def _may_change(driver: bpy.types.Driver, depth: int = 0) -> bool:
-    """Whether a driver reads the frame, a place, or a property that is animated or driven by what is."""
+    """Whether a driver reads the frame, a transform, or a property that may change."""
     if driver.type == "SCRIPTED" and _FRAME.search(driver.expression):
         return True
     for variable in driver.variables:

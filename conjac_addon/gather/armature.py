@@ -47,7 +47,7 @@ class Armature:
         self.offsets = np.broadcast_to(np.eye(4), (len(self.names), 4, 4)).copy()
 
     def part(self, name: str) -> bpy.types.PropertyGroup:
-        """The settings of one body and its joint."""
+        """Return the settings of one body and its joint."""
         return self.object.pose.bones[name].conjac
 
     @property
@@ -68,12 +68,12 @@ class Armature:
         whole = np.linalg.norm(np.array(self.evaluated().matrix_world)[:3, :3], axis=0)
         even = np.ptp(whole) <= UNEVEN * whole.max()
         if not even:
-            self.notes.append(f'"{self.object.name}": it is scaled unevenly, so its bones will play askew; apply its '
-                              "scale (Object > Apply > Scale)")
+            self.notes.append(f'"{self.object.name}": its scale is not uniform, so its bones will play skewed; '
+                              "apply its scale (Object > Apply > Scale)")
         for name, (_, scale) in zip(self.names, frames):
             if even and np.ptp(scale) > UNEVEN * np.abs(scale).max() and self.object.pose.bones[name].children:
-                self.notes.append(f'"{self.object.name}": the bone "{name}" is scaled unevenly, so those below it will '
-                                  "play askew; give it the same scale on every axis")
+                self.notes.append(f'"{self.object.name}": the bone "{name}" has a scale that is not uniform, so '
+                                  "those below it will play skewed; give it the same scale on every axis")
         settings, scene = self.object.conjac.mechanism, self._evaluation.scene
         around = skin.volumes(self._evaluation, self.names, ends) if settings.use_skin else {}
         found = []
@@ -117,7 +117,7 @@ class Armature:
         return []
 
     def playback(self) -> Playback:
-        """Return the poses that playing the bake needs besides those of the bodies; to be made at the start frame."""
+        """Return the poses for playback besides those of the bodies, at the start frame."""
         return Playback(self)
 
     def scales(self) -> Array:
@@ -125,7 +125,7 @@ class Armature:
         return np.array([self._bone(name)[1] for name in self.names]) / self._evaluation.scale
 
     def evaluated(self) -> bpy.types.Object:
-        """The armature at the present frame."""
+        """Return the armature at the present frame."""
         return self._evaluation.evaluated(self.object)
 
     def _bone(self, name: str) -> tuple[Array, Array]:
@@ -136,7 +136,7 @@ class Armature:
         try:
             rotation, scale = turns.split(matrix)
         except ValueError as error:
-            raise BadInput(f'the bone "{name}" has a pose that cannot be: {error}', "Clear its pose, and look at its "
+            raise BadInput(f'the bone "{name}" has an invalid pose: {error}', "Clear its pose, and check its "
                            "scale, constraints and drivers", self.object.name, self._evaluation.frame
                            ) from error
         return turns.pose(rotation, matrix[:3, 3]), scale

@@ -1,4 +1,4 @@
-"""Joint coordinates from the places of bodies: where a joint stands at the start, and where animation takes it."""
+"""Joint coordinates from the transforms of bodies, at the start and during animation."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def coordinates(kind: str, turn: Array, shift: Array) -> Array:
 
 
 def turned(kind: str, start: Array) -> Array:
-    """The turn (3, 3) that coordinates stand for, in the joint's frame. Raises BadInput as `coordinates` does."""
+    """Return the rotation (3, 3) of coordinates, in the joint's frame. Raises BadInput as `coordinates` does."""
     found, spin = np.eye(3), np.zeros(3)
     for one, value in zip(_motions(kind), start):
         axis = np.eye(3)["xyz".index(one[-1])]
@@ -85,7 +85,7 @@ def _motions(kind: str) -> tuple[str, ...]:
     if known and len(set(entry.motions)) == len(entry.motions) and len(turns) + len(spins) in (
             (0, 1, 2) if turns else (0, 3)) and not (turns and spins):
         return entry.motions
-    raise BadInput(f'joints of the kind "{entry.label}" cannot be read off the places of objects',
+    raise BadInput(f'joints of the kind "{entry.label}" cannot be told from the positions of objects',
                    "Choose another kind, or give its entry in the catalogue `motions` that can be told apart")
 
 
@@ -105,7 +105,7 @@ class JointTrack:
         self._in_child = np.linalg.inv(child) @ at_start
 
     def read(self, child: Array, parent: Array | None) -> Array:
-        """The coordinates (k,) with the bodies at these places."""
+        """Return the coordinates (k,) with the bodies at these places."""
         frame = self._in_parent if parent is None else parent @ self._in_parent
         moved: Any = np.linalg.inv(frame) @ (child @ self._in_child)
         return coordinates(self.kind, moved[:3, :3], moved[:3, 3])

@@ -15,7 +15,7 @@ from .maps import PAINTED, group_weights
 
 
 def attach_settings(obj: bpy.types.Object) -> list[dict[str, Any]]:
-    """Return the attachments in scene.json's body, as far as they follow from settings alone."""
+    """Return the attachments of scene.json's body that depend on settings only."""
     return [{"mechanism": one.object.name, "body": part_identity.renamed(one.object)(one.part)}
             if members.is_mechanism(one.object) else {"body": one.object.name}
             for one in obj.conjac.attachments if members.is_mechanism(one.object) or members.is_volume(one.object)]
@@ -39,7 +39,8 @@ def fill(body: dict[str, Any], evaluation: Evaluation, job: JobFolder | JobPart,
     groups = [group_of(one) for one in used]
     for one, name in zip(used, groups):
         if name not in obj.vertex_groups:
-            raise NoSuchThing(f'there is no vertex group "{name}" that says what of it follows "{_carrier_name(one)}"',
+            raise NoSuchThing(f'there is no vertex group "{name}" with the part of it that follows '
+                              f'"{_carrier_name(one)}"',
                               "Paint it, or choose another one under Attach", obj.name)
     weights = group_weights(mesh, {obj.vertex_groups[name].index for name in groups})
     evaluation.release()
@@ -64,7 +65,7 @@ def group_of(attachment: bpy.types.PropertyGroup) -> str:
 
 
 def _carrier_name(attachment: bpy.types.PropertyGroup) -> str:
-    """The bone, the rigid body or the soft one."""
+    """Return the bone, the rigid body or the soft one."""
     return str(attachment.part if members.is_mechanism(attachment.object) else attachment.object.name)
 
 
@@ -93,15 +94,16 @@ def _check(obj: bpy.types.Object, used: list[bpy.types.PropertyGroup]) -> None:
 
 def _check_on_flesh(obj: bpy.types.Object, flesh: bpy.types.Object) -> None:
     if not members.is_sharp(obj):
-        raise BadInput(f'it is attached to the soft body "{flesh.name}", and only cloth with Sharp Edges hangs on '
-                       "those", "Switch Sharp Edges on, attach it to a bone, or remove the attachment", obj.name)
+        raise BadInput(f'it is attached to the soft body "{flesh.name}", and only cloth with Sharp Edges can be '
+                       "attached to those", "Switch Sharp Edges on, attach it to a bone, or remove the "
+                                            "attachment", obj.name)
     if members.owner(flesh) != members.owner(obj):
         raise BadInput(f'it is attached to "{flesh.name}", and they are baked apart',
                        "Let them collide with each other, so that they are baked together", obj.name)
 
 
 def check_bodies(obj: bpy.types.Object, holder: bpy.types.Object, bodies: set[str]) -> None:
-    """Raises BadInput, NoSuchThing where a soft body hangs on what is no body of its mechanism."""
+    """Check that a soft body is attached to bodies of its mechanism. Raises BadInput, NoSuchThing."""
     _check(obj, [one for one in obj.conjac.attachments if one.object is not None])
     if obj.parent == holder and obj.parent_type == "BONE":
         raise BadInput(f'it is parented to the bone "{obj.parent_bone}", which the bake moves, so it would move twice',

@@ -39,12 +39,12 @@ class Groups(NamedTuple):
 
 
 class Beside(NamedTuple):
-    """How a soft body or a mechanism stands to a bake in which others came, went or changed."""
+    """Relation of a soft body or a mechanism to a bake from which other objects differ."""
 
     is_new: bool = False  #: it is not in the bake
     own: tuple[str, ...] = ()  #: what changed of it: names of settings
     why: str = ""  #: a clause on what changed of it otherwise, or near it: "Cube moved"
-    others: tuple[str, ...] = ()  #: names of those that changed, came, or are near what did
+    others: tuple[str, ...] = ()  #: names of the changed and added objects, and those near them
 
 
 class _Changes(NamedTuple):
@@ -116,8 +116,7 @@ def _why_stale(number: int | None, others: list[bpy.types.Object], was: Mapping[
 
 def _changes(old: dict[str, Any], now: dict[str, Any], baked: list[bpy.types.Object], was: list[int | None],
              owner: bpy.types.Object, scene: bpy.types.Scene, folder: Path) -> _Changes | None:
-    """Return what changed of each object that is in the bake and of colliders; None where something did that counts for
-    all."""
+    """Return the changes of each object in the bake and of colliders; None if anything shared has changed."""
     colliders = members.colliders(owner, scene)
     then = [one.get("name", "") for one in old.get("obstacles", ())]
     numbers = {k: then.index(one.name) for k, one in enumerate(colliders) if one.name in then}
@@ -155,7 +154,7 @@ def _settings(old: dict[str, Any], now: dict[str, Any], baked: list[bpy.types.Ob
     for obj, name, called in zip(bodies, names[0], names[1]):
         if _has_contact(old, name) != _has_contact(now, called):
             changes.setdefault(obj, set()).add("bodies.0.touches")
-    if members.is_mechanism(owner):  # it moves by what the scene says
+    if members.is_mechanism(owner):  # it moves by settings of the scene
         changed = {key for key in _FAMILIES if old.get(key) != now.get(key)}
         changed |= {f"time.{key}" for key in _SIZES if old["time"].get(key) != now["time"].get(key)}
         if changed:
@@ -164,10 +163,8 @@ def _settings(old: dict[str, Any], now: dict[str, Any], baked: list[bpy.types.Ob
 
 
 def _among(document: dict[str, Any], names: list[str], met: set[str | None]) -> dict[str, Any]:
-    """Return scene.json of some bodies, in this order, each with all that it would say by itself, without obstacles.
-
-    met: names of the others that it may touch.
-    """
+    """Return scene.json of some bodies, in this order, each as if it were baked alone, without obstacles. met: names of
+    the others that it may touch."""
     found = copy.deepcopy(document)
     bodies = {body["name"]: body for body in found["bodies"]}
     found["bodies"] = [bodies[name] for name in names]
@@ -190,8 +187,8 @@ def _among(document: dict[str, Any], names: list[str], met: set[str | None]) -> 
 
 
 def _has_contact(document: dict[str, Any], name: str) -> bool:
-    """Whether a body touches itself or an obstacle, as far as it says: else it is solved without contact where nothing
-    is near it."""
+    """Whether a body collides with itself or an obstacle by its own settings: else it is solved without contact if
+    nothing is near it."""
     if "contact" not in document:
         return False
     obstacles = [one.get("name") for one in document.get("obstacles", ())]
@@ -243,7 +240,7 @@ def _near_colliders(changed: Mapping[str, str], groups: Groups, owner: bpy.types
 
 
 def _near(obj: bpy.types.Object, boxes: Swept, tokens: set[int], unit_scale: float) -> bool:
-    """Whether an object as it stands now is near one of some bodies at the start of their bake."""
+    """Whether an object at its present position is near one of some bodies at the start of their bake."""
     low, high = _corners(obj, unit_scale)
     own, each = float(np.linalg.norm(high - low)), boxes.boxes
     mine = np.isin(each.token, [*tokens])
@@ -252,7 +249,7 @@ def _near(obj: bpy.types.Object, boxes: Swept, tokens: set[int], unit_scale: flo
 
 
 def _corners(obj: bpy.types.Object, unit_scale: float) -> Corners:
-    """Return the corners of a box around an object as it stands now, with the objects of its mechanism [m]."""
+    """Return the corners of a box around an object at present, with the objects of its mechanism [m]."""
     collection = obj.conjac.mechanism.collection if members.is_mechanism(obj) else None
     found = []
     for one in (obj, *(() if collection is None else collection.all_objects)):

@@ -1,4 +1,4 @@
-"""One soft body of a job: its surface and maps at the start frame, and what of it moves."""
+"""One soft body of a job: its surface and maps at the start frame, and its animated data."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PACKAGE = __package__.rpartition(".")[0]  # conjac_addon, where the catalogue's
 
 
 def body_settings(obj: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, Any]:
-    """scene.json's body as far as it follows from settings alone: no array, nothing evaluated, cheap."""
+    """Return the fields of scene.json's body that depend on settings only: no arrays, no evaluation, fast."""
     body: dict[str, Any] = {"name": obj.name, "uuid": identity.of(obj), "surface": {}, "damping": {}, "painted": {},
                             "dynamic": {}, "pin": {}}
     fields.add(body, fields.gathered(BODY, obj, scene))
@@ -63,14 +63,14 @@ class BodyReader:
         attach.fill(self.body, self._evaluation, self._job, self._still)
 
     def see(self, frame: int) -> None:
-        """Look at what happens at a whole frame, which the scene stands at."""
+        """Read what happens at a whole frame, the present frame of the scene."""
         if self._cuts is not None:
             self._cuts.see(frame)
         if self._let_go is not None and not self._still:
             self._let_go.see(frame)
 
     def finish(self) -> dict[str, Any]:
-        """The body of scene.json."""
+        """Return the body of scene.json."""
         body = self.body
         body["surface"] |= self.motion.to_object()
         body["pin"] |= self.motion.pin_motion()

@@ -1,7 +1,5 @@
-"""Which bones of an armature are bodies, what they hang on, and how they may turn: from the rig's settings alone.
-
-Nothing is evaluated here, so the panel may ask at every redraw.
-"""
+"""Bodies of an armature, their parents and their limits, from the rig's settings alone. Nothing is evaluated, so panels
+may call it at every redraw."""
 
 from __future__ import annotations
 
@@ -55,7 +53,7 @@ class BonePlan:
 
 @dataclass(frozen=True)
 class Closing:
-    """A joint beside the tree, which closes a ring of bodies."""
+    """A joint outside the tree, which closes a loop of bodies."""
 
     name: str
     kind: str  #: a key of the catalogue's loops
@@ -97,8 +95,8 @@ def plan(armature: bpy.types.Object) -> RigPlan:
             # left out between two bodies: stiff with the one above, or those below would hang on nothing that moves
             found[bone.name] = BonePlan(bone.name, above, JointPlan("fixed"))
             wanted.add(bone.name)
-            notes.append(f'"{armature.name}": the bone "{bone.name}" is left out between two that are not, so it is '
-                         f'stiff with "{above}"')
+            notes.append(f'"{armature.name}": the bone "{bone.name}" is left out between two that are simulated, so '
+                         f'it moves rigidly with "{above}"')
     now_called = part_identity.renamed(armature)
     ends = {now_called(name) for spring in armature.conjac.mechanism.springs for name in (spring.first, spring.second)}
     # what soft bodies touch is needed wherever it hangs
@@ -107,8 +105,8 @@ def plan(armature: bpy.types.Object) -> RigPlan:
     loose = [one.name for one in useful if one.parent is None and not one.animated]
     if len(loose) > 1:
         names = ", ".join(f'"{name}"' for name in loose[:4]) + (" and others" if len(loose) > 4 else "")
-        notes.append(f'"{armature.name}": {names} hang on nothing and fly each on its own; parent them, or give them a '
-                     "Child Of constraint, to hold them together")
+        notes.append(f'"{armature.name}": {names} have no parent, so each moves separately; parent them, or give '
+                     "them a Child Of constraint, to join them")
     return RigPlan(tuple(_parents_first(armature, useful)), tuple(notes))
 
 
@@ -125,17 +123,15 @@ def by_depth(armature: bpy.types.Object) -> list[bpy.types.PoseBone]:
 
 
 def ancestors(bone: bpy.types.PoseBone) -> Iterator[bpy.types.PoseBone]:
-    """Its parents, the nearest first. `parent_recursive` finds all of them before the first is looked at."""
+    """Yield a bone's parents, the nearest first. `parent_recursive` would find all of them in advance."""
     while bone.parent is not None:
         bone = bone.parent
         yield bone
 
 
 def _needed(found: dict[str, BonePlan], holding: set[str]) -> list[BonePlan]:
-    """Without animated bones that take nothing along: these go where their animation goes anyway.
-
-    holding: those that soft bodies and springs hang on, or that soft bodies touch.
-    """
+    """Return the bodies without animated bones that move no other body, since these only follow their animation.
+    holding: bones with attached soft bodies or springs, or in contact with soft bodies."""
     carriers = {one.parent for one in found.values() if not one.animated} | holding
     needed: dict[str, BonePlan] = {}
     for one in found.values():
@@ -149,13 +145,13 @@ def _needed(found: dict[str, BonePlan], holding: set[str]) -> list[BonePlan]:
 
 
 def _parents_first(armature: bpy.types.Object, bodies: list[BonePlan]) -> list[BonePlan]:
-    """In an order where every parent stands before. Raises BadInput where they hang on each other in a circle."""
+    """Return bones in an order in which parents precede children. Raises BadInput for a cycle."""
     waiting, placed, done = list(bodies), [], set()
     while waiting:
         ready = [one for one in waiting if one.parent is None or one.parent in done]
         if not ready:
             ring = " → ".join(f'"{one.name}"' for one in waiting[:5])
-            raise BadInput(f"its bones hang on each other in a circle ({ring})",
+            raise BadInput(f"its bones are parented in a circle ({ring})",
                            "Remove a Child Of constraint", armature.name)
         placed += ready
         done |= {one.name for one in ready}
@@ -203,7 +199,8 @@ def _body(armature: bpy.types.Object, bone: bpy.types.PoseBone, above: str | Non
 
 
 def joint_of(armature: bpy.types.Object, bone: bpy.types.PoseBone) -> JointPlan | None:
-    """How one bone may move against what holds it, as far as its own settings say; None where they cannot be."""
+    """Return the possible motion of a bone relative to its parent, according to its own settings; None if these are
+    invalid."""
     try:
         return _joint_of(armature, bone, action.switched_off(armature))
     except BadInput:
@@ -211,7 +208,8 @@ def joint_of(armature: bpy.types.Object, bone: bpy.types.PoseBone) -> JointPlan 
 
 
 def _joint_of(armature: bpy.types.Object, bone: bpy.types.PoseBone, off: Off) -> JointPlan:
-    """How a bone may move against what holds it. Raises BadInput where a limit's low end is above its high end."""
+    """Return the possible motion of a bone relative to its parent. Raises BadInput where a limit's low end is above its
+    high end."""
     chosen = bone.conjac.joint
     if chosen in _FORCED:
         return _FORCED[chosen]
@@ -232,8 +230,8 @@ _FORCED = {"fixed": JointPlan("fixed"), "free": JointPlan("free"), "translationa
            "free_planar": JointPlan("free_planar")}
 
 def _axes(kind: str, first: int) -> tuple[int, ...]:
-    """Which axes of the bone a joint of this kind turns about, or slides along where nothing turns, from the one that
-    the artist chose. The joint's own Z is the chosen axis; its X and Y are that one and the next."""
+    """Return which axes of the bone a joint of this kind turns about, or slides along where nothing turns, from the one
+    that the artist chose. The joint's own Z is the chosen axis; its X and Y are that one and the next."""
     motions = catalogue.find("joint", kind).motions
     moving = [one for one in motions if not one.startswith("slide")] or motions
     letters = "".join(sorted(one[-1] for one in moving))
@@ -250,8 +248,8 @@ def _with_limits(kind: str, axes: tuple[int, ...], limits: list[tuple[float, flo
 
 
 def _limits(armature: bpy.types.Object, bone: bpy.types.PoseBone, axis: int, off: Off) -> tuple[float, float]:
-    """How far a bone may turn about one of its axes [rad]: by limits of its own, Limit Rotation constraints in its own
-    space, and those of IK."""
+    """Return how far a bone may turn about one of its axes [rad]: by limits of its own, Limit Rotation constraints in
+    its own space, and those of IK."""
     letter, low, high = "xyz"[axis], -FREE, FREE
     part = bone.conjac
     if part.use_limits:

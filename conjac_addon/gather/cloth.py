@@ -31,7 +31,7 @@ def fill_rest_shape(cloth: dict[str, Any], evaluation: Evaluation, mesh: bpy.typ
 
 
 def seams(mesh: bpy.types.Mesh) -> NDArray[np.int32]:
-    """The ends of edges without a face whose both ends have one, (k, 2): they pull these together."""
+    """Return the ends of edges without a face whose both ends have one, (k, 2): they pull these together."""
     loose = np.empty(len(mesh.edges), dtype=bool)
     mesh.edges.foreach_get("is_loose", loose)
     ends, of_faces = np.empty(2 * len(mesh.edges), np.int32), np.empty(len(mesh.loops), np.int32)
@@ -42,8 +42,8 @@ def seams(mesh: bpy.types.Mesh) -> NDArray[np.int32]:
 
 
 def quads(mesh: bpy.types.Mesh) -> NDArray[np.int32]:
-    """The corners of faces with four, in turn, (k, 4). Blender draws one along its other diagonal where it is folded by
-    more than a right angle."""
+    """Return the corners of faces with four, in turn, (k, 4). Blender draws one along its other diagonal where it is
+    folded by more than a right angle."""
     first, corners = np.empty(len(mesh.polygons), np.int32), np.empty(len(mesh.polygons), np.int32)
     mesh.polygons.foreach_get("loop_start", first)
     mesh.polygons.foreach_get("loop_total", corners)

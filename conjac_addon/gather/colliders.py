@@ -1,4 +1,4 @@
-"""A mesh that soft bodies bump into: still, moved, or deforming as its modifiers and shape keys say."""
+"""A mesh with which soft bodies collide: static, moving, or deformed by its modifiers and shape keys."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Collider:
         self._object, self._evaluation, self._job = obj, evaluation, job
         self._thickness = properties.si(obj.conjac.contact, "thickness", evaluation.scene)
         bodies = [one for one in members.soft_bodies(evaluation.object, evaluation.scene) if members.wants(one, obj)]
-        # nothing else feels what has no faces, and says so
+        # other bodies refuse a collider without faces
         self._may_be_thin = all(map(members.is_sharp, bodies))
         self._thin: Thin | None = None
         self._start, self._triangles = self._surface()
@@ -64,7 +64,7 @@ class Collider:
         self._job.append(self._stream, vertices)
 
     def finish(self) -> dict[str, str]:
-        """The arrays of scene.json's obstacle; what is sampled has been closed."""
+        """Return the arrays of scene.json's obstacle, after the sampled arrays have been closed."""
         found = {"vertices": self._job.array("vertices", self._start)}
         arrays: dict[str, NDArray[Any] | None] = {"triangles": self._triangles, "sharp_edges": self._marked,
                                                   "friction_weights": self._friction}
@@ -79,7 +79,7 @@ class Collider:
         return found
 
     def _sharp_edges(self) -> NDArray[np.int32]:
-        """Vertices of the edges that are marked sharp, (k, 2)."""
+        """Return vertices of the edges that are marked sharp, (k, 2)."""
         evaluated = self._evaluation.evaluated(self._object)
         mesh = evaluated.to_mesh()
         try:
@@ -91,7 +91,7 @@ class Collider:
         return ends.reshape(-1, 2)[marked]
 
     def _painted_friction(self) -> Array | None:
-        """How much of its friction each vertex has, (n,), where a vertex group says so."""
+        """Return each vertex' share of the friction, (n,), if a vertex group sets it."""
         evaluated = self._evaluation.evaluated(self._object)
         if FRICTION not in evaluated.vertex_groups:
             return None
@@ -102,7 +102,7 @@ class Collider:
             evaluated.to_mesh_clear()
 
     def _surface(self) -> tuple[Array, NDArray[np.int32]]:
-        """Vertices [m], (n, 3), and triangles, (m, 3), at the present frame."""
+        """Return vertices [m], (n, 3), and triangles, (m, 3), at the present frame."""
         evaluated, to_world = self._evaluation.evaluated(self._object), self._evaluation.to_world(self._object)
         mesh = evaluated.to_mesh()
         try:
@@ -116,7 +116,7 @@ class Collider:
 
 
 def thickened(vertices: Array, triangles: NDArray[np.int32], thickness: float) -> Array:
-    """The vertices moved out so far that faces stand `thickness` [m] from where they were, (n, 3)."""
+    """Return the vertices moved out so that faces are `thickness` [m] from their original planes, (n, 3)."""
     corners = vertices[triangles]
     across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     faces = across / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1.0e-300)

@@ -1,4 +1,4 @@
-"""Constraints of soft bodies: where they tie them to what, and how firmly over time."""
+"""Constraints of soft bodies: their points, their other objects, and their stiffness over time."""
 
 from __future__ import annotations
 
@@ -24,11 +24,9 @@ Array = NDArray[np.float64]
 
 
 def constraint_settings(obj: bpy.types.Object, scene: bpy.types.Scene, start: int) -> dict[str, Any]:
-    """Return the field `constraints` of scene.json as far as it follows from settings alone; empty where nothing is
-    tied.
-
-    start: first frame. Raises BadInput where one is tied to nothing, nowhere, to what is not baked with it, or lets go
-    before anything moves.
+    """Return the field `constraints` of scene.json, as far as it depends on settings only; empty without constraints.
+    start: first frame. Raises BadInput for a constraint without an object or a location, to an object that is not baked
+    together, or with an end before the start.
     """
     soft = members.soft_bodies(obj, scene)
     found = [_constraint_entry(one, constraint, soft, scene, start)
@@ -44,7 +42,8 @@ def _constraint_entry(obj: bpy.types.Object, one: bpy.types.PropertyGroup, soft:
         raise BadInput("one of its constraints ties it to nothing", "Choose an object under Constraints, or remove it",
                        obj.name)
     if one.place is None:
-        raise BadInput(f'its constraint to "{other.name}" has no Empty that says where', "Choose one under Constraints",
+        raise BadInput(f'its constraint to "{other.name}" has no Empty for its '
+                       'location', "Choose one under Constraints",
                        obj.name)
     far: dict[str, Any] = {}
     wide = {"radius": properties.shortest(one.radius)} if one.radius > 0.0 else {}
@@ -68,7 +67,7 @@ def _constraint_entry(obj: bpy.types.Object, one: bpy.types.PropertyGroup, soft:
 
 
 class Constraints:
-    """All constraints of what is baked at once; made at the start frame. `sample` is to be called at every sample."""
+    """All constraints of a bake, created at the start frame. `sample` must be called at every sample."""
 
     def __init__(self, soft: list[Evaluation], job: JobFolder, still: bool = False) -> None:
         """still: there are none where only one body is looked at. Raises BadInput where one cannot be."""
@@ -84,7 +83,7 @@ class Constraints:
         return bool(self._ties)
 
     def sample(self) -> None:
-        """Read firmness, lengths and what is tied to at the present sample. Raises BadInput for another mesh."""
+        """Read stiffness, lengths and constrained objects at the present sample. Raises BadInput for another mesh."""
         for tie in self._ties:
             tie.sample()
 
@@ -125,8 +124,8 @@ class _Tie:
         return nearest
 
     def _nearest_place(self, obj: bpy.types.Object) -> Array:
-        """Return the place on an object's faces nearest to where it is tied, in the world [m]; the vertex of what has
-        none, and that place for mechanisms."""
+        """Return the point on an object's faces nearest to the constraint, in the world [m]; its nearest vertex without
+        faces, and the point itself for mechanisms."""
         if members.is_mechanism(obj):
             return self._place
         points, _, faces = self._shape(obj)
@@ -136,7 +135,7 @@ class _Tie:
         return np.array(found, dtype=np.float64)
 
     def _shape(self, obj: bpy.types.Object | None = None) -> tuple[Array, NDArray[np.int32], NDArray[np.int32]]:
-        """Vertices in the world [m], edges and triangles of what it is tied to, or of another object."""
+        """Return vertices in the world [m], edges and triangles of the constrained object, or of another one."""
         of = self._object if obj is None else obj
         to_world = self._evaluation.to_world(of)
         evaluated = self._evaluation.evaluated(of)

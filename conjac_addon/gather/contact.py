@@ -1,4 +1,4 @@
-"""Contact of soft bodies in scene.json, as far as it follows from settings alone."""
+"""Contact of soft bodies in scene.json, as far as it depends on settings only."""
 
 from __future__ import annotations
 
@@ -22,10 +22,8 @@ def touched(obj: bpy.types.Object, bodies: list[bpy.types.Object], colliders: li
 
 
 def say(document: dict[str, Any], of: bpy.types.Object, scene: bpy.types.Scene) -> None:
-    """Add contact, obstacles and what each body touches to scene.json, which has its bodies; nothing where none touch.
-
-    Obstacles are without their meshes.
-    """
+    """Add contact, obstacles and the contacts of each body to scene.json, which has its bodies; nothing if none touch.
+    Obstacles are added without their meshes."""
     bodies, colliders = members.soft_bodies(of, scene), members.colliders(of, scene)
     found = [[other.name for other in touched(one, bodies, colliders)] for one in bodies]
     if members.touches_soft(of):

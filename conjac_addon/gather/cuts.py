@@ -1,4 +1,4 @@
-"""Cuts: where Empties and meshes stand at the frames at which they cut the body."""
+"""Cuts: transforms of Empties and meshes at the frames at which they cut the body."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .mesh import triangles
 Store = Callable[[str, NDArray[Any]], str]
 
 def cut_settings(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[dict[str, Any]]:
-    """Return the cuts in scene.json's body, as far as they follow from settings alone."""
+    """Return the cuts of scene.json's body that depend on settings only."""
     return [fields.gathered(CUT, obj, scene, item=cut)
             for cut in obj.conjac.cuts if cut.object is not None and cut.object.type in CUTTERS]
 
@@ -28,14 +28,14 @@ class Cuts:
     """The cuts of an evaluation's object; `see` is to be called at every whole frame."""
 
     def __init__(self, evaluation: Evaluation, store: Store, frames: tuple[int, int]) -> None:
-        """Raises BadInput where a cut has no object that cuts or would never be seen between first and last frame."""
+        """Raises BadInput where a cut has no cutting object or would never be seen between first and last frame."""
         self._evaluation, self._store = evaluation, store
         obj, (start, end) = evaluation.object, frames
         self._cutters = [cut.object for cut in obj.conjac.cuts]
         for cut, cutter in zip(obj.conjac.cuts, self._cutters):
             frame = cut.frame
             if cutter is None:
-                raise BadInput(f"its cut at frame {frame} has no object that cuts",
+                raise BadInput(f"its cut at frame {frame} has no cutting object",
                                "Choose an Empty or a mesh, or remove the cut", obj.name)
             if cutter.type not in CUTTERS:
                 raise BadInput(f'it cuts "{obj.name}" and is a {cutter.type.title()}', "Choose an Empty or a mesh, or "
@@ -48,8 +48,8 @@ class Cuts:
         self._seen: dict[int, dict[str, Any]] = {}
 
     def see(self, frame: int) -> None:
-        """Read what cuts between this frame, which the scene stands at, and the next. Raises BadInput where it cannot
-        cut."""
+        """Read the cuts between this frame, the present frame of the scene, and the next. Raises BadInput for an
+        invalid cut."""
         for number, (cut, cutter) in enumerate(zip(self._cuts, self._cutters)):
             if cut["frame"] != frame:
                 continue
@@ -62,12 +62,12 @@ class Cuts:
                 self._evaluation.go_to(frame)
 
     def fields(self) -> dict[str, list[dict[str, Any]]]:
-        """The field of scene.json's body, empty where nothing is cut."""
+        """Return the field of scene.json's body, empty where nothing is cut."""
         return {"cuts": [self._seen[number] for number in sorted(self._seen)]} if self._seen else {}
 
 
 def _plane(evaluation: Evaluation, empty: bpy.types.Object, store: Store) -> dict[str, Any]:
-    """The XY plane of an Empty."""
+    """Return the XY plane of an Empty."""
     # the cross product of the other two axes stays at right angles to the plane under any scale
     matrix = evaluation.to_world(empty)
     normal = np.cross(matrix[:3, 0], matrix[:3, 1])
@@ -75,7 +75,7 @@ def _plane(evaluation: Evaluation, empty: bpy.types.Object, store: Store) -> dic
 
 
 def _sheet(evaluation: Evaluation, cutter: bpy.types.Object, store: Store) -> dict[str, Any]:
-    """The faces of a mesh, with its modifiers."""
+    """Return the faces of a mesh, with its modifiers."""
     if cutter == evaluation.object:
         raise BadInput("it cuts itself", "Choose another mesh, or an Empty", cutter.name)
     evaluated = evaluation.evaluated(cutter)

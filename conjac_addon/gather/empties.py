@@ -10,7 +10,7 @@ from .evaluation import Evaluation
 
 
 def check_empty(evaluation: Evaluation, candidate: bpy.types.Object, what: str) -> None:
-    """Raises BadInput where it is no Empty or does not move. what: what it is to the evaluation's object, a word."""
+    """Raises BadInput unless it is an Empty that moves. what: its role for the evaluation's object, a word."""
     role = f'it is a {what} of "{evaluation.object.name}"'
     if not is_empty(None, candidate):
         raise BadInput(f"{role} and a {candidate.type.title()}", f"Choose an Empty, or remove the {what}",

@@ -25,7 +25,7 @@ class Evaluation(TakenUp):
     """
 
     def __init__(self, obj: bpy.types.Object, scene: bpy.types.Scene, alone: Alone | None = None) -> None:
-        """alone: the scene in which nothing but what is read is evaluated; none: it is evaluated where it is."""
+        """alone: scene in which only the objects that are read are evaluated; none: the artist's scene."""
         if obj.type != "MESH" and not members.is_mechanism(obj):
             raise BadInput(f"it is a {obj.type.title()} and not a mesh", "Convert it to a mesh", obj.name)
         check_mode(obj)
@@ -37,7 +37,7 @@ class Evaluation(TakenUp):
         self._aside: ExitStack | None = None
 
     def take_up(self) -> None:
-        """Show what the simulation takes in, from now on. Raises BadInput where the object is being edited."""
+        """Show the simulation's input on the object from now on. Raises BadInput if the object is being edited."""
         check_mode(self.object)
         self._frame = self.scene.frame_current, self.scene.frame_subframe
         self._aside = ExitStack()
@@ -47,7 +47,7 @@ class Evaluation(TakenUp):
             modifier.show_viewport = False
 
     def put_back(self) -> None:
-        """Show what the artist has, at the frame where the artist was."""
+        """Restore the object and the frame as the artist left them."""
         if self._aside is None:
             return
         for name, shown in self._switches:
@@ -67,7 +67,7 @@ class Evaluation(TakenUp):
         self._check_evaluated(frame)
 
     def stay(self) -> None:
-        """Evaluate the scene where it stands."""
+        """Evaluate the scene at its present frame."""
         scene = self._evaluated_scene
         scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
         self._check_evaluated(scene.frame_current)
@@ -96,7 +96,7 @@ class Evaluation(TakenUp):
                            "Show it in the viewport and in its collections", self.object.name, frame)
 
     def evaluated(self, obj: bpy.types.Object) -> bpy.types.Object:
-        """An object of the scene as it is at the present frame."""
+        """Return the evaluated object at the present frame."""
         return obj.evaluated_get(self.depsgraph)
 
     def to_world(self, obj: bpy.types.Object | None = None) -> Array:
@@ -104,8 +104,8 @@ class Evaluation(TakenUp):
         of = obj or self.object
         matrix = np.array(self.evaluated(of).matrix_world, dtype=np.float64)
         if not np.abs(matrix).max() < turns.FARTHEST:
-            raise BadInput("it stands at a place that is not a number or too far away",
-                           "Look at its location, constraints and drivers", of.name, self.frame)
+            raise BadInput("its location is not a number or too far away",
+                           "Check its location, constraints and drivers", of.name, self.frame)
         if np.linalg.matrix_rank(matrix[:3, :3], tol=1e-12) < 3:
             raise BadInput("its scale is zero on an axis, so the result could not be brought back to its own space",
                            "Give it a scale above zero on every axis", of.name, self.frame)
@@ -113,16 +113,14 @@ class Evaluation(TakenUp):
         return matrix
 
     def check_enabled(self, obj: bpy.types.Object, doing: str, instead: str = "") -> None:
-        """Raises BadInput for an object that Blender leaves where it was, whatever its animation says.
-
-        doing: what it is there for, such as 'it cuts "Ear"'; instead: what else an artist may want, such as "free it".
-        """
+        """Check that Blender evaluates an object with its animation; raises BadInput otherwise. doing: purpose of the
+        object, such as 'it cuts "Ear"'; instead: an alternative remedy, such as "free it"."""
         # it is in Blender's graph, as the settings point at it, and yet it is not moved
         off = _off(obj, self.scene, self.view_layer)
         if off is None:
             return
         why, remedy = off
-        raise BadInput(f"{doing}, but {why}, so it stands still",
+        raise BadInput(f"{doing}, but {why}, so it does not move",
                        f"{remedy}, or {instead}" if instead else remedy, obj.name)
 
     def origin(self, obj: bpy.types.Object) -> Array:
@@ -130,7 +128,7 @@ class Evaluation(TakenUp):
         return np.array(self.evaluated(obj).matrix_world.translation, dtype=np.float64) * self.scale
 
     def mesh(self, all_layers: bool = False) -> bpy.types.Mesh:
-        """The evaluated mesh; free it with `release`. all_layers: keep vertex groups and attributes for certain."""
+        """Return the evaluated mesh; free it with `release`. all_layers: guarantee vertex groups and attributes."""
         evaluated = self.evaluated(self.object)
         if all_layers:
             return evaluated.to_mesh(preserve_all_data_layers=True, depsgraph=self.depsgraph)
@@ -149,7 +147,7 @@ class Evaluation(TakenUp):
 
 
 def check_mode(obj: bpy.types.Object) -> None:
-    """Raises BadInput for an object of which Blender evaluates nothing new, as it is being edited."""
+    """Raises BadInput for an object in a mode in which Blender does not evaluate its mesh again."""
     if members.is_edited(obj):
         mode = "Sculpt Mode" if obj.mode == "SCULPT" else "Edit Mode"
         raise BadInput(f"it is in {mode}", "Go back to Object Mode and try again", obj.name)
@@ -163,7 +161,7 @@ def coordinates(mesh: bpy.types.Mesh) -> Array:
 
 
 def view_layer_of(obj: bpy.types.Object, scene: bpy.types.Scene) -> bpy.types.ViewLayer:
-    """A view layer of the scene that holds the object, the current one if it does."""
+    """Return a view layer of the scene that holds the object, the current one if it does."""
     current = bpy.context.view_layer
     layers = sorted(scene.view_layers, key=lambda layer: layer != current)
     for layer in layers:
@@ -176,7 +174,7 @@ def view_layer_of(obj: bpy.types.Object, scene: bpy.types.Scene) -> bpy.types.Vi
 
 
 def _off(obj: bpy.types.Object, scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer) -> tuple[str, str] | None:
-    """Why Blender does not evaluate an object of a view layer, and what to do; None where it does."""
+    """Return the reason why Blender does not evaluate an object of a view layer, and a remedy; None if it does."""
     if obj.hide_viewport:
         return "it is disabled in viewports", "Enable it (the eye in the Outliner may hide it)"
     found = _nowhere(scene)

@@ -24,14 +24,15 @@ Store = Callable[[str, NDArray[Any]], str]
 
 
 def is_activated(obj: bpy.types.Object) -> bool:
-    """Whether its fibers have an activation that has to be read at every sample."""
+    """Whether the activation of its fibers must be read at every sample."""
     if obj.conjac.fiber_material == NONE or not animated.may_be_animated(obj):
         return False
     return ACTIVATION in {param.key for param in catalogue.find("fiber_material", obj.conjac.fiber_material).params}
 
 
 def directions(evaluation: Evaluation, mesh: bpy.types.Mesh, store: Store) -> dict[str, str]:
-    """The arrays that the chosen direction needs at the present frame. Raises BadInput where the artist gave none."""
+    """Return the arrays of the chosen direction at the present frame. Raises BadInput if the artist has not provided
+    them."""
     settings = evaluation.object.conjac
     read = _ARRAYS.get(settings.fiber_field)
     return {} if settings.fiber_material == NONE or read is None else read(evaluation, mesh, store)

@@ -14,7 +14,7 @@ from . import animated
 
 def choice(settings: bpy.types.PropertyGroup, family: str, scene: bpy.types.Scene,
            kind: str = "") -> dict[str, Any]:
-    """The chosen entry of a family and its parameters, in SI. kind: another entry in its place."""
+    """Return the chosen entry of a family and its parameters, in SI. kind: another entry in its place."""
     entry = catalogue.find(family, kind or getattr(properties.holder(settings, family), family))
     return {"kind": entry.key, "params": {
         param.key: properties.si(settings, properties.property_name(entry, param), scene) for param in entry.params}}
@@ -79,7 +79,7 @@ def gathered(of: str, obj: bpy.types.Object, scene: bpy.types.Scene, when: str =
 
 
 def put(document: dict[str, Any], path: str, value: Any) -> None:
-    """Put a value where a dotted path leads to, making what is on the way."""
+    """Set the value at a dotted path of a document, creating the levels on the way."""
     *way, last = path.split(".")
     for key in way:
         document = document.setdefault(key, {})
@@ -87,7 +87,7 @@ def put(document: dict[str, Any], path: str, value: Any) -> None:
 
 
 def add(document: dict[str, Any], more: dict[str, Any]) -> None:
-    """Add fields to a document, with what is inside of those that both have."""
+    """Add fields to a document; groups that both have are merged."""
     for key, value in more.items():
         if isinstance(value, dict) and isinstance(document.get(key), dict):
             add(document[key], value)
@@ -114,7 +114,7 @@ def _value(one: declared.JobField, reading: Reading) -> Any:
 
 
 def _plain(one: declared.JobField, reading: Reading) -> Any:
-    """Return the choice or the number of a field; UNWRITTEN of a menu that stands at none, and of most defaults."""
+    """Return the choice or the number of a field; UNWRITTEN for a menu without a choice, and for most defaults."""
     if one.family:
         is_none = getattr(properties.holder(reading.obj.conjac, one.family), one.family) == declared.NONE
         return declared.UNWRITTEN if is_none else reading.choice(one.family)

@@ -1,4 +1,4 @@
-"""A job folder while it is being written. What was there stays whole until the new one is complete."""
+"""A job folder while it is being written. The earlier contents remain intact until the new ones are complete."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _UNNAMED = ("placed_", "mechanism_")
 
 
 class ArrayStream:
-    """An array that is written row by row, so that it never stands in memory whole."""
+    """An array that is written row by row, so that it is never in memory as a whole."""
 
     def __init__(self, file: BinaryIO, shape: tuple[int, ...]) -> None:
         self._file, self._row = file, shape[1:]
@@ -60,7 +60,7 @@ class JobFolder:
             self._fresh.mkdir()
 
     def array(self, name: str, values: NDArray[Any]) -> str:
-        """Keep an array. Returns what scene.json calls it."""
+        """Write an array. Returns its name for scene.json."""
         with self._disk():
             with create(self._fresh / f"{name}.npy", self.folder) as file:
                 np.save(file, values, allow_pickle=False)
@@ -111,7 +111,7 @@ class JobFolder:
                 self._streams.pop().close()
 
     def abandon(self) -> None:
-        """Remove what was begun; what stood there before stays."""
+        """Delete the unfinished files; the files of before remain."""
         try:
             self.close()
         except CacheUnwritable:
@@ -153,7 +153,8 @@ class JobPart:
 
 
 def listed_arrays(folder: Path) -> set[str]:
-    """Names of the arrays in arrays/ that a JobFolder wrote: as its list says, or scene.json of an older version."""
+    """Return names of the arrays in arrays/ that a JobFolder wrote, by its list, or by scene.json of an older
+    version."""
     with suppress(OSError, ValueError, RecursionError):
         with open_regular(folder / "arrays" / LIST, folder) as stream:
             names = json.loads(stream.read())

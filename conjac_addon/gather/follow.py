@@ -18,7 +18,7 @@ SHARE = "follow_share"  #: the setting, which may have keyframes [%]
 
 
 def follows(obj: bpy.types.Object) -> bool:
-    """Whether a body takes part in the motion of an object."""
+    """Whether a body follows the motion of an object."""
     settings = obj.conjac
     return (settings.follow_object is not None and not members.is_sharp(obj)
             and (settings.follow_share > 0.0 or animated.is_animated(obj, f"conjac.{SHARE}")))
@@ -48,7 +48,7 @@ class Follow:
         self._shares.append(float(getattr(now, SHARE)) / 100.0)
 
     def fields(self, store: Store) -> dict[str, Any]:
-        """The field of scene.json's body, empty where it follows nothing."""
+        """Return the field of scene.json's body, empty if it does not follow an object."""
         if not self._follows:
             return {}
         share: Any = self._share

@@ -29,7 +29,7 @@ class GroundPlane:
         self.moves = False
 
     def follow(self) -> NDArray[np.float64]:
-        """The plane's point at the present frame [m], (3,). Raises BadInput if the plane has turned."""
+        """Return the plane's point at the present frame [m], (3,). Raises BadInput if the plane has turned."""
         point, normal = self._plane()
         if np.linalg.norm(np.cross(normal, self.normal)) > TURNED or normal @ self.normal < 0.0:
             raise BadInput("the ground turns, but a ground plane can only be moved", "Remove its rotation",

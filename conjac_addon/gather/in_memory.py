@@ -1,4 +1,4 @@
-"""A mechanism as it stands now, for what only looks at it: no job folder, nothing on disk."""
+"""A mechanism as it is now, for display only: no job folder, nothing on disk."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .mechanism import MechanismReader
 
 
 class Arrays(dict[str, NDArray[Any]]):
-    """Stands in for a job folder: keeps arrays by the name that scene.json would call them."""
+    """Substitute for a job folder: arrays by their names in scene.json."""
 
     def array(self, name: str, values: NDArray[Any]) -> str:
         self[name] = values

@@ -37,7 +37,7 @@ Report = Callable[[str], None]
 
 
 def write_job(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, report: Report | None = None) -> None:
-    """Write the job of one object; `report` takes sentences for the artist. Raises ConJacError."""
+    """Write the job of one object. `report` is called with sentences for the artist. Raises ConJacError."""
     for _ in write_job_steps(obj, scene, folder, report):
         pass
 
@@ -78,7 +78,7 @@ def write_job_steps(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path,
 
 
 def _progress_text(taken_up: list[TakenUp], seconds: float) -> str:
-    """Return a line about what is being read; where a frame took long, because of which object."""
+    """Return a line about the present step of gathering; for a slow frame with the object that causes it."""
     alone = next((one for one in taken_up if isinstance(one, Alone)), None)
     return slow.sentence(alone.view_layer.depsgraph if alone else bpy.context.view_layer.depsgraph, seconds)
 
@@ -147,7 +147,7 @@ def _evaluations(obj: bpy.types.Object, scene: bpy.types.Scene, still: bool, alo
 
 def _readers(evaluation: Evaluation, soft: list[Evaluation], job: JobFolder, frames: tuple[int, int], report: Report,
              still: bool) -> list[BodyReader]:
-    """Return the reader of each soft body. The arrays of one that is baked by itself have plain names."""
+    """Return the reader of each soft body. The arrays of a single body have plain names."""
     is_single, samples = soft == [evaluation], evaluation.object.conjac.samples_per_frame
     return [BodyReader(one, job if is_single else JobPart(job, f"body{k}_"), frames, samples, report, still)
             for k, one in enumerate(soft)]
@@ -174,11 +174,11 @@ class _Jointed:
 
 
 class _Surroundings:
-    """Wind, constraints, welds and colliders of what is baked at once."""
+    """Wind, constraints, welds and colliders of a whole bake."""
 
     def __init__(self, evaluation: Evaluation, soft: list[Evaluation], job: JobFolder, frames: tuple[int, int],
                  report: Report, by_itself: bool) -> None:
-        """by_itself: a soft body is looked at alone, without what touches it or ties it."""
+        """by_itself: a soft body is read alone, without contacts and constraints."""
         self._evaluation, self._soft, self._job, self._start = evaluation, soft, job, frames[0]
         obj, scene = evaluation.object, evaluation.scene
         count = (frames[1] - frames[0]) * obj.conjac.samples_per_frame + 1
@@ -231,14 +231,14 @@ def _let_cloth_go(document: dict[str, Any]) -> None:
 
 
 def _keep_places(evaluation: Evaluation, job: JobFolder) -> None:
-    """Write where all that is read stands at the start frame, which the scene is at."""
+    """Write the positions of everything that is read at the start frame, the present frame of the scene."""
     places = placed.read(evaluation.object, evaluation.scene, evaluation.depsgraph)
     for name, values in placed.arrays(places).items():
         job.array(name, values)
 
 
 def frame_range(obj: bpy.types.Object, scene: bpy.types.Scene) -> tuple[int, int]:
-    """First and last frame of the bake. Raises BadInput if the last comes first."""
+    """Return first and last frame of the bake. Raises BadInput if the last comes first."""
     start, end = timeline.frame_range(members.shared_settings(obj), scene)
     if end < start:
         raise BadInput(f"its last frame {end} is before its first frame {start}", "Correct the frame range", obj.name)
@@ -256,7 +256,7 @@ def job_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
 
 def scene_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
                    frames: tuple[int, int] | None = None) -> dict[str, Any]:
-    """scene.json as far as it follows from settings alone: no array, nothing evaluated, cheap."""
+    """Return the fields of scene.json that depend on settings only: no arrays, no evaluation, fast."""
     document = job_settings(obj, scene, frames)
     soft = members.soft_bodies(obj, scene)
     document["bodies"] = [body_settings(one, scene) for one in soft]

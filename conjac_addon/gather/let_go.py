@@ -30,7 +30,7 @@ class LettingGo:
         self._weights: list[NDArray[np.float64]] = []  #: of soft pins at each frame, (n,)
 
     def see(self, frame: int) -> None:
-        """Read which vertices are pinned hard at a whole frame, which the scene stands at. Raises NoSuchThing."""
+        """Read which vertices are pinned hard at a whole frame, the present frame of the scene. Raises NoSuchThing."""
         if not self._may_change:
             return
         mesh = self._evaluation.mesh(all_layers=True)
@@ -52,18 +52,18 @@ class LettingGo:
         """Return the fields of scene.json's pin, empty where all stays pinned to the end."""
         name, changing = self._evaluation.object.name, self._strengths(store)
         if self._later.any() and not self._weights:
-            self._report(f'"{name}": {np.count_nonzero(self._later)} vertices are painted with Pin at later frames '
-                         "alone, and not held then: a nail holds from a frame on")
+            self._report(f'"{name}": {np.count_nonzero(self._later)} vertices are painted with Pin only at later '
+                         "frames, and are not held: use a nail to hold them from a frame on")
         if not (self._until < NEVER).any():
             return changing
         if members.is_sharp(self._evaluation.object):
-            self._report(f'"{name}": its Pin fades at frame {self._until.min()}, and cloth with Sharp Edges is held to '
+            self._report(f'"{name}": its Pin fades at frame {self._until.min()}, but cloth with Sharp Edges is held to '
                          "the end")
             return {}
         return changing | {"until": store("pin_until", self._until)}
 
     def _strengths(self, store: Callable[[str, NDArray[Any]], str]) -> dict[str, str]:
-        """Weights of soft pins that change, empty where none does."""
+        """Return the weights of soft pins that change, empty if none does."""
         weights = np.array(self._weights)
         changing = np.flatnonzero(np.ptp(weights, axis=0)) if len(weights) else np.zeros(0, dtype=np.int64)
         if not len(changing):

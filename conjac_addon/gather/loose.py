@@ -1,4 +1,4 @@
-"""Loose parts of a mesh: what no edge joins."""
+"""Loose parts of a mesh: sets of vertices that no edge connects."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MANY = 64  #: loose parts of one mesh, above which nobody looks whether they are
 
 
 def loose_parts(mesh: bpy.types.Mesh) -> NDArray[np.int32]:
-    """(n,) a number for each vertex, the same for those that edges join."""
+    """Return a number for each vertex, (n,), equal for vertices that edges connect."""
     edges = np.empty(2 * len(mesh.edges), dtype=np.int32)
     mesh.edges.foreach_get("vertices", edges)
     edges = edges.reshape(-1, 2)
@@ -63,7 +63,8 @@ def any_apart(mesh: bpy.types.Mesh) -> bool:
 
 
 def _winding(point: NDArray[np.float64], corners: NDArray[np.float64]) -> float:
-    """How often triangles, corners (m, 3, 3), go around a point: the solid angles they are seen under, over 4π."""
+    """Return how often triangles, corners (m, 3, 3), go around a point: the solid angles they are seen under, over
+    4π."""
     if (point < corners.min(axis=(0, 1))).any() or (point > corners.max(axis=(0, 1))).any():
         return 0.0
     to = corners - point

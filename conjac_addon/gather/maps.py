@@ -99,11 +99,8 @@ class Friction:
 
 def read(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, settings: bpy.types.PropertyGroup, name: str,
          report: Callable[[str], None]) -> list[PaintedMap]:
-    """Every map that this object has and that its settings use. `evaluated` and its `mesh` belong together.
-
-    report: takes sentences for the artist. Raises NoSuchThing for a group that the artist named and that does not
-    exist, BadInput for an attribute of another kind.
-    """
+    """Return every map that the object has and its settings use. mesh: of `evaluated`. report: called with sentences
+    for the artist. Raises NoSuchThing where a map has no such group."""
     entries = maps_in_use(settings).values()
     groups = {entry.key: evaluated.vertex_groups[group].index for entry in entries
               if (group := getattr(settings, f"{entry.key}_group")) in evaluated.vertex_groups}
@@ -132,16 +129,14 @@ def read(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, settings: bpy.types.
 
 
 def as_set(settings: bpy.types.PropertyGroup, key: str, weights: NDArray[Any]) -> NDArray[Any]:
-    """Weights of a map, (n,), the other way where its Invert is on."""
+    """Return the weights of a map, (n,), inverted where its Invert is on."""
     return 1.0 - weights if getattr(settings, f"{key}_invert") else weights
 
 
 def of_group(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, group: str, whose: str, name: str,
              report: Callable[[str], None]) -> NDArray[np.float64]:
-    """Weights of one vertex group or float attribute of the vertices, (n,) in [0, 1]. whose: what it is for.
-
-    Raises NoSuchThing where there is no such one.
-    """
+    """Return the weights of one vertex group or float attribute of the vertices, (n,) in [0, 1]. whose: its purpose,
+    for messages. Raises NoSuchThing if there is neither."""
     attribute = mesh.attributes.get(group) if group else None
     if attribute is not None and attribute.domain == "POINT" and attribute.data_type == "FLOAT":
         read = np.empty(len(mesh.vertices), dtype=np.float32)
@@ -155,8 +150,8 @@ def of_group(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, group: str, whos
 
 
 def _in_range(values: NDArray[Any], whose: str, report: Callable[[str], None]) -> NDArray[np.float64]:
-    """Return an attribute's values in [0, 1], (n,): what is outside is cut, what is no number counts as 0, and both are
-    reported in sentences that begin with `whose`."""
+    """Return an attribute's values, clamped to [0, 1], (n,). Values that are not numbers count as 0. Both are reported
+    in sentences that begin with `whose`."""
     lost = int(np.count_nonzero(np.isnan(values)))
     if lost:
         count, are = (f"{lost} values", "are not numbers and count") if lost > 1 else ("one value",
@@ -166,12 +161,12 @@ def _in_range(values: NDArray[Any], whose: str, report: Callable[[str], None]) -
     outside = np.flatnonzero((weights < -ROUNDING) | (weights > 1.0 + ROUNDING))
     if len(outside):
         count = f"{len(outside)} values" if len(outside) > 1 else "one value"
-        report(f"{whose.format(count)}, such as {weights[outside[0]]:g}, lie outside of 0 to 1 and are cut to it")
+        report(f"{whose.format(count)}, such as {weights[outside[0]]:g}, are outside 0 to 1 and are clamped")
     return np.clip(weights, 0.0, 1.0)
 
 
 def group_weights(mesh: bpy.types.Mesh, indices: Any) -> dict[int, NDArray[np.float64]]:
-    """Weights of vertex groups by their index, each (n,), 0 for vertices outside."""
+    """Return weights of vertex groups by their index, each (n,), 0 for vertices outside."""
     weights = {index: np.zeros(len(mesh.vertices)) for index in indices}
     if not weights:
         return weights

@@ -1,7 +1,5 @@
-"""A mechanism of scene.json: what its settings say, and what is read of it while it moves.
-
-Where the bodies come from, an armature or rigid body objects, is a `Source`.
-"""
+"""A mechanism of scene.json: its settings, and its animated data. A `Source`, for an armature or for rigid body
+objects, provides the bodies."""
 
 from __future__ import annotations
 
@@ -59,7 +57,7 @@ class Source(Protocol):
 
 def mechanism_settings(owner: bpy.types.Object, plan: Any, part_of: Callable[[str], bpy.types.PropertyGroup],
                        scene: bpy.types.Scene) -> dict[str, Any]:
-    """scene.json's mechanism as far as it follows from settings alone."""
+    """Return the fields of scene.json's mechanism that depend on settings only."""
     bodies, joints = [], []
     known = part_identity.uuids(owner)
     for one in plan:
@@ -203,13 +201,13 @@ class MechanismReader:
                                       f"limits {numbers[1]} to {numbers[2]}, and is pulled in softly")
 
     def _tell(self) -> None:
-        """Say what of the settings does nothing, or other than it looks."""
+        """Report settings that have no effect, or an unexpected one."""
         note, owner = self._source.notes.append, self._owner
         rubbing = [one["name"] for one in (*self.document["joints"], *self.document.get("loops", []))
                    if "friction" in one]
         if rubbing and owner.conjac.mechanism.joint_friction == "none":
             note(f'"{owner.name}": the friction of "{rubbing[0]}"' + (" and others" if len(rubbing) > 1 else "")
-                 + " does nothing, since Joint Friction of the mechanism is None; choose BISP")
+                 + " has no effect, since Joint Friction of the mechanism is None; choose BISP")
         for joint in self.document["joints"]:
             words = motor_words(self._joint_poses[joint["child"]].plan) if "motor" in joint else ""
             if words and not follows(owner, self._plan[joint["child"]]):
@@ -221,11 +219,11 @@ class MechanismReader:
 
     @property
     def may_move(self) -> bool:
-        """Whether anything of it has to be read between the whole frames."""
+        """Whether it must be read between whole frames."""
         return bool(self._tracks or self._targets)
 
     def sample(self) -> None:
-        """Read what moves at the present sample."""
+        """Read the animated values at the present sample."""
         if not self.may_move:
             return
         poses = self._source.poses()
@@ -237,11 +235,11 @@ class MechanismReader:
             target = self._source.motor_target(name)
             if not abs(target) < turns.FARTHEST:
                 raise BadInput(f'the motor of "{name}" has a target that is not a number or too large',
-                               "Look at its keyframes and drivers", self._owner.name, self._source.frame)
+                               "Check its keyframes and drivers", self._owner.name, self._source.frame)
             values.append(target)
 
     def finish(self) -> dict[str, Any]:
-        """The mechanism of scene.json; its arrays are in the job folder."""
+        """Return the mechanism of scene.json; its arrays are in the job folder."""
         number = {name: k for k, name in enumerate(self._source.names)}
         for joint in self.document["joints"]:
             name = joint["child"]

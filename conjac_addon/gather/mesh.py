@@ -16,7 +16,7 @@ FEELS_WIRES = "Give it faces. Only cloth with Sharp Edges collides with wires an
 
 
 def triangles(mesh: bpy.types.Mesh) -> NDArray[np.int32]:
-    """The triangles of an evaluated mesh, (m, 3); n-gons as Blender splits them."""
+    """Return the triangles of an evaluated mesh, (m, 3); n-gons as Blender splits them."""
     mesh.calc_loop_triangles()
     corners = np.empty(len(mesh.loop_triangles) * 3, dtype=np.int32)
     mesh.loop_triangles.foreach_get("vertices", corners)
@@ -24,7 +24,7 @@ def triangles(mesh: bpy.types.Mesh) -> NDArray[np.int32]:
 
 
 def places(mesh: bpy.types.Mesh, to_world: NDArray[np.float64], name: str) -> NDArray[np.float64]:
-    """Vertices in world space, (n, 3) [m]. Raises BadMesh where there are none, or one is nowhere."""
+    """Return vertices in world space, (n, 3) [m]. Raises BadMesh where there are none, or one is nowhere."""
     local = coordinates(mesh)
     if not len(local):
         raise BadMesh("the mesh has no vertices", "Add geometry to it", name)
@@ -38,10 +38,9 @@ def places(mesh: bpy.types.Mesh, to_world: NDArray[np.float64], name: str) -> ND
 
 def surface(mesh: bpy.types.Mesh, to_world: NDArray[np.float64], name: str, flat: bool = False
             ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-    """Vertices [m], (n, 3), and triangles, (m, 3), in world space, facing as in Blender.
+    """Return vertices [m], (n, 3), and triangles, (m, 3), in world space, facing as in Blender.
 
-    flat: whether it may be, since it is thickened later.
-    Raises BadMesh where there is nothing to fill with a volume.
+    flat: whether it may be, since it is thickened later. Raises BadMesh where there is nothing to fill with a volume.
     """
     world, corners = places(mesh, to_world, name), triangles(mesh)
     if not len(corners):
@@ -96,7 +95,7 @@ def check_stack(evaluation: Evaluation, count: int, export: str) -> None:
 
 
 def count_changed(evaluation: Evaluation, start: int, frame: int, subframe: float, counts: tuple[int, int]) -> BadInput:
-    """The error for a vertex count that is another at `frame` than at the start, naming the modifier that does it."""
+    """Return the error for a vertex count that differs at `frame` from the start, with the modifier that causes it."""
     obj = evaluation.object
     at_start = _counts_below_each(evaluation, start, 0.0)
     at_frame = _counts_below_each(evaluation, frame, subframe)

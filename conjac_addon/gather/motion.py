@@ -20,10 +20,9 @@ from .pulls import Pulls
 
 
 class Motion:
-    """Streams everything that moves into a job folder and says afterwards which of it did.
-
-    vertices: the surface at the start frame [m], (n, 3); pinned: indices of vertices whose motion is kept, (s,). read:
-    what else is read at every sample.
+    """Writes all motion into a job folder, and returns afterwards the fields of whatever moved. vertices: the surface
+    at the start frame [m], (n, 3); pinned: indices of vertices whose motion is stored, (s,). read: other readers,
+    called at every sample.
     """
 
     def __init__(self, evaluation: Evaluation, job: JobFolder | JobPart, frames: tuple[int, int], samples: int,
@@ -49,7 +48,7 @@ class Motion:
         self._stiffness: list[float] = []
 
     def begin(self) -> None:
-        """Open what is written sample by sample."""
+        """Open the arrays that are written sample by sample."""
         if len(self._pinned):
             self._pins = self._job.stream("pin_motion", (self.count, len(self._pinned), 3))
         if self._ground and self._ground.may_move:
@@ -62,12 +61,12 @@ class Motion:
 
     @property
     def moves_between(self) -> bool:
-        """Whether samples between whole frames are looked at."""
+        """Whether samples between whole frames are read."""
         return bool(self._pins or self._plane or self._is_activated or self._calms or self._softens or self._winds
                     or self._followed)
 
     def take(self, i: int) -> None:
-        """Read sample `i`, which the scene stands at."""
+        """Read sample `i`, the present time of the scene."""
         frame, sub = self._start + i // self._samples, i % self._samples
         if not sub or self.moves_between:
             self._sample(frame, sub / self._samples, self._pins, self._plane)
@@ -98,7 +97,7 @@ class Motion:
             self._job.append(plane, self._ground.follow())
 
     def pin_motion(self) -> dict[str, str]:
-        """The fields of scene.json's pin, empty where the pinned region stands still."""
+        """Return the fields of scene.json's pin, empty if the pinned region does not move."""
         if not len(self._pinned):
             return {}
         if not self._pins_move:
@@ -108,7 +107,7 @@ class Motion:
                 "motion_vertices": self._job.array("pin_vertices", self._pinned.astype(np.int32))}
 
     def activation(self) -> dict[str, str]:
-        """The field of scene.json's body, empty where nothing may have been keyframed."""
+        """Return the field of scene.json's body, empty where nothing may have been keyframed."""
         if not self._is_activated:
             return {}
         return {"fiber_activation": self._job.array("fiber_activation", np.clip(self._activation, 0.0, 1.0))}
@@ -121,18 +120,18 @@ class Motion:
         return {catalogue.WOBBLE_HALF_LIFE.key: self._job.array("wobble_half_life", np.maximum(self._half_lives, 0.0))}
 
     def twist(self) -> dict[str, str]:
-        """The field of scene.json's rope, empty where it has no keyframes."""
+        """Return the field of scene.json's rope, empty where it has no keyframes."""
         return {"twist": self._job.array("twist", np.array(self._twists))} if self._winds else {}
 
     def pin_stiffness(self) -> dict[str, str]:
-        """The field of scene.json's pin, empty where it has no keyframes."""
+        """Return the field of scene.json's pin, empty where it has no keyframes."""
         if not self._softens:
             return {}
         least = catalogue.PIN_STIFFNESS.low or 0.0
         return {"stiffness": self._job.array("pin_stiffness", np.maximum(self._stiffness, least))}
 
     def ground_motion(self) -> dict[str, str]:
-        """The fields of scene.json's ground, empty where it stands still."""
+        """Return the fields of scene.json's ground, empty if it does not move."""
         if self._ground is None or not self._ground.may_move:
             return {}
         if not self._ground.moves:
@@ -141,7 +140,7 @@ class Motion:
         return {"motion": self._job.path("ground_motion")}
 
     def to_object(self) -> dict[str, str]:
-        """The fields of scene.json's surface: world [m] → object space at each frame."""
+        """Return the fields of scene.json's surface: world [m] → object space at each frame."""
         matrices = np.array(self._to_object)
         if np.array_equal(matrices, np.broadcast_to(np.eye(4), matrices.shape)):
             return {}

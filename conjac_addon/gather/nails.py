@@ -1,4 +1,4 @@
-"""Nails: where Empties stand while they hold parts of the body."""
+"""Nails: transforms of Empties while they hold parts of the body."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Store = Callable[[str, NDArray[Any]], str]
 
 
 def nail_settings(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[dict[str, Any]]:
-    """Return the nails in scene.json's body, as far as they follow from settings alone."""
+    """Return the nails of scene.json's body that depend on settings only."""
     return [fields.gathered(NAIL, obj, scene, item=nail) for nail in obj.conjac.nails if nail.object is not None]
 
 
@@ -53,7 +53,7 @@ class Nails:
             places.append(self._evaluation.to_world(empty))
 
     def fields(self, store: Store) -> dict[str, list[dict[str, Any]]]:
-        """The field of scene.json's body, empty where there are none. A nail lies along its Empty's Z axis."""
+        """Return the field of scene.json's body, empty without nails. A nail lies along its Empty's Z axis."""
         if not self._empties:
             return {}
         nails = nail_settings(self._evaluation.object, self._evaluation.scene)

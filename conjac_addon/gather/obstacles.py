@@ -34,13 +34,13 @@ def named(owner: bpy.types.Object) -> list[dict[str, Any]]:
 
 
 def for_soft_bodies(owner: bpy.types.Object) -> list[str]:
-    """Names of those that soft bodies touch: not what is a collider, which they touch as that, by its very mesh."""
+    """Return names of the obstacles that soft bodies touch, except colliders, whose own mesh they touch."""
     return [name for name, objects in _groups(owner) if not all(members.is_collider(one) for one in objects)]
 
 
 def _groups(owner: bpy.types.Object) -> list[tuple[str, list[bpy.types.Object]]]:
-    """Return names of a mechanism's obstacles in scene.json, and their meshes: apart where some alone are colliders
-    too."""
+    """Return the names of a mechanism's obstacles in scene.json, and their meshes: in separate groups if only some are
+    colliders as well."""
     collection = owner.conjac.mechanism.obstacles
     if collection is None:
         return []
@@ -82,7 +82,7 @@ class Obstacles:
             places.append(self._place(obj))
 
     def finish(self) -> list[dict[str, Any]]:
-        """The mechanisms of scene.json that they are, none without obstacles."""
+        """Return the mechanisms of scene.json for the obstacles, none without obstacles."""
         found, count = [], 0
         friction = properties.shortest(self._evaluation.object.conjac.mechanism.contact_friction)
         kinds = iter(zip(self._objects, self._shapes, self._places, self._start))
@@ -92,7 +92,8 @@ class Obstacles:
         return found
 
     def _mechanism(self, called: str, read: Iterable[tuple], friction: float, count: int) -> tuple[dict[str, Any], int]:
-        """One of them, of what was read of each object; count: bodies so far, and then."""
+        """Return one mechanism of obstacles for scene.json and the number of bodies including its own. read: data of
+        each object; count: number of bodies before it."""
         bodies, joints = [], []
         for obj, shapes, places, start in read:
             moves = any(not np.array_equal(place, start) for place in places)
@@ -117,7 +118,7 @@ class Obstacles:
         return turns.pose(turns.split(matrix)[0], matrix[:3, 3])
 
     def _parts(self, obj: bpy.types.Object) -> list[Array]:
-        """Vertices of each loose part in the object's own frame [m], without scale."""
+        """Return vertices of each loose part in the object's own frame [m], without scale."""
         evaluated = self._evaluation.evaluated(obj)
         mesh = evaluated.to_mesh()
         local, triangles = coordinates(mesh), mesh_triangles(mesh)
@@ -141,9 +142,8 @@ class Obstacles:
 
 
 def flat_along(points: Array) -> Array | None:
-    """The unit normal of the plane that points (k, 3) lie in, to either side, (3,); None where they are in none, or on
-    a line.
-    """
+    """Return the unit normal of the plane that points (k, 3) lie in, to either side, (3,); None where they are in none,
+    or on a line."""
     _, spread, axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
     normal: Array = axes[2]
     return normal if spread[2] <= FLAT * spread[0] < spread[1] else None

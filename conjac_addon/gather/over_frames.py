@@ -17,7 +17,7 @@ class Source(Protocol):
 
     @property
     def moves_between(self) -> bool:
-        """Whether it has to be read between whole frames."""
+        """Whether it must be read between whole frames."""
 
     def take(self, sample: int, frame: int, is_whole: bool) -> None:
         """Read it at the present sample. is_whole: whether the scene is at the frame itself."""
@@ -65,7 +65,7 @@ class EachBody:
         return self._reader.motion.moves_between
 
     def take(self, sample: int, frame: int, is_whole: bool) -> None:
-        """Read its motion, and what happens to it at a whole frame."""
+        """Read its motion, and at a whole frame its events."""
         self._reader.motion.take(sample)
         if is_whole:
             self._reader.see(frame)
@@ -79,7 +79,7 @@ class MovingGround:
 
     @property
     def moves_between(self) -> bool:
-        """Whether the ground may move."""
+        """Whether any part of it is read between whole frames."""
         return self._ground.may_move
 
     def take(self, sample: int, frame: int, is_whole: bool) -> None:
@@ -103,10 +103,8 @@ class WholeFrames:
 
 
 def read_frames(evaluation: Evaluation, readings: list[Source], frames: tuple[int, int], samples: int) -> Iterator[int]:
-    """Lead the scene through the frames, so many samples a frame, and let each source read; give each whole frame.
-
-    Samples between frames are left out unless something is followed there.
-    """
+    """Step the scene through the frames, with so many samples per frame, and let each source read; yields each whole
+    frame. Samples between frames are skipped unless a source needs them."""
     start, end = frames
     for sample in range((end - start) * samples + 1):
         frame, sub = start + sample // samples, sample % samples

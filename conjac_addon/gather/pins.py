@@ -40,12 +40,12 @@ def is_hard(obj: bpy.types.Object, weights: NDArray[np.float64]) -> NDArray[np.b
 
 
 def report_halves(obj: bpy.types.Object, weights: NDArray[np.float64], report: Callable[[str], None]) -> None:
-    """Say what weights between 0 and 1, (n,), mean where they are no strengths."""
+    """Report the effect of weights between 0 and 1, (n,), that are not strengths."""
     between = int(np.count_nonzero((weights > 0.0) & (weights < catalogue.HARD)))
     if not between or members.has_soft_pins(obj):
         return
     count = f"{between} vertices have weights" if between > 1 else "one vertex has a weight"
-    why = ("Sharp Edges know no Soft Pins" if members.is_sharp(obj)
-           else "Soft Pins, below the map, makes weights strengths")
+    why = ("Sharp Edges do not support Soft Pins" if members.is_sharp(obj)
+           else "Soft Pins, below the map, uses weights as strengths")
     report(f'"{obj.name}": {count} of Pin between 0 and 1: above {PAINTED} they hold hard, below they do not hold. '
            f"{why}")

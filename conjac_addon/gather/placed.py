@@ -1,7 +1,7 @@
-"""Places at the first frame of all that a bake reads, so that a panel can tell whether it has been moved since.
+"""Positions of all objects of a bake at its first frame, by which a panel detects that one has been moved since.
 
-Only what stands still is compared: where an animated object will be there takes an evaluation of all that moves it, and
-the frame that an artist looks at changes no answer.
+Only static objects are compared: animated ones would require an evaluation, and the result must not depend on the frame
+that the artist looks at.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _known: dict[Path, tuple[int, dict[str, Matrix]]] = {}
 
 
 def read(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> dict[str, Matrix]:
-    """The places of all that the bake of an object reads, by what they are to it."""
+    """Return the positions of everything that the bake of an object reads, by its role in the bake."""
     return {what: np.array(one.evaluated_get(depsgraph).matrix_world, dtype=np.float64)
             for what, one in _objects(obj, scene).items()}
 
@@ -52,11 +52,8 @@ MOST = 3
 
 
 def moved(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path) -> list[str]:
-    """Return a list of objects that stand elsewhere than when the bake was read, as "Cube, Ball moved", and of those
-    that came or went, as "Handles were added".
-
-    Empty where the folder does not say. Cheap: nothing is evaluated.
-    """
+    """Return sentences on objects that were moved since the bake was read, as "Cube, Ball moved", and on those that
+    were added or removed. Empty if the folder has no positions. Fast: nothing is evaluated."""
     then = _stored(folder)
     if then is None:
         return []
@@ -73,10 +70,8 @@ class Moved(NamedTuple):
 
 def moved_apart(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, numbers: Mapping[int, int],
                 colliders: Mapping[int, int]) -> Moved:
-    """Return what stands elsewhere than when the bake was read, and whose that is.
-
-    numbers, colliders: number of each member and of each collider now → when the bake was read.
-    """
+    """Return the objects that were moved since the bake was read, with the owner of each. numbers, colliders: present
+    number of each member and each collider → number when the bake was read."""
     then = _stored(folder)
     if then is None:
         return Moved([], {}, {})
@@ -91,12 +86,13 @@ def moved_apart(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, num
 
 
 def _read_for(places: Mapping[str, Placed], whose: tuple[str, int] | None) -> dict[str, Placed]:
-    """Return what is read for a member or a collider, named without its number; for None, what counts for all."""
+    """Return the positions that are read for a member or a collider, by role without its number; for None, those that
+    all share."""
     return {what if whose is None else _in_list(what): one for what, one in places.items() if _whose(what) == whose}
 
 
 def _whose(what: str) -> tuple[str, int] | None:
-    """Return the kind and the number of what something is read for; None of what counts for all."""
+    """Return kind and number of the owner of a name; None for data that all share."""
     words = what.split(" ")
     if words[0] in _OF_MECHANISM:
         return "member", 0
@@ -106,13 +102,13 @@ def _whose(what: str) -> tuple[str, int] | None:
 
 
 def _in_list(what: str) -> str:
-    """Return what something is to its member, whichever number that has."""
+    """Return the role of an object for its member, independent of the member's number."""
     words = what.split(" ")
     return what if words[0] in _OF_MECHANISM else " ".join([words[0], *words[2:]])
 
 
 def _differences(then: Mapping[str, Matrix], now: Mapping[str, bpy.types.Object]) -> list[str]:
-    """Return what stands elsewhere, and what came or went, in words."""
+    """Return in words which objects moved, and which were added or removed."""
     changed = set()
     for what in then.keys() & now.keys():
         here = np.array(now[what].matrix_world, dtype=np.float64)
@@ -128,7 +124,7 @@ def _differences(then: Mapping[str, Matrix], now: Mapping[str, bpy.types.Object]
 
 
 def may_move(obj: bpy.types.Object) -> bool:
-    """Whether an object may stand elsewhere at another frame, or follows one that may."""
+    """Whether the transform of an object may depend on the frame, by itself or through another object."""
     data = obj.animation_data
     if data is not None and (data.action is not None or len(data.drivers) or len(data.nla_tracks)):
         return True
@@ -155,7 +151,7 @@ def _stored(folder: Path) -> dict[str, Matrix] | None:
 
 
 def _objects(obj: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, bpy.types.Object]:
-    """All objects whose places the bake reads, by what they are to it: names may change."""
+    """Return all objects whose positions the bake reads, by their role in it, since names may change."""
     found: dict[str, bpy.types.Object | None] = {}
     for k, one in enumerate(members.members(obj, scene)):
         settings = one.conjac

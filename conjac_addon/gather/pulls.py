@@ -1,4 +1,4 @@
-"""Pulls: where Empties carry what is near them at the start, and how hard they pull."""
+"""Pulls: motion of the Empties that carry nearby parts of the body along, and their strength."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Store = Callable[[str, NDArray[Any]], str]
 
 
 def pull_settings(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[dict[str, Any]]:
-    """Return the pulls in scene.json's body, as far as they follow from settings alone."""
+    """Return the pulls of scene.json's body that depend on settings only."""
     return [fields.gathered(PULL, obj, scene, item=pull) for pull in obj.conjac.pulls if pull.object is not None]
 
 
@@ -50,7 +50,7 @@ class Pulls:
             self._strengths[number].append(float(now[number].strength))
 
     def fields(self, store: Store) -> dict[str, list[dict[str, Any]]]:
-        """The field of scene.json's body, empty where there are none."""
+        """Return the field of scene.json's body, empty where there are none."""
         if not self._empties:
             return {}
         pulls = pull_settings(self._evaluation.object, self._evaluation.scene)

@@ -10,7 +10,8 @@ from .. import members
 
 
 def fields(of: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """The objects whose Wind blows at the cloth in the bake of an object, as Blender shows them; none without cloth."""
+    """Return the objects whose Wind blows at the cloth in the bake of an object, as Blender shows them; none without
+    cloth."""
     if not any(members.is_cloth(one) for one in members.soft_bodies(of, scene)):
         return []
     return [one for one in _shown(scene) if one.field.type == "WIND"]
@@ -23,14 +24,14 @@ def ignored_fields(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.ty
 
 
 def _shown(scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """The force fields that Blender shows."""
+    """Return the force fields that Blender shows."""
     layer = bpy.context.view_layer if bpy.context.scene == scene else scene.view_layers[0]
     return [one for one in layer.objects if one.field is not None and one.field.type != "NONE"
             and one.visible_get(view_layer=layer)]
 
 
 def skins(armature: bpy.types.Object, among: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
-    """The meshes that an armature deforms."""
+    """Return the meshes that an armature deforms."""
     return [obj for obj in among
             if obj.type == "MESH" and not obj.hide_viewport
             and any(m.type == "ARMATURE" and m.object == armature and m.show_viewport for m in obj.modifiers)]

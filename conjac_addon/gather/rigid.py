@@ -77,11 +77,11 @@ class ObjectsPlan:
         return iter(self.bones)
 
     def part(self, name: str) -> bpy.types.PropertyGroup:
-        """Settings of the joint that holds an object, its Empty's; of the object where it has none."""
+        """Return settings of the joint that holds an object, its Empty's; of the object where it has none."""
         return self.joint_of.get(name, self.objects[name]).conjac.part
 
     def _tell_what_is_not_done(self) -> None:
-        """Note what Blender's own settings ask for and no bake does."""
+        """Note settings of Blender's rigid bodies that a bake ignores."""
         moving = {name: obj.rigid_body for name, obj in self.objects.items() if action.is_simulated(obj)}
         rough = self.owner.conjac.mechanism.contact_friction
         for what, names in (
@@ -97,10 +97,10 @@ class ObjectsPlan:
                 self.notes.append(f'"{self.owner.name}": "{names[0]}"{more} {"have" if more else "has"} {what}')
 
     def _tree(self) -> list[BonePlan]:
-        """A tree of joints, rooted in what stands or is animated; what is left over are loops."""
+        """Return a tree of joints, rooted in static and animated bodies; the remaining joints are loops."""
         edges = sorted(((empty, *self._joined(empty)) for empty in self.empties.values()),
                        key=lambda edge: _order(edge[0]))
-        # what stands is one with the world, so that no joint between two such is in the tree
+        # static objects are one with the world, so no joint between two of them is in the tree
         fixed = [name for name, obj in self.objects.items() if not action.is_simulated(obj)]
         group: dict[str | None, str | None] = {name: name for name in self.objects} | {None: None}
         group |= dict.fromkeys(fixed)
@@ -139,7 +139,7 @@ class ObjectsPlan:
         lost = _of_joints_alone(empty)
         if lost:
             self.notes.append(f'"{self.owner.name}": "{empty.name}" closes a ring of joints, where these of its '
-                              f"settings do nothing: {', '.join(lost)}; give them to another joint of the ring")
+                              f"settings have no effect: {', '.join(lost)}; give them to another joint of the ring")
         return Closing(empty.name, loop, bodies, empty.conjac.part)
 
     def _joined(self, empty: bpy.types.Object) -> tuple[str | None, str | None]:
@@ -192,7 +192,7 @@ class ObjectsPlan:
 
 
 def joint_of(empty: bpy.types.Object) -> JointPlan | None:
-    """The joint that an Empty's constraint is, without its limits. None where there is none like it."""
+    """Return the joint of an Empty's constraint, without its limits. None where there is none like it."""
     kind, axis, _ = KINDS.get(empty.rigid_body_constraint.type, ("", 0, ""))
     if not kind:
         return None
@@ -244,7 +244,7 @@ class Objects(TakenUp):
             self._world.enabled, self._switched_off = False, True
 
     def put_back(self) -> None:
-        """Let them be as the artist has them."""
+        """Restore the objects as the artist left them."""
         if self._switched_off:
             self._world.enabled, self._switched_off = True, False
 
@@ -261,7 +261,7 @@ class Objects(TakenUp):
         return float(self._evaluation.evaluated(holder).conjac_motor_target)
 
     def measure(self) -> list[dict[str, Any]]:
-        """The shape of each body at the present frame, with vertices and triangles as arrays."""
+        """Return the shape of each body at the present frame, with vertices and triangles as arrays."""
         found = [self._shape(self.plan.objects[name]) for name in self.names]
         filled = [name for name, one in zip(self.names, found) if one["shape"]["kind"] == "mesh" and _is_filled(one)]
         if filled:
@@ -304,7 +304,8 @@ class Objects(TakenUp):
         try:
             return turns.pose(turns.split(matrix)[0], matrix[:3, 3])
         except ValueError as error:
-            raise BadInput(f'"{obj.name}" has a place that cannot be: {error}', "Look at its scale and constraints",
+            raise BadInput(f'"{obj.name}" has an invalid location or rotation: '
+                           f'{error}', "Check its scale and constraints",
                            self.object.name, self._evaluation.frame) from error
 
     def _shape(self, obj: bpy.types.Object) -> dict[str, Any]:
@@ -344,7 +345,7 @@ def _is_filled(body: dict[str, Any]) -> bool:
 
 
 class ObjectsPlayback:
-    """Objects play in world: nothing besides their places has to be known."""
+    """Playback of rigid body objects, which move in world space: only their transforms are needed."""
 
     def sample(self) -> None: ...
 

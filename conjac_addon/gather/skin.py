@@ -60,7 +60,7 @@ def _of_mesh(evaluation: Evaluation, obj: bpy.types.Object, index: dict[str, int
 
 
 def _is_closed(mesh: bpy.types.Mesh) -> bool:
-    """Whether every edge lies between two faces."""
+    """Whether every edge has two faces."""
     edges = np.empty(len(mesh.loops), dtype=np.int32)
     mesh.loops.foreach_get("edge_index", edges)
     return len(edges) > 0 and bool((np.bincount(edges, minlength=len(mesh.edges)) == 2).all())

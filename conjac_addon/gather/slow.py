@@ -8,7 +8,7 @@ SLOW = 0.2  #: seconds a frame from which on it is worth a word
 
 
 def slowest(depsgraph: bpy.types.Depsgraph) -> tuple[str, float]:
-    """Name of the evaluated object whose modifiers took longest, and the seconds they took; "" where none did."""
+    """Return the name of the evaluated object whose modifiers took longest, and their seconds; "" where none did."""
     best, longest = "", 0.0
     for one in depsgraph.ids:
         if isinstance(one, bpy.types.Object):

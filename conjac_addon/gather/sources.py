@@ -16,14 +16,14 @@ PartOf = Callable[[str], bpy.types.PropertyGroup]
 
 
 def make(evaluation: Evaluation, stack: ExitStack) -> Armature | rigid.Objects:
-    """The bodies of an evaluation's object. stack: what has to be put back when the bake has been read."""
+    """Return the bodies of an evaluation's object. stack: exits that restore the scene after the bake has been read."""
     if evaluation.object.type == "ARMATURE":
         return Armature(evaluation)
     return stack.enter_context(rigid.Objects(evaluation))
 
 
 def plan(owner: bpy.types.Object) -> tuple[Any, PartOf]:
-    """The bodies and joints from settings alone, and the settings of each body."""
+    """Return the bodies and joints from settings alone, and the settings of each body."""
     if owner.type == "ARMATURE":
         return bones.plan(owner), lambda name: owner.pose.bones[name].conjac
     found = rigid.plan(owner)

@@ -58,5 +58,5 @@ def _add(body: dict[str, Any], evaluation: Evaluation, way: str, **arrays: str) 
 
 
 def _listed(names: list[str]) -> str:
-    """The first of some handles by name, and how many there are besides."""
+    """Return the first of some handles by name, and the number of the others."""
     return f'its handle "{names[0]}"' + (f" and {len(names) - 1} more" if len(names) > 1 else "")

@@ -1,4 +1,4 @@
-"""Springs of a mechanism: between which parts they are, and where their ends stand when the bake begins."""
+"""Springs of a mechanism: the parts that they connect, and their ends at the start of the bake."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""An object's modifier stack around ConJac's mark, the cache modifier or the place where it will be put.
-
-What stands above the mark is the simulation's input at each frame, what stands below is applied to its result.
-"""
+"""An object's modifier stack around ConJac's mark, which is the cache modifier or its future position. Modifiers above
+the mark make the simulation's input at each frame, those below are applied to its result."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ REWEIGH = frozenset({"NODES", "VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX", "VERTEX
 
 
 def above(obj: bpy.types.Object) -> list[bpy.types.Modifier]:
-    """The modifiers whose result the simulation takes in."""
+    """Return the modifiers whose result is the input of the simulation."""
     return list(obj.modifiers)[:place(obj)]
 
 
@@ -36,7 +34,7 @@ def may_change_count(modifier: bpy.types.Modifier) -> bool:
 
 
 def count_at_mark(obj: bpy.types.Object) -> int | None:
-    """How many vertices the simulation takes in, None where only an evaluation could tell."""
+    """Return the number of vertices in the simulation's input; None if that requires an evaluation."""
     if not any(may_change_count(modifier) for modifier in above(obj)):
         return len(obj.data.vertices)
     # as Blender shows it, where a PC2 file plays, if any, and nothing below makes others

@@ -44,8 +44,8 @@ def then_and_now(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path
 
 
 def changed_paths(old: dict[str, Any], now: dict[str, Any], obj: bpy.types.Object, scene: bpy.types.Scene) -> set[str]:
-    """Return paths in scene.json of what differs, and words where an entry came or went. Takes both documents apart.
-    """
+    """Return paths in scene.json of the differences, and words for entries that were added or removed. Changes both
+    documents."""
     changed = set()
     for family, label in (("bodies", "soft_bodies"), ("mechanisms", "mechanism")):
         paired = _paired(old.get(family, []), now.get(family, []))
@@ -86,12 +86,12 @@ def changed_paths(old: dict[str, Any], now: dict[str, Any], obj: bpy.types.Objec
         if old["ground"].get("point") != [0.0, 0.0, properties.si(obj.conjac, "ground_height", scene)]:
             changed.add("ground.height")
     for was, one in zip(old.get("bodies", []), now["bodies"]):
-        one["painted"] = was.get("painted", {})  # not compared, and says whether what is painted goes inside
+        one["painted"] = was.get("painted", {})  # not compared, but determines whether painted maps are carried inside
     before, after = _flat(read(nameless(old))), _flat(read(nameless(now)))
-    before = _defaults(after) | before  # what an older ConJac did not know was as it is by default
+    before = _defaults(after) | before  # fields unknown to an older ConJac had their defaults
     for path in before.keys() | after.keys():
         if not _NOT_COMPARED.match(path) and before.get(path) != after.get(path):
-            # what the skin weighs is not known without a look at it, nor what keyframes say
+            # masses from the skin and keyframes are not known without an evaluation
             is_specified = path in after and not (path.endswith(".compliance") and _keyframed(path, before))
             if is_specified or not (_MASS.fullmatch(path) or _keyframed(path, before)):
                 changed.add(path)
@@ -106,7 +106,7 @@ def changed_paths(old: dict[str, Any], now: dict[str, Any], obj: bpy.types.Objec
 
 
 def without_contact(document: dict[str, Any]) -> None:
-    """Take away what is there only where something touches."""
+    """Remove fields that exist only if something touches."""
     document.pop("contact", None)
     document.pop("obstacles", None)
     for body in document["bodies"]:
@@ -117,7 +117,7 @@ def without_contact(document: dict[str, Any]) -> None:
 
 
 def is_read_later(path: str) -> bool:
-    """Return whether a path of scene.json is read from the scene, so that settings say nothing of it."""
+    """Whether a path of scene.json is read from the scene, so that settings do not determine it."""
     return _NOT_COMPARED.match(path) is not None
 
 
@@ -183,7 +183,7 @@ def _bodies(document: dict[str, Any], other: dict[str, Any]) -> list[str]:
 
 
 def _flat(value: Any, path: str = "") -> dict[str, Any]:
-    """Every leaf of nested dicts and lists by its dotted path."""
+    """Return every leaf of nested dicts and lists by its dotted path."""
     if isinstance(value, dict | list):
         items = value.items() if isinstance(value, dict) else enumerate(value)
         return {leaf: found for key, child in items for leaf, found in _flat(child, f"{path}.{key}".strip(".")).items()}
@@ -210,7 +210,7 @@ _WITH_ALL = {"forces": "Welds", "constraints": "Constraints", "mechanisms.spring
              "bodies.follow": "Follow"}
 #: likewise, but for what is in it and has a name of its own
 _ELSE = {"mechanisms.joints": "Joints", "mechanisms.loops": "Joints"}
-#: what no single property says
+#: labels of fields that depend on several properties
 _OF_SEVERAL = {"bodies.touches": "Collides With", "obstacles": "Colliders", "ground.height": "Height"}
 
 #: lists that settings of the cache are in, which says the name of the item in place of the list's
@@ -218,7 +218,8 @@ _PLACES = ("", "bodies.", "mechanisms.")
 
 
 def _label(path: str) -> str:
-    """One of them. The cache names arrays by their file, and settings of a body as `density of "Cube"`."""
+    """Return the label of a changed path. The cache names arrays by their file, and settings of a body as `density of
+    "Cube"`."""
     if path == "scene.json":  # it cannot be read
         return path
     if path.endswith(".npy"):
@@ -239,12 +240,12 @@ def _label(path: str) -> str:
 
 
 def _begun(names: dict[str, str], paths: list[str]) -> str:
-    """Return the name of what one of these paths is or is in; "" where it is none."""
+    """Return the name of the setting that has or contains one of these paths; "" without one."""
     return next((name for begin, name in names.items() for path in paths if f"{path}.".startswith(f"{begin}.")), "")
 
 
 @cache
 def _labels_by_path() -> dict[str, str]:
-    """Return what the artist reads of each setting that is declared, by path without numbers and kinds."""
+    """Return the label of each declared setting, by path without numbers and kinds."""
     return _OF_SEVERAL | {".".join(key for key in path.split(".") if key != "kind"): label
                           for path, label in declared.labels(job_fields.FIELDS).items()}

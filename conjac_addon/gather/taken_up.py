@@ -7,7 +7,7 @@ from typing import Self
 
 
 class TakenUp:
-    """Base of what changes the scene: with `with` it is taken up inside and put back at the end."""
+    """Base of context managers that change the scene: `with` applies the change and restores the scene at the end."""
 
     def __enter__(self) -> Self:
         self.take_up()

@@ -30,7 +30,7 @@ def is_thin(mesh: bpy.types.Mesh) -> bool:
 
 
 def thin(mesh: bpy.types.Mesh, to_world: Array, name: str, thickness: float) -> Thin:
-    """An evaluated mesh without faces. Nails point along its Z axis and reach `thickness` [m] further than their
+    """Return an evaluated mesh without faces. Nails point along its Z axis and reach `thickness` [m] further than their
     vertices. Raises BadMesh where coordinates are not numbers."""
     world = places(mesh, to_world, name)
     edges = np.empty(2 * len(mesh.edges), np.int32)

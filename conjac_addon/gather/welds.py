@@ -16,7 +16,7 @@ from .folder import JobFolder
 
 
 def welds(obj: bpy.types.Object, scene: bpy.types.Scene, start: int) -> dict[str, Any]:
-    """The field `forces` of scene.json, of all bodies in the bake of an object; empty where nothing is welded.
+    """Return the field `forces` of scene.json, of all bodies in the bake of an object; empty where nothing is welded.
 
     start: first frame. Raises BadInput where a weld's other object is not baked with its own, or it lets go before
     anything moves.

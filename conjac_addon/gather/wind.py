@@ -65,7 +65,7 @@ class Wind:
 
 
 def _speed(one: bpy.types.Object) -> NDArray[np.float64]:
-    """Along its local Z axis, as fast as it is strong [m/s], (3,)."""
+    """Return its velocity [m/s], (3,): along its local Z axis, with its Strength."""
     way = np.array(one.matrix_world, dtype=np.float64)[:3, 2]
     long = float(np.linalg.norm(way))
     return way * (one.field.strength / long) if long > 0.0 else np.zeros(3)

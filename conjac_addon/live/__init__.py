@@ -1,4 +1,4 @@
-"""Play Live: a soft body moves while one looks, nothing of which is written into the file, the mesh or undo."""
+"""Play Live: a soft body moves in real time, and nothing is written into the file, the mesh or the undo history."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from . import handlers, session
 OPERATOR = "conjac.play_live"
 KEY: dict[str, Any] = {"type": "P", "value": "PRESS", "ctrl": True, "alt": True}
 
-#: what stands in the artist's keymap under Add-ons
+#: entries in the artist's keymap under Add-ons
 _keys: list[tuple[bpy.types.KeyMap, bpy.types.KeyMapItem]] = []
 
 

@@ -23,7 +23,7 @@ LABEL = "Bake as Played"
 
 
 def _draft(kind: str) -> dict[str, Any]:
-    """Return the settings of a draft as it is played."""
+    """Return the settings with which a draft is played."""
     entry = catalogue.find("method", kind)
     return {"method": kind, "integrator": "bdf2", **{param.key: param.default for param in entry.params}}
 
@@ -37,13 +37,13 @@ SETTINGS: dict[str, dict[str, Any]] = {
 
 
 def remember(obj: bpy.types.Object, engine: str) -> None:
-    """Note what moved the performance that becomes an object's bake."""
+    """Record the engine of the performance that becomes an object's bake."""
     settings = members.shared_settings(obj)
     settings.as_played = json.dumps(_read(settings) | {"engine": engine})
 
 
 def is_recorded(obj: bpy.types.Object) -> bool:
-    """Whether it is known what moved the performance of an object's bake."""
+    """Whether the engine of the performance of an object's bake is known."""
     return _read(members.shared_settings(obj)).get("engine") in SETTINGS
 
 
@@ -58,7 +58,7 @@ def choose(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
     engine, bodies = _read(owner.conjac)["engine"], members.soft_bodies(owner, scene)
     for one in _moved(owner, scene):
         if _has_chosen(one):
-            continue  # what was before is known
+            continue  # the settings of before are known
         solver, values = one.conjac.solver, dict(SETTINGS[engine]) | {"step": jobs.STEP}
         if not bodies:
             values = {"step": min(solver.step, jobs.RIGID_STEP)}
@@ -91,12 +91,12 @@ def _has_chosen(obj: bpy.types.Object) -> bool:
 
 
 def _moved(owner: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """Return the objects whose settings say how all of a bake moves, those that may be changed."""
+    """Return the editable objects whose settings determine the motion of a whole bake."""
     return [one for one in dict.fromkeys((owner, *members.soft_bodies(owner, scene))) if one.is_editable]
 
 
 def _read(settings: bpy.types.PropertyGroup) -> dict[str, Any]:
-    """Return what is kept in a setting; a text of a stranger is nothing."""
+    """Return the performance stored in a setting; empty for an invalid text."""
     try:
         found = json.loads(settings.as_played or "{}")
         return {key: value for key, value in found.items()
@@ -106,7 +106,8 @@ def _read(settings: bpy.types.PropertyGroup) -> dict[str, Any]:
 
 
 def _is_before(value: Any) -> bool:
-    """Whether a value is what `choose` writes: label, value and whether it was set, of the solver's settings alone."""
+    """Whether a value has the form that `choose` writes: label, value and whether it was set, of the solver's settings
+    only."""
     names = {f"solver.{name}" for settings in SETTINGS.values() for name in settings} | {"solver.step"}
     return isinstance(value, dict) and value.keys() <= names and all(
         isinstance(one, list) and len(one) == 3 and isinstance(one[0], str) and isinstance(one[1], (str, int, float))

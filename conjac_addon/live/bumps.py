@@ -1,4 +1,4 @@
-"""Colliders of what is played live: their shape as it is when it begins, and where the artist has them since."""
+"""Colliders in Play Live: their initial shape, and their present transforms."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Matrix = NDArray[np.float64]
 
 
 class Bumps:
-    """The colliders that were there at the start, by session_uid. What is deleted or hidden is bumped into no more."""
+    """The colliders at the start, by session_uid. Deleted or hidden ones no longer collide."""
 
     def __init__(self, obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, unit: float) -> None:
         """Writes their meshes into a job folder. unit: of a Blender unit [m]."""
@@ -38,7 +38,7 @@ class Bumps:
             self._begun[one.session_uid] = np.linalg.inv(to_world)
 
     def matrices(self, scene: bpy.types.Scene, unit: float) -> Matrix:
-        """How each has moved since, (BUMPS, 4, 4) [m]; zero for one that is not there."""
+        """Return the motion of each collider since then, (BUMPS, 4, 4) [m]; zero for one that is missing."""
         found = np.zeros((BUMPS, 4, 4))
         if self._begun:
             there = {one.session_uid: one for one in scene.objects}

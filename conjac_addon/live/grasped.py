@@ -8,10 +8,8 @@ from numpy.typing import NDArray
 
 
 def rigid_at(owner: bpy.types.Object, obj: bpy.types.Object, names: list[str], place: NDArray[np.float64]) -> int:
-    """Number among rigid bodies of what an object shows at a place in world [Blender units]; -1 where it is none.
-
-    Of an armature it is the bone that the object hangs on, and of a mesh that it deforms the nearest one.
-    """
+    """Return the number of the rigid body of an object at a place in world [Blender units]; -1 for none. For an
+    armature it is the bone that moves the mesh there."""
     if owner.type != "ARMATURE":
         return names.index(obj.name) if obj.name in names else -1
     if obj.parent == owner and obj.parent_type == "BONE":

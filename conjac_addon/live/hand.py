@@ -1,4 +1,4 @@
-"""The artist's hand in a 3D View: takes hold of what is played where the mouse is, and pulls it."""
+"""The artist's hand in a 3D View: grabs the live body under the mouse and pulls it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Hand:
         return self._grab != 0
 
     def handle(self, context: bpy.types.Context, event: bpy.types.Event) -> bool:
-        """Whether an event was meant for it, and nobody else should see it."""
+        """Handle an event. Returns whether it was for the hand, so that nobody else should get it."""
         if event.type == "LEFTMOUSE" and event.value == "PRESS" and not self.holds:
             return not (event.alt or event.ctrl or event.shift) and self._take(context, event)
         if not self.holds:
@@ -87,7 +87,7 @@ def place_on(context: bpy.types.Context, played: Played, origin: Vector, way: Ve
 
 
 def view_at(window: bpy.types.Window, x: int, y: int) -> View | None:
-    """The 3D View at a place in the window, None where a panel or another editor is."""
+    """Return the 3D View at a place in the window, None over a panel or another editor."""
     for area in window.screen.areas:
         if area.type != "VIEW_3D" or not _inside(area, x, y):
             continue

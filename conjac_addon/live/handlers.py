@@ -20,7 +20,7 @@ def _before_load(*_: Any) -> None:
 
 @persistent
 def _after_load(*_: Any) -> None:
-    """A file that Blender saved by itself, as it does every few minutes, may have a live shape."""
+    """Remove live shapes from a loaded file, since Blender's auto-save may have stored one."""
     if any(modifier.type == "MESH_CACHE" for obj in bpy.data.objects for modifier in obj.modifiers):
         shape.remove_all()
     if any(obj.get(POSE) is not None for obj in bpy.data.objects):

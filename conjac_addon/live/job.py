@@ -36,7 +36,7 @@ GROUND_AT_ONCE = ("stiffness", "stiffness_per_area", "tangential_share", "fricti
 
 
 class LiveJob:
-    """A job folder, and what of it follows the artist's settings."""
+    """A job folder, and its settings that follow the artist's."""
 
     def __init__(self, folder: Path) -> None:
         """Raises OSError or ValueError where it is none."""
@@ -68,7 +68,7 @@ class LiveJob:
         return mechanisms
 
     def pinned(self) -> list[NDArray[np.int64]]:
-        """Which vertices of each body are painted as pinned, hard or softly."""
+        """Return which vertices of each body are painted as pinned, hard or softly."""
         found = []
         for body in self._bodies:
             weights = body.get("pin", {}).get("weights")
@@ -89,7 +89,7 @@ class LiveJob:
         self._write()
 
     def follow(self, obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
-        """Take the settings of what is played with the object as they are now. Returns whether any has changed."""
+        """Read the present settings of everything played with the object. Returns whether any has changed."""
         for body, one in zip(self._bodies, bodies(obj, scene, self.names)):
             own = body_settings(one, scene)
             for key in AT_ONCE:
@@ -122,17 +122,17 @@ class LiveJob:
 
 
 def bodies(obj: bpy.types.Object, scene: bpy.types.Scene, names: list[str]) -> list[bpy.types.Object]:
-    """The soft bodies of these names that are played with an object. Raises NoSuchThing where one is not there."""
+    """Return the soft bodies of these names that are played with an object. Raises NoSuchThing where one is missing."""
     there = {one.name: one for one in members.soft_bodies(obj, scene)}
     for name in names:
         if name not in there:
-            raise NoSuchThing("it was renamed or taken away while it was played live", "Press Play Live again", name)
+            raise NoSuchThing("it was renamed or removed while it was played live", "Press Play Live again", name)
     return [there[name] for name in names]
 
 
 def read(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, notes: list[str]
          ) -> Generator[str, None, LiveJob]:
-    """Write the job of an owner and all that is baked with it, giving what is being read. Raises ConJacError."""
+    """Write the job of an owner and everything baked with it; yields progress texts. Raises ConJacError."""
     for one in members.members(obj, scene):
         check(one)
     steps = gather.write_job_steps(obj, scene, folder, notes.append, at_start=True)
@@ -147,7 +147,7 @@ def read(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, notes: lis
 
 
 def ground(obj: bpy.types.Object, scene: bpy.types.Scene, unit: float) -> NDArray[np.float64]:
-    """A point of the ground plane as it is now [m] and its normal, (2, 3); zeros where there is none."""
+    """Return a point of the present ground plane [m] and its normal, (2, 3); zeros without a ground."""
     found, shared = np.zeros((2, 3)), members.shared_settings(obj)
     if not shared.use_ground:
         return found
@@ -166,5 +166,5 @@ def ground(obj: bpy.types.Object, scene: bpy.types.Scene, unit: float) -> NDArra
 def check(obj: bpy.types.Object) -> None:
     """Raises BadInput where an object is not to be played live."""
     if not (members.is_soft_body(obj) or members.is_mechanism(obj)):
-        raise BadInput("it is no ConJac body and no mechanism", "Add one to it in the ConJac tab", obj.name)
+        raise BadInput("it is neither a ConJac body nor a mechanism", "Add one to it in the ConJac tab", obj.name)
     gather.check_mode(obj)

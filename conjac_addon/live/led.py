@@ -1,4 +1,4 @@
-"""Pins of what is played live that bones lead: read where the armature has them, whenever a bone has moved."""
+"""Pins in Play Live that follow bones: read from the armature whenever a bone has moved."""
 
 from __future__ import annotations
 
@@ -39,11 +39,12 @@ class Led:
 
     @property
     def count(self) -> int:
-        """How many vertices bones lead."""
+        """Return the number of vertices that follow bones."""
         return sum(map(len, self._pinned.values()))
 
     def places(self, bodies: Sequence[bpy.types.Object], scene: bpy.types.Scene) -> Array:
-        """Return where these vertices are now in the world [m], (s, 3). Raises BadInput where the mesh has changed."""
+        """Return the present positions of these vertices in the world [m], (s, 3). Raises BadInput where the mesh has
+        changed."""
         pose = b"".join(_pose(bodies[k]) for k in self._pinned)
         if pose != self._pose:
             self._pose = pose
@@ -52,7 +53,7 @@ class Led:
 
 
 def armatures(obj: bpy.types.Object) -> list[bpy.types.Object]:
-    """Armatures that deform an object above ConJac, but for those that ConJac moves itself."""
+    """Return the armatures that deform an object above ConJac, except those that ConJac moves itself."""
     return [one.object for one in stack.above(obj) if one.type == "ARMATURE" and one.show_viewport
             and one.object is not None and not members.is_mechanism(one.object)]
 

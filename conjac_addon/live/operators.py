@@ -1,4 +1,4 @@
-"""Play Live, the button: it begins and ends what `session` does, and gives the artist a hand."""
+"""The operator Play Live: it starts and ends a `session`, and lets the artist pull."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class CONJAC_OT_play_live(Behaviour):
         return {"RUNNING_MODAL"} if taken else {"PASS_THROUGH"}
 
     def cancel(self, context: bpy.types.Context) -> None:
-        """Blender takes the operator away: another file is loaded, or the window closes."""
+        """Called by Blender when it ends the operator: another file is loaded, or the window closes."""
         self._played.stop()
         self._finish(context)
 
@@ -84,7 +84,7 @@ class CONJAC_OT_record_live(Behaviour):
 
 
 def carry_on(played: session.Played) -> None:
-    """Let Blender's timer play, whatever else runs in the window: a slider that is dragged keeps events to itself."""
+    """Let Blender's timer advance the session, since a dragged slider blocks events of the window."""
     shown = ""
 
     def tick() -> float | None:

@@ -22,11 +22,11 @@ class Performance(session.Bake):
     """A bake whose frames are there already: the scene is read as for any, and they are put into its cache."""
 
     def __init__(self, obj: bpy.types.Object, scene: bpy.types.Scene, performed: Path, frames: int) -> None:
-        """performed: file of the solver with so many frames; it goes afterwards. The object's frame range becomes
+        """performed: file of the solver with so many frames, deleted afterwards. The object's frame range is set to
         theirs. Raises ConJacError where it cannot begin."""
         self._performed, self._asked = performed, False
         if not performed.is_file():
-            raise NoSuchThing("what was performed is gone", "Record it again", obj.name)
+            raise NoSuchThing("the recorded performance is missing", "Record it again", obj.name)
         settings = members.shared_settings(obj)
         start = frame_range(settings, scene)[0]
         super().__init__(obj, scene, keeps=True)
@@ -34,7 +34,8 @@ class Performance(session.Bake):
         settings.frame_start, settings.frame_end = start, start + frames - 1
 
     def _command(self, resume: bool) -> list[str]:
-        """The first time a bake that is there is not replaced: it becomes a take."""
+        """Return the command that writes the performance. At the first attempt it does not replace an existing bake,
+        which becomes a take."""
         replaces, self._asked = self._asked or not resume, True
         return ["record", str(self.folder), str(self._performed), "--json", *(["--replace"] if replaces else [])]
 
@@ -45,10 +46,9 @@ class Performance(session.Bake):
 
 def keep(obj: bpy.types.Object, scene: bpy.types.Scene, performed: Path, frames: int, engine: str = "",
          bodies: Sequence[bpy.types.Object] = (), rest: Sequence[NDArray[np.float64]] = ()) -> None:
-    """Make it the object's bake behind the window, and say how that goes. Raises ConJacError where it cannot begin.
-
-    engine: what moved it, of the catalogue. bodies, rest: soft bodies that get the pulls of its hands, as of
-    `pulled.keyframe`.
+    """Make the performance the object's bake, behind the window, and show the progress. Raises ConJacError where it
+    cannot begin. engine: of the performance, in the catalogue. bodies, rest: soft bodies that get the pulls of its
+    hands, as in `pulled.keyframe`.
     """
     if bodies and performed.is_file():
         start = frame_range(members.shared_settings(obj), scene)[0]

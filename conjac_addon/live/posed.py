@@ -1,7 +1,7 @@
-"""Rigid bodies of a mechanism where they are live: bones and objects are moved themselves, and put back.
+"""Live rigid bodies of a mechanism: bones and objects are moved themselves, and restored.
 
-Where each was stands in a property of the object, so that what Blender keeps of a live pose, in undo or in a file that
-it saves by itself, is put back as well.
+A property of the object stores the original transforms, so that live poses that Blender keeps, in undo or in an
+auto-saved file, are restored as well.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Posed:
         self._read = mechanism.read_arrays(arrays, owner.name) if owner.type == "ARMATURE" else {}
 
     def objects(self, owner: bpy.types.Object) -> list[bpy.types.Object | None]:
-        """The object of each rigid body, the armature for bones; None where it has gone."""
+        """Return the object of each rigid body, the armature for bones; None for a missing one."""
         if owner.type == "ARMATURE":
             return [owner for _ in self._names]
         return [bpy.data.objects.get(name) for name in self._names]
@@ -51,7 +51,7 @@ class Posed:
             return
         for name, obj, pose in zip(self._names, self.objects(owner), poses):
             if obj is None:
-                raise BadInput(f'its rigid body "{name}" has gone or has another name', "Press Play Live again",
+                raise BadInput(f'its rigid body "{name}" is missing or was renamed', "Press Play Live again",
                                owner.name)
             if obj.rigid_body is not None and obj.rigid_body.type == "ACTIVE" and not obj.rigid_body.kinematic:
                 remember(obj)
@@ -102,7 +102,7 @@ def put_back(obj: bpy.types.Object) -> None:
 
 
 def put_all_back(but: set[int] | frozenset[int] = frozenset()) -> None:
-    """All that was moved live. but: session_uids of those that stay."""
+    """Restore all live objects. but: session_uids of those that remain live."""
     for obj in bpy.data.objects:
         if obj.session_uid not in but and obj.is_editable and obj.get(POSE) is not None:
             put_back(obj)

@@ -1,4 +1,4 @@
-"""Hands of a performance become Pulls with keyframes, so that a bake does what the artist did."""
+"""Converts hands of a performance to Pulls with keyframes, so that a bake repeats the artist's motion."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .. import compat, settings
 from ..operators.setup import empty_beside
 
-SIGN = "conjac_live_pull"  #: of the Empty of such a pull
+SIGN = "conjac_live_pull"  #: marks the Empty of such a pull
 REACH = 0.08  #: radius of what a hand takes hold of, as a share of the body's size: as of solver.live.grabbing
 
 Array = NDArray[np.float64]
@@ -64,7 +64,7 @@ def _added(obj: bpy.types.Object) -> int:
 
 
 def _leave(obj: bpy.types.Object, index: int) -> None:
-    """Take a pull away where no other stands behind it, whose keyframes know it by its number; else let it go."""
+    """Remove a pull if it is the last, else disable it: keyframes refer to later pulls by index."""
     pull = obj.conjac.pulls[index]
     if index == len(obj.conjac.pulls) - 1:
         bpy.data.objects.remove(pull.object)
@@ -75,8 +75,8 @@ def _leave(obj: bpy.types.Object, index: int) -> None:
 
 def _move(obj: bpy.types.Object, index: int, place: Array, frames: NDArray[np.int64], targets: Array,
           stiffness: Array, start: int) -> None:
-    """Let a pull take what is at a place [Blender units], (3,), along targets (k, 3) at frames from the first on, (k,).
-    """
+    """Make a pull move the surroundings of a place [Blender units], (3,), along targets (k, 3) at consecutive frames,
+    (k,)."""
     pull = obj.conjac.pulls[index]
     pull.radius, pull.stiffness = REACH * max(*obj.dimensions, 1.0e-3), float(stiffness.max())
     empty = pull.object

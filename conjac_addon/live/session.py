@@ -1,4 +1,4 @@
-"""Plays live whatever is baked together: the worker that moves it, its commands, and the shapes that are shown."""
+"""Play Live of everything baked together: the worker that moves it, its commands, and the displayed shapes."""
 
 from __future__ import annotations
 
@@ -34,8 +34,7 @@ playing: dict[int, Played] = {}
 
 
 class Played:
-    """An object that is played live with all that is baked together with it. `tick` carries it on until `ended` says
-    why it has ended."""
+    """An object in Play Live with everything baked together with it. `tick` advances it until `ended` has a reason."""
 
     def __init__(self, obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
         """Raises ConJacError where it cannot begin."""
@@ -51,10 +50,10 @@ class Played:
             stop(one)
         self.ended: str | None = None  #: a sentence, "" where the artist ended it
         self.failed = False  #: whether it was no wish of the artist
-        self.text = "Reading the scene"  #: where it stands
+        self.text = "Reading the scene"  #: present state
         self.notes: list[str] = []
         self.frame: Any = None  #: the last record of board.FRAME
-        self.records = False  #: whether what is performed is recorded
+        self.records = False  #: whether the performance is recorded
         self.performed: tuple[Path, int] | None = None  #: a file of it, and how many frames it has
         self.grabs: dict[int, NDArray[Any]] = {}  #: records of board.GRAB by id
         self._taken = 0
@@ -79,7 +78,7 @@ class Played:
         return self.frame is not None
 
     def tick(self) -> bool:
-        """Do what there is to do now. Returns whether it goes on."""
+        """Do the pending work. Returns whether the session continues."""
         if self.ended is None and not is_rendering():
             try:
                 if self._board is None or self._steps is not None:
@@ -96,7 +95,7 @@ class Played:
         return self.ended is None
 
     def stop(self, why: str = "", failed: bool = False) -> None:
-        """End it, and show the object as it is."""
+        """End the session of an object, if there is one."""
         if self.ended is not None:
             return
         self.ended, self.failed = why, failed
@@ -116,29 +115,29 @@ class Played:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def object(self) -> bpy.types.Object:
-        """The object as it is now: undo moves data-blocks in memory. Raises NoSuchThing where it was deleted."""
+        """Return the present object, as undo moves data-blocks in memory. Raises NoSuchThing where it was deleted."""
         return _found(bpy.data.objects, self.uid, self.name)
 
     def scene(self) -> bpy.types.Scene:
         return _found(bpy.data.scenes, self._scene, self.name)
 
     def bodies(self) -> list[bpy.types.Object]:
-        """The soft bodies, in the order of the job. Raises NoSuchThing."""
+        """Return the soft bodies, in the order of the job. Raises NoSuchThing."""
         return [] if self._job is None else jobs.bodies(self.object(), self.scene(), self._job.names)
 
     def pullable(self) -> tuple[list[bpy.types.Object], list[NDArray[np.float64]]]:
-        """The soft bodies, and where vertices of each were at the start in the world [m], (n, 3)."""
+        """Return the soft bodies with the positions of their vertices at the start in the world [m], (n, 3)."""
         return self.bodies(), [] if self._job is None else self._job.places
 
     def rigid_at(self, obj: bpy.types.Object, place: NDArray[np.float64]) -> int:
-        """Number of the rigid body that an object shows at a place in world [Blender units], -1 for none."""
+        """Return the number of the rigid body of an object at a place in world [Blender units], -1 for none."""
         if self._job is None or self._posed is None:
             return -1
         return grasped.rigid_at(self.object(), obj, self._job.rigid, place)
 
     def take(self, place: NDArray[np.float64], strength: float = 1.0, rigid: int = -1) -> int:
-        """Take hold of a body at a place [m], (3,). rigid: number of the rigid body, -1 for a soft one. Returns the
-        number of what was taken, 0 where no hand is left."""
+        """Grab a body at a place [m], (3,). rigid: number of the rigid body, -1 for a soft one. Returns the number of
+        the grab, 0 if no hand is free."""
         if len(self.grabs) == board.GRABS:
             return 0
         self._taken += 1
@@ -150,7 +149,7 @@ class Played:
         return self._taken
 
     def pull(self, grab: int, target: NDArray[np.float64] | None = None, harder: float = 1.0) -> None:
-        """Pull what was taken to another place [m], (3,), or so many times as hard."""
+        """Move the grabbed point to another place [m], (3,), or scale the force of the pull."""
         if target is not None:
             self.grabs[grab]["target"] = target
         self.grabs[grab]["strength"] *= harder
@@ -161,19 +160,19 @@ class Played:
         self._tell()
 
     def record(self, on: bool) -> None:
-        """Record what is performed from now on, or no longer: then `performed` comes soon."""
+        """Start or stop recording; after a stop, `performed` follows soon."""
         self.records = on
         self._tell()
 
     def _keep(self, path: Path, frames: int) -> None:
-        """Take what was recorded out of the folder that goes when this ends."""
+        """Move a recording out of the temporary folder of the session."""
         handle, target = tempfile.mkstemp(prefix="conjac_performed_", suffix=".npz", dir=bpy.app.tempdir or None)
         os.close(handle)
         shutil.move(path, target)
         self.performed = Path(target), frames
 
     def show_again(self) -> None:
-        """Put the shape on the object that undo or a save took it off."""
+        """Show live shapes on the objects again after they were removed."""
         if self.ended is None:
             for one, shown in zip(self.bodies(), self._shapes):
                 shown.attach(one)
@@ -188,7 +187,7 @@ class Played:
             self._steps = None
 
     def _begin(self) -> Generator[str, None, None]:
-        """Read the object and start the worker, giving what is being done."""
+        """Read the object and start the worker; yields progress texts."""
         obj = self.object()
         self._job = job = yield from jobs.read(obj, self.scene(), self._folder, self.notes)
         job.follow(obj, self.scene())
@@ -253,7 +252,7 @@ class Played:
             self.notes.append(message["text"])
 
     def _tell(self) -> None:
-        """Let the worker know how things are, where they have changed."""
+        """Send changes of the scene to the worker."""
         if self._board is None or self._job is None:
             return
         scene, obj = self.scene(), self.object()
@@ -314,7 +313,7 @@ class _SolverRefusal(ConJacError):
 
 
 def take_off(but: set[int] | frozenset[int] = frozenset()) -> None:
-    """Show all objects as they are. but: session_uids of those that are played on."""
+    """Show all objects without live motion. but: session_uids of those that continue."""
     shape.remove_all(but)
     posed.put_all_back(but)
 

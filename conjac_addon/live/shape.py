@@ -1,8 +1,8 @@
-"""A live shape on the object itself: a Mesh Cache modifier that reads the one frame of a file that is written anew.
+"""A live shape on the object itself: a Mesh Cache modifier that reads a single frame from a file, which is rewritten.
 
-Nothing of the mesh is changed, what stands above the modifier is overwritten by it and what stands below is applied to
-it, as with a bake. Renders do not show it. It is known by a number in a field that has no say in what it plays, and is
-taken off wherever Blender would keep it: before a file is saved, and in what undo brings back.
+The mesh is not changed; the modifier overrides those above it, and those below are applied to it, as with a bake.
+Renders do not show it. A number in an otherwise unused field identifies it, and it is removed wherever Blender would
+keep it: before a file is saved, and in what undo restores.
 """
 
 from __future__ import annotations
@@ -65,18 +65,18 @@ class Shape:
         mark.filepath = str(self.path)
 
     def close(self) -> None:
-        """Let go of the file, which may be deleted then."""
+        """Release the file, which may be deleted then."""
         del self._places
 
 
 def find(obj: bpy.types.Object) -> bpy.types.Modifier | None:
-    """The modifier that shows a live shape on the object."""
+    """Return the modifier that shows a live shape on the object."""
     return next((one for one in obj.modifiers if one.type == "MESH_CACHE" and getattr(one, FIELD) == SIGN), None)
 
 
 @contextmanager
 def hidden(obj: bpy.types.Object) -> Iterator[None]:
-    """Inside, the viewport shows the object without the live shape."""
+    """Context in which the viewport shows the object without the live shape."""
     mark = find(obj)
     if mark is not None:
         mark.show_viewport = False
@@ -88,13 +88,13 @@ def hidden(obj: bpy.types.Object) -> Iterator[None]:
 
 
 def remove(obj: bpy.types.Object) -> None:
-    """Show what the object is."""
+    """Show the object without live motion."""
     while (mark := find(obj)) is not None:
         obj.modifiers.remove(mark)
 
 
 def remove_all(but: set[int] | frozenset[int] = frozenset()) -> None:
-    """Take live shapes off all objects, copies too. but: session_uids of those that keep theirs."""
+    """Remove live shapes from all objects, including copies. but: session_uids of the objects that keep theirs."""
     for obj in bpy.data.objects:
         if obj.session_uid not in but and obj.is_editable and find(obj) is not None:
             remove(obj)

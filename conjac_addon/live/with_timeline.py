@@ -1,7 +1,7 @@
-"""Blender's Play, Space, moves live what was never baked: after one click, a new body wobbles.
+"""Blender's Play (Space) starts Play Live for objects that were never baked: after one click, a new body wobbles.
 
-Only the active object is played, with all that is baked together with it. What has frames is played by the
-timeline as ever. Stopping the timeline ends what it began, and the object is as before.
+Only the active object is played, with everything baked together with it. Objects with frames are played by the timeline
+as usual. Stopping the timeline ends the session that it started, and restores the object.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def begin() -> None:
 
 
 def end() -> None:
-    """End what the timeline began, if it goes on."""
+    """End the live session that the timeline started, if it still runs."""
     global _begun
     if _begun is not None and _begun.ended is None:
         _begun.stop()
@@ -46,7 +46,7 @@ def _waits(obj: bpy.types.Object) -> bool:
 
 
 def _place(window: bpy.types.Window) -> dict[str, Any]:
-    """Return what an operator needs to begin in the window's largest 3D View; without one, in the window alone."""
+    """Return the context for an operator in the window's largest 3D View; without one, in the window alone."""
     found: dict[str, Any] = {"window": window, "screen": window.screen}
     views = [area for area in window.screen.areas if area.type == "VIEW_3D"]
     if views:

@@ -1,1 +1,1 @@
-"""Setting soft bodies and mechanisms up: add, paint, handles, joints, previews, remove. Baking is in bake/."""
+"""Operators that set up bodies and mechanisms: add, paint, handles, joints, previews, remove. Baking is in bake/."""

@@ -34,21 +34,21 @@ _HALF = re.compile(r"(?P<limb>.*[._][LlRr])\.\d+")  #: of a limb that a rig such
 
 
 def light_branches(above: Mapping[str, str], masses: Mapping[str, float]) -> set[str]:
-    """Bones of branches that weigh next to nothing beside what they branch off with. above: each bone's parent, those
-    of parents first; masses: [kg], of all."""
+    """Return bones of side branches that have a negligible share of the total mass. above: parent of each bone, parents
+    first; masses: [kg], of all bones."""
     hanging = dict(masses)
     below: dict[str, list[str]] = {name: [] for name in masses}
     for name in reversed([*above]):
         hanging[above[name]] += hanging[name]
         below[above[name]].append(name)
     light = [name for name in above if len(below[above[name]]) > 1 and hanging[name] < LIGHT * sum(masses.values())]
-    for name in light:  # grows while it is gone through
+    for name in light:  # the list grows during the loop
         light += [child for child in below[name] if child not in light]
     return set(light)
 
 
 def limit_joints(armature: bpy.types.Object, above: Mapping[str, str]) -> None:
-    """Give the joints of bones limits of which neither the rig nor the artist says anything. above: as before."""
+    """Give limits to joints of bones for which neither the rig nor the artist has any. above: as before."""
     rest = {name: _Rest(armature.data.bones[name], armature.data.bones.get(above.get(name, "")))
             for name in {*above, *above.values()}}
     limbs = _Limbs(rest, above)
@@ -70,7 +70,7 @@ def limit_joints(armature: bpy.types.Object, above: Mapping[str, str]) -> None:
 
 
 def _is_limited(bone: bpy.types.PoseBone) -> bool:
-    """Whether the rig says how far a bone turns, about any axis."""
+    """Whether the rig limits the rotation of a bone, about any axis."""
     return any(getattr(bone, f"lock_ik_{axis}") or getattr(bone, f"use_ik_limit_{axis}") for axis in "xyz") or any(
         one.type == "LIMIT_ROTATION" and not one.mute for one in bone.constraints)
 
@@ -85,7 +85,7 @@ class _Rest:
         self.along: Vector = self.axes[1]
 
     def angle(self, parent: _Rest) -> float:
-        """How far it is turned from its parent's direction [rad]."""
+        """Return the angle to its parent's direction [rad]."""
         return float(parent.along.angle(self.along, 0.0))
 
     def is_half(self, parent: _Rest) -> bool:
@@ -96,7 +96,7 @@ class _Rest:
 
 
 class _Limbs:
-    """Bones in a row, those in halves as one."""
+    """Limbs: bones in a row, with halves of a limb counted as one."""
 
     def __init__(self, rest: Mapping[str, _Rest], above: Mapping[str, str]) -> None:
         self._rest, self._above = rest, above
@@ -107,7 +107,7 @@ class _Limbs:
         self.longest = max(self._lengths.values(), default=0.0)
 
     def length(self, name: str) -> float:
-        """Return the length of the whole limb that a bone is of."""
+        """Return the length of the whole limb that contains a bone."""
         return self._lengths[self._first(name)]
 
     def _first(self, name: str) -> str:
@@ -116,7 +116,8 @@ class _Limbs:
         return name
 
     def fold(self, name: str) -> tuple[int, float, float] | None:
-        """The axis of a bone that a knee or an elbow folds about, and its limits [rad]; None where it is none."""
+        """Return the axis of a bone about which a knee or an elbow bends, and its limits [rad]; None for other
+        bones."""
         if not self._goes_on(name):
             return None
         # in a tail or a rope any number of them stand in a row
@@ -132,7 +133,7 @@ class _Limbs:
         return (axis, -bent, FOLDED - bent) if folds else (axis, bent - FOLDED, bent)
 
     def _goes_on(self, name: str) -> bool:
-        """Whether a long bone begins where a long one ends, and goes on much as that one."""
+        """Whether a long bone begins at the end of a long one and continues in about its direction."""
         if name not in self._above:
             return False
         bone, parent = self._rest[name], self._rest[self._above[name]]

@@ -1,4 +1,4 @@
-"""Add and remove what of a soft body follows bones and rigid body objects."""
+"""Operators that attach parts of a soft body to bones and rigid body objects, and remove attachments."""
 
 import bpy
 
@@ -27,8 +27,8 @@ class CONJAC_OT_remove_attachment(RemoveEntry, Behaviour):
 
 
 def _rigid_of(obj: bpy.types.Object, context: bpy.types.Context) -> tuple[bpy.types.Object | None, str]:
-    """The Empty of a mechanism that is selected or has a selected rigid body object, and that object's name; the only
-    one of the scene where neither is."""
+    """Return the Empty of a mechanism that is selected or has a selected rigid body object, and that object's name; the
+    only one of the scene where neither is."""
     empties = [one for one in context.scene.objects if one.type == "EMPTY" and members.is_mechanism(one)]
     for empty in empties:
         collection = empty.conjac.mechanism.collection
@@ -41,7 +41,7 @@ def _rigid_of(obj: bpy.types.Object, context: bpy.types.Context) -> tuple[bpy.ty
 
 
 def rig_of(obj: bpy.types.Object, context: bpy.types.Context) -> bpy.types.Object | None:
-    """The armature that deforms or carries a mesh, else one that is selected."""
+    """Return the armature that deforms or carries a mesh, else one that is selected."""
     found = [modifier.object for modifier in obj.modifiers if modifier.type == "ARMATURE"]
     candidates = [*found, obj.parent, *context.selected_objects]
     return next((one for one in candidates if one is not None and one.type == "ARMATURE"), None)

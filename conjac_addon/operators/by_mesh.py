@@ -21,8 +21,8 @@ OF_EDGE = 0.43  #: area of a triangle of tetrahedra over its edge squared
 
 
 def suit(obj: bpy.types.Object, mesh: bpy.types.Mesh, edge: float, usual: float) -> None:
-    """Set by what a new body touches. edge: of the tetrahedra that it will have, in the object's parent space. usual:
-    edge by the size of its box alone, which may be finer."""
+    """Choose the contact mesh of a new body. edge: of its future tetrahedra, in the object's parent space. usual: edge
+    by the size of its box alone, which may be finer."""
     area = np.empty(len(mesh.polygons), np.float32)
     mesh.polygons.foreach_get("area", area)
     corners = np.empty(len(mesh.polygons), np.int32)

@@ -12,7 +12,7 @@ from .poll import active_soft_body, mesh_unless, unless
 
 
 def _make_cloth(obj: bpy.types.Object, scene: bpy.types.Scene, label: str) -> None:
-    """Make an object cloth, with what nobody has set. label: of the button that does it."""
+    """Make an object cloth, and choose settings that the artist has not set. label: of the button."""
     obj.conjac.kind = kinds.CLOTH
     with by_button.noted(obj, label, quality.unset(obj)):
         suit_cloth(obj, scene)

@@ -10,9 +10,9 @@ from .entries import AddEntry, RemoveEntry
 from .light import Behaviour
 from .setup import empty_beside, middle_of
 
-#: what ends a step by linearising it, or keeps a factor, cannot keep what is hard: what takes its place
+#: replacements for solvers that linearise or reuse a factor, which cannot satisfy hard constraints
 EXACT = {"integrator": "backward_euler", "stage_solver": "newton_visible"}
-INSIDE = {"ball", "hinge", "on_curve"}  #: what holds inside of both
+INSIDE = {"ball", "hinge", "on_curve"}  #: constraints inside both bodies
 SIZE = 0.2  #: of the smaller object's largest side: how large the Empty is drawn, and how much around it is constrained
 
 
@@ -34,7 +34,7 @@ class CONJAC_OT_add_constraint(AddEntry, Behaviour):
         if members.is_mechanism(other) and other.type == members.ARMATURE:
             bone = context.active_pose_bone or next(iter(other.pose.bones), None)
             one.part = "" if bone is None else bone.name
-        if members.is_soft_body(other):  # what is baked together is what touches
+        if members.is_soft_body(other):  # only objects in contact are baked together
             for each in (obj, other):
                 if each.conjac.contact.collides_with == kinds.NOTHING:
                     each.conjac.contact.collides_with = kinds.ALL
@@ -47,7 +47,8 @@ class CONJAC_OT_add_constraint(AddEntry, Behaviour):
 
 
 def _between(obj: bpy.types.Object, other: bpy.types.Object) -> Vector:
-    """The middle between two boxes' nearest points, in the world, or the place of an Empty or a bone's object."""
+    """Return the middle between two boxes' nearest points, in the world, or the place of an Empty or a bone's
+    object."""
     if not max(*other.dimensions) > 0.0:
         return other.matrix_world.translation.copy()
     nearest = []

@@ -41,7 +41,7 @@ class CONJAC_OT_select_crossing(Behaviour):
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         if not found and not pierced:
-            self.report({"INFO"}, f"At frame {start} no face of what it is baked with goes through another one")
+            self.report({"INFO"}, f"At frame {start} no faces of the objects that are baked together intersect")
             return {"FINISHED"}
         _select(found, pierced, context)
         sentences = [f'"{one.name}" and "{other.name}" cross with {len(of_one) + len(of_other)} faces'
@@ -55,7 +55,7 @@ class CONJAC_OT_select_crossing(Behaviour):
 
 
 def crossing(obj: bpy.types.Object, context: bpy.types.Context) -> list[Pair]:
-    """The pairs of a simulation that touch and cross at the present frame, and the faces of both that do."""
+    """Return the pairs of a simulation that touch and cross at the present frame, and the faces of both that do."""
     bodies, colliders = members.soft_bodies(obj, context.scene), members.colliders(obj, context.scene)
     trees = {one: _tree(one, context) for one in (*bodies, *colliders)}
     pairs = [(one, other) for one, other in itertools.combinations(bodies, 2) if members.touch(one, other)]
@@ -69,7 +69,8 @@ def crossing(obj: bpy.types.Object, context: bpy.types.Context) -> list[Pair]:
 
 
 def by_rigid(obj: bpy.types.Object, context: bpy.types.Context) -> list[Pierced]:
-    """The soft bodies that bones or rigid bodies of their mechanism cross at the present frame. Raises ConJacError."""
+    """Return the soft bodies that bones or rigid bodies of their mechanism cross at the present frame. Raises
+    ConJacError."""
     mechanism = members.owner(obj)
     if not members.touches_soft(mechanism):
         return []
@@ -83,7 +84,7 @@ def by_rigid(obj: bpy.types.Object, context: bpy.types.Context) -> list[Pierced]
 
 
 def _tree(obj: bpy.types.Object, context: bpy.types.Context) -> BVHTree:
-    """The faces of an object as they are seen, in the world."""
+    """Return the faces of an object as they are seen, in the world."""
     evaluated = obj.evaluated_get(context.evaluated_depsgraph_get())
     mesh = evaluated.to_mesh()
     vertices = [(evaluated.matrix_world @ vertex.co).to_tuple() for vertex in mesh.vertices]

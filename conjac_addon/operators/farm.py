@@ -41,14 +41,14 @@ def export(owner: bpy.types.Object, scene: bpy.types.Scene, out: Path, options: 
 
 
 def open_file() -> str:
-    """The path of the open .blend. Raises BadInput where it is not saved yet."""
+    """Return the path of the open .blend. Raises BadInput where it is not saved yet."""
     if not bpy.data.filepath:
         raise BadInput("the scene is not saved yet, so no farm can render it", "Save it, or leave the rendering out")
     return bpy.data.filepath
 
 
 def absolute(path: str) -> Path:
-    """A path that may be relative to the .blend. Raises BadInput where there is none yet."""
+    """Return a path that may be relative to the .blend. Raises BadInput where there is none yet."""
     if path.startswith("//") and not bpy.data.filepath:
         raise BadInput("the folder is relative to the .blend, which is not saved yet", "Save it, or choose a folder")
     return Path(bpy.path.abspath(path))

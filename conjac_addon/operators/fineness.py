@@ -32,8 +32,8 @@ Floats = NDArray[np.float64]
 
 
 def filled_box(sizes: Sequence[float], edge: float) -> tuple[float, float]:
-    """Return how long edges of tetrahedra are, `edge` or what 0 picks, and about how many nodes a box of these sizes
-    has of them; all lengths in one unit."""
+    """Return the edge length of tetrahedra, `edge` or the automatic one for 0, and the approximate number of nodes of a
+    box of these sizes; all lengths in one unit."""
     edge = edge or sum(size * size for size in sizes) ** 0.5 / BOX_EDGES
     nodes = 1.0
     for size in sizes:
@@ -42,7 +42,7 @@ def filled_box(sizes: Sequence[float], edge: float) -> tuple[float, float]:
 
 
 def within_budget(edge: float, nodes: float, bodies: int, most: float = NODES) -> float:
-    """Return an edge so long that a body which has `nodes` nodes at `edge` has no more than its share of the budget.
+    """Return an edge length with which a body that has `nodes` nodes at `edge` stays within its share of the budget.
 
     bodies: how many share it. most: nodes of one, whatever its share.
     """
@@ -95,7 +95,7 @@ def widest(points: Floats, corners: NDArray[np.int32]) -> float:
 
 
 def evaluated_mesh(obj: bpy.types.Object) -> bpy.types.Mesh:
-    """Return the mesh with its modifiers; nobody has to clear it."""
+    """Return the mesh with its modifiers; it does not need to be cleared."""
     return cast(bpy.types.Mesh, obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data)
 
 

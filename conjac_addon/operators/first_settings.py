@@ -33,19 +33,21 @@ SLOWEST = 0.3  #: that wobble times its length over the speed of waves √(E/ρ)
 #: share of its height by which a block on the ground is squeezed by its weight, at most: what is softer splashes
 SAG = 0.06
 LAYER = 0.147  #: slowest wobble of a layer that something holds from within, times its depth over √(E/ρ)
-HANGS = 0.15  #: share of its depth by which such a layer hangs from what holds it, at most
+HANGS = 0.15  #: largest sag of such a layer from its support, relative to its depth
 #: share of its height by which a block that is heavy all over sinks into the ground: what lands goes ten times as deep
 #: and more. Were it half of that bodies of 20 cm that fall from 1 m would turn by degrees, docs/ground.md
 SINK = 0.0003
 GIVES = 6.0  #: 24 π (1 - ν) G r / (5 - 6 ν) over E r, of a stiff ball in an elastic body where ν is 0.45
-WELD_FIRM = 10.0  #: of what an edge of the body resists with: a weld
+WELD_FIRM = 10.0  #: stiffness of a weld relative to that of an edge of the body
 HALF_LIFE = 0.75  #: of what wobbles [s]
 TIED = 1.0e5  #: how firmly the end of a new rope is welded [N/m]
 
 
 def has_floor(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
-    """Whether a collider lies below all of it and goes down to where a ground would be: what is narrower, such as a
-    bar, or higher, such as a table, it may roll off and fall for ever. It would not reach one below the ground."""
+    """Whether a collider below the whole object extends down to where a ground would be. Without one, the object may
+    roll off a narrower collider, such as a bar, or a higher one, such as a table, and fall forever. A ground would hide
+    a collider below it.
+    """
     corners = [obj.matrix_world @ Vector(corner) for corner in obj.bound_box]
     ground = min(0.0, *(corner.z for corner in corners))
     for one in members.colliders(obj, scene):
@@ -59,8 +61,8 @@ def has_floor(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
 
 
 def suit(obj: bpy.types.Object, scene: bpy.types.Scene, depth: float | None = None, bodies: int = 1) -> None:
-    """Fill in what nobody has set. depth: of a body that does not fall, how far its soft part reaches from what holds
-    it, in Blender units. bodies: how many begin at once, which share a budget of nodes."""
+    """Choose settings that the artist has not set. depth: of a body that does not fall, the extent of its soft part
+    from its support, in Blender units. bodies: number of objects added at once, which share a budget of nodes."""
     settings, unit = obj.conjac, unit_scale(scene)
     _choose(settings.solver, SOLVER)
     if not settings.is_property_set("soft_pins"):
@@ -92,7 +94,7 @@ def suit(obj: bpy.types.Object, scene: bpy.types.Scene, depth: float | None = No
 
 
 def _choose(solver: bpy.types.PropertyGroup, values: dict[str, Any]) -> None:
-    """Set values of a solver that nobody has set."""
+    """Set those values of a solver that the artist has not set."""
     for name, value in values.items():
         if not solver.is_property_set(name):
             setattr(solver, name, value)
@@ -111,16 +113,14 @@ def _stiffen(settings: bpy.types.PropertyGroup, stiffness: float) -> None:
     """Young's modulus [Pa], and where its map is painted 1, unless they were set."""
     if settings.is_property_set("youngs_modulus"):
         return
-    settings.youngs_modulus = float(f"{stiffness:.3g}")  # more digits would say more than is known
+    settings.youngs_modulus = float(f"{stiffness:.3g}")  # more digits would suggest an accuracy that is not there
     if not settings.is_property_set("youngs_modulus_high"):
         settings.youngs_modulus_high = painted_default(catalogue.YOUNGS_MODULUS, settings.youngs_modulus)
 
 
 def stand_on_ground(obj: bpy.types.Object, scene: bpy.types.Scene, density: float) -> None:
-    """Add a ground at zero, or below what lies deeper, where the artist has not set whether there is one.
-
-    density: of what it bears [kg/m³].
-    """
+    """Add a ground at height zero, or below the lowest object, unless the artist has set the ground. density: of the
+    body on it [kg/m³]."""
     settings = obj.conjac
     if settings.is_property_set("use_ground"):
         return
@@ -136,7 +136,7 @@ def stand_on_ground(obj: bpy.types.Object, scene: bpy.types.Scene, density: floa
 
 
 def suit_cloth(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
-    """Fill in what nobody has set of new cloth."""
+    """Choose settings of new cloth that the artist has not set."""
     settings, contact = obj.conjac, obj.conjac.contact
     _choose(settings.solver, CLOTH_SOLVER)
     if not settings.is_property_set("wobble_half_life"):
@@ -159,7 +159,7 @@ def suit_cloth(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
 
 
 def suit_rope(obj: bpy.types.Object) -> None:
-    """Fill in what nobody has set of a new rope."""
+    """Choose settings of a new rope that the artist has not set."""
     settings, contact = obj.conjac, obj.conjac.contact
     _choose(settings.solver, ROPE_SOLVER)
     if not settings.is_property_set("soft_pins"):
@@ -199,8 +199,8 @@ def pull_stiffness(obj: bpy.types.Object, radius: float) -> float:
 
 
 def weld_stiffness(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
-    """That of a weld [N/m³] that gives way by far less than the body does: ten times what an edge of its tetrahedra
-    resists with, E / edge, or a strip of its cloth."""
+    """Return the stiffness of a weld [N/m³] that yields far less than the body: ten times that of an edge of its
+    tetrahedra, E / edge, or of a strip of its cloth."""
     settings, size = obj.conjac, max(*obj.dimensions, 1.0e-3) * unit_scale(scene)
     if members.is_rope(obj):  # of each half of a link
         half = 0.5 * size / max(1, len(obj.data.edges))

@@ -15,7 +15,8 @@ class CONJAC_OT_show_heat(Behaviour):
 
     @classmethod
     def description(cls, _context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
-        return f"Show {catalogue.maps()[properties.map].label} on the object as colors, with a legend; again for none"
+        return (f"Show {catalogue.maps()[properties.map].label} on the object as colors, with a legend; click again to "
+                "hide it")
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         manager = context.window_manager

@@ -1,7 +1,7 @@
-"""Joins an object to a simulation: its leading object stays, and settings that all share serve the newcomer too.
+"""Join an object to a simulation: the leading object does not change, and its shared settings apply to the newcomer.
 
-Time, ground and solver are those of one object alone, the one that leads: the first in the scene's order until there is
-a bake. A newcomer before it in that order would take its settings away.
+Time, ground and solver are settings of the leading object: the first in the scene's order until there is a bake. A
+newcomer earlier in that order would otherwise replace them.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ OF_GROUND = ("use_ground", "ground_object", "ground_height", "ground_stiffness",
 
 
 def meet(scene: bpy.types.Scene) -> None:
-    """Let the first mechanism of a scene touch its soft bodies where the artist has not set whether it does.
-
-    It leads them from then on: what they swing and stand by is its own, but for what was set by hand.
+    """Enable contact of the first mechanism of a scene with its soft bodies, unless the artist has set it. From then on
+    the mechanism owns the settings of the bake: it takes over the soft bodies' solver and ground, except for settings
+    made by hand.
     """
     free = [one for one in scene.objects if members.collides(one) and members.mechanism_of(one) is None]
     mechanism = next((one for one in scene.objects if members.is_mechanism(one) and one.is_editable), None)
@@ -43,7 +43,8 @@ def meet(scene: bpy.types.Scene) -> None:
 
 
 def join(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
-    """After an object has become a soft body or cloth with the settings of a new one. What was set stays as it is."""
+    """Join an object that has just become a soft body or cloth to the simulation. Settings that were made by hand
+    remain."""
     _join(obj, scene)
     meet(scene)
 
@@ -52,7 +53,7 @@ def _join(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
     if members.owner(obj) == obj:
         others = [one for one in members.soft_bodies(obj, scene) if one != obj]
         if others:
-            # asked as if the newcomer were not there, the first of them leads
+            # without the newcomer, the first of them would lead
             identity.lead(others[0], True)
     leading = members.owner(obj)
     if leading == obj or members.is_mechanism(leading) or members.is_cloth(obj) or members.is_rope(obj):

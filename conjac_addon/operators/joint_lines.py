@@ -19,7 +19,7 @@ ROUND = 24
 
 
 def in_object(lines: list[Array], to_world: Any, scale: float) -> Array:
-    """The lines' ends, (2 s, 3) in Blender units of an object: to_world (4, 4), scale [m] a unit."""
+    """Return the lines' ends, (2 s, 3) in Blender units of an object: to_world (4, 4), scale [m] a unit."""
     to_object = np.linalg.inv(np.array(to_world, dtype=np.float64))
     return np.concatenate(lines) / scale @ to_object[:3, :3].T + to_object[:3, 3]
 
@@ -41,7 +41,7 @@ def outline(body: dict[str, Any], arrays: Arrays) -> list[Array]:
 
 
 def _ring(radius: float, axis: int, height: float = 0.0, start: float = 0.0, turn: float = 2.0 * np.pi) -> Array:
-    """A circle or an arc around an axis, as ends of its sides."""
+    """Return a circle or an arc around an axis, as ends of its sides."""
     angle = start + np.linspace(0.0, turn, max(2, round(ROUND * abs(turn) / (2.0 * np.pi)) + 1))
     points = np.zeros((len(angle), 3))
     points[:, (axis + 1) % 3], points[:, (axis + 2) % 3] = radius * np.cos(angle), radius * np.sin(angle)
@@ -67,7 +67,7 @@ def _box(size: dict[str, float], body: dict[str, Any], arrays: Arrays) -> list[A
 
 
 def _points(size: dict[str, float], body: dict[str, Any], arrays: Arrays) -> list[Array]:
-    """The box around the vertices: their hull is not needed to know what belongs to what."""
+    """Return the corners of the vertices' bounding box: the hull is not needed for the display."""
     vertices = arrays[body["vertices"]]
     low, high = vertices.min(axis=0), vertices.max(axis=0)
     extent = dict(zip(("size_x", "size_y", "size_z"), high - low))
@@ -98,7 +98,7 @@ _AXES = {"fixed": (), "revolute": (2,), "prismatic": (2,), "cylindrical": (2,), 
 
 
 def _size(body: dict[str, Any], mechanism: dict[str, Any]) -> float:
-    """How large [m] a body is drawn."""
+    """Return how large [m] a body is drawn."""
     size = body["shape"].get("params", {})
     found = sum(size.values()) if size else 0.5
     return float(found)

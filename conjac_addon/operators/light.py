@@ -1,7 +1,7 @@
-"""Operators that Blender knows from its start, whose modules run at the first use.
+"""Operators that are registered at Blender's start, while their modules are imported at first use.
 
-An entry says what menus, F3 and scripts must know: name, label, tooltip, properties. The class of the same name in its
-module says what the operator does; Blender calls it as if it had been registered itself.
+An entry has what menus, F3 and scripts need: name, label, tooltip, properties. The class of the same name in its module
+is the operator's behaviour; Blender calls it as if it had been registered itself.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     Behaviour = bpy.types.Operator
 else:
     class Behaviour:
-        """Base of what an operator does. Not Blender's own: what is registered puts this before Blender's."""
+        """Base of operator behaviours. It is not Blender's: the registered class derives from a behaviour first, then
+        from Blender's."""
 
         @classmethod
         def poll(cls, _context):
@@ -27,9 +28,9 @@ UNDOABLE: set[Any] = {"REGISTER", "UNDO"}
 
 def operator(name: str, module: ModuleType, label: str, tooltip: str, options: set[Any] = UNDOABLE,
              asks: Iterable[str] = (), opens: str = "", **properties: Any) -> type[bpy.types.Operator]:
-    """The class of `bpy.ops.conjac.<name>`, whose behaviour is `CONJAC_OT_<name>` of a module that may wait.
-
-    asks: which of METHODS it has besides `poll` and `execute`. opens: the property that a search or a menu asks for.
+    """Return the class of `bpy.ops.conjac.<name>`, whose behaviour is `CONJAC_OT_<name>` of a module that is imported
+    at first use. asks: those of METHODS that it has besides `poll` and `execute`. opens: property of the search popup
+    or menu.
     """
     made: dict[str, Any] = {
         "__module__": module.__name__, "__annotations__": properties, "bl_idname": f"conjac.{name}", "bl_label": label,
@@ -43,7 +44,7 @@ def operator(name: str, module: ModuleType, label: str, tooltip: str, options: s
 
 
 def _filled(cls: Any) -> None:
-    """Put the behaviour before Blender's own base, and what stood in for it away."""
+    """Insert the behaviour before Blender's own base, and remove the placeholders."""
     behaviour = getattr(cls._behaves_as, cls.__name__)
     for method in ("poll", "execute", *METHODS):
         if method in vars(cls):

@@ -56,7 +56,8 @@ class CONJAC_OT_ragdoll(Behaviour):
 
 
 def groups(scene: bpy.types.Scene) -> int:
-    """How many lots of rigid bodies move each by itself: joined to each other, not by what stands or is animated."""
+    """Return the number of independent groups of rigid bodies: connected by joints, not counting static and animated
+    bodies."""
     lot = {obj: obj for obj in scene.objects if moves(obj)}
     for obj in scene.objects:
         constraint = obj.rigid_body_constraint
@@ -79,8 +80,8 @@ def unjoined(scene: bpy.types.Scene) -> list[bpy.types.Object]:
 
 
 def swing(settings: bpy.types.PropertyGroup) -> None:
-    """Choose the integrator that keeps the swing of jointed bodies, and the spin of what flies with flesh on it, where
-    none has been chosen."""
+    """Choose the integrator that preserves the swing of jointed bodies, and the spin of flying bodies with soft bodies
+    attached, if none has been chosen."""
     if not settings.solver.is_property_set("integrator"):
         settings.solver.integrator = LIVELY
         if not settings.solver.is_property_set("keep_spin"):
@@ -88,7 +89,7 @@ def swing(settings: bpy.types.PropertyGroup) -> None:
 
 
 def choose_bones(armature: bpy.types.Object, smallest: float) -> list[str]:
-    """Set the roles of a ragdoll's bones. Returns the names of those left out."""
+    """Set the roles of a ragdoll's bones. Returns the names of bones that are left out."""
     bones = list(armature.pose.bones)
     deforming = [bone for bone in bones if bone.bone.use_deform] or bones
     longest = max(bone.bone.length for bone in deforming)
@@ -106,8 +107,8 @@ def choose_bones(armature: bpy.types.Object, smallest: float) -> list[str]:
 
 
 def leave_out(armature: bpy.types.Object, names: Collection[str]) -> list[str]:
-    """Let bones be no bodies of their own. Returns those that go with a body above; the others, which hang on bones
-    that stay where they are, as in Rigify's rigs, are bodies still, stiff with what holds them."""
+    """Leave bones out of the mechanism. Returns those that move with a body above them. The others, such as those of
+    Rigify's rigs, whose parents do not move, remain bodies, rigidly attached to their parents."""
     for name in names:
         armature.pose.bones[name].conjac.role = parts.LEFT_OUT
     gone = []
@@ -134,7 +135,7 @@ class RigidBones:
 
 
 def damp(armature: bpy.types.Object, bones: RigidBones) -> None:
-    """Give each joint a little damping, by what hangs on it."""
+    """Give each joint a little damping, according to the mass below it."""
     hanging = dict(bones.masses)
     for name in reversed([*bones.above]):
         hanging[bones.above[name]] += hanging[name]
@@ -153,7 +154,7 @@ def volume_of(shape: dict) -> float:
 
 
 def extent_of(shape: dict) -> float:
-    """How long [m] a bone's shape is."""
+    """Return how long [m] a bone's shape is."""
     size = shape["params"]
     return size["size_z"] if shape["kind"] == "box" else 2.0 * size["radius"] + size.get("length", 0.0)
 

@@ -32,7 +32,7 @@ class CONJAC_OT_add_nail(AddEntry, Behaviour):
 
 
 def _across(obj: bpy.types.Object) -> Vector:
-    """The way through a flat object: the axis of its box along which it is thinnest, in the world."""
+    """Return the way through a flat object: the axis of its box along which it is thinnest, in the world."""
     thin = min(range(3), key=lambda axis: obj.dimensions[axis])
     return obj.matrix_world.to_3x3().inverted_safe().transposed().col[thin].normalized()
 

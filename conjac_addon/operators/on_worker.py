@@ -21,24 +21,22 @@ _running: set[int] = set()
 
 Made = TypeVar("Made")
 
-#: gives what is being done, and returns what came of it
+#: yields progress texts and returns the result
 Doing = Generator[str, None, Made]
 
 
 class OnWorker:
-    """Base of such an operator, which gives `work`."""
+    """Base of operators that run in a worker; subclasses implement `work`."""
 
     def work(self, obj: bpy.types.Object, scene: bpy.types.Scene, wait: float) -> Doing[list[str]]:
-        """Do it, giving what is being done; each step waits up to `wait` seconds. Returns sentences for the artist.
-
-        Raises ConJacError. Closing it early ends the worker.
-        """
+        """Do the work; yields progress texts, and each step waits up to `wait` seconds. Returns sentences for the
+        artist. Raises ConJacError. Closing it early ends the worker."""
         raise NotImplementedError
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return unless(cls, with_inside(cls, soft_body_to_read(cls, context)), lambda obj: obj.session_uid in _running,
-                      "It is being worked on: wait for it or press Esc") is not None
+                      "It is being processed: wait for it or press Esc") is not None
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
         if bpy.app.background:

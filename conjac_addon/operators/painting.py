@@ -16,7 +16,7 @@ def loses_paint(obj: bpy.types.Object) -> bool:
     return not obj.data.is_editable or obj.data.override_library is not None
 
 
-#: what `unless` asks before something is painted
+#: condition of `unless` for painting
 UNPAINTABLE = (loses_paint, "Its mesh is linked from another file, and Blender saves no paint on it: make the mesh "
                "local first, by Object > Relations > Make Local > Selected Objects and Data")
 
@@ -32,7 +32,8 @@ def leave_other_modes(context: bpy.types.Context, obj: bpy.types.Object) -> None
 
 
 def paint(obj: bpy.types.Object, group: bpy.types.VertexGroup, above: float = PAINTED) -> None:
-    """Let the artist paint a group of the active object, with a brush whose weight is above what counts for nothing."""
+    """Enter weight paint on a group of the active object, with a brush whose weight is above the threshold of an
+    effect."""
     obj.vertex_groups.active = group
     bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
     # a gradient or a selection that was last used would take the first stroke

@@ -1,4 +1,5 @@
-"""Shows what a bake would use: its tetrahedra, its fibers, and the numbers that maps give. Tetrahedra are kept."""
+"""Operators that preview the input of a bake: its tetrahedra, its fibers, and the values of maps. Tetrahedra are
+kept."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any

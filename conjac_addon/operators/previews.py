@@ -44,7 +44,7 @@ class Faces:
 
     corners: Drawn  #: (b, 3, 3)
     shares: Drawn  #: of the way from the lowest value to the highest, (b,)
-    title: str  #: what it is, with its unit
+    title: str  #: name of the displayed value, with its unit
     low: str  #: the lowest value
     high: str
 
@@ -54,12 +54,12 @@ shown: dict[int, dict[str, Lines | Faces]] = {}
 
 
 def is_shown(obj: bpy.types.Object, *kinds: str) -> bool:
-    """Whether anything of an object is shown, of all kinds or of those given."""
+    """Whether previews of an object are shown, of all kinds or of the given ones."""
     return bool(shown.get(obj.session_uid, {}).keys() & (kinds or KINDS)) or bool(_objects(obj, *kinds))
 
 
 def remove(obj: bpy.types.Object, *kinds: str) -> None:
-    """Show nothing of an object any more, of all kinds or of those given."""
+    """Remove previews of an object, of all kinds or of the given ones."""
     for kind in kinds or KINDS:
         shown.get(obj.session_uid, {}).pop(kind, None)
     for child in _objects(obj, *kinds):
@@ -116,10 +116,8 @@ def show_lines(obj: bpy.types.Object, kind: str, ends: Array) -> None:
 
 
 def show_field(obj: bpy.types.Object, param: Param, nodes: Array, faces: Index, values: Array) -> None:
-    """Show the boundary of the tetrahedra, each face in the colour of its value; what has a unit by its logarithm.
-
-    nodes: (n, 3) in object space; faces: (b, 3); values: (b,) in SI.
-    """
+    """Show the boundary of the tetrahedra, each face in the color of its value; values with a unit on a logarithmic
+    scale. nodes: (n, 3) in object space; faces: (b, 3); values: (b,) in SI."""
     scaled = np.log(values) if param.unit else values
     low, high = float(scaled.min()), float(scaled.max())
     share = (scaled - low) / (high - low) if high - low > 1.0e-6 * max(abs(low), abs(high)) else np.zeros(len(values))

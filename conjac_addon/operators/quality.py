@@ -14,7 +14,7 @@ from .poll import baked, unless
 #: length of edges and of steps over those of Good
 FACTORS = {"draft": (1.5, 2.0), "good": (1.0, 1.0), "best": (1.0 / 1.5, 0.5)}
 
-EDGE, STEP = "edge_length", "solver.step"  #: paths of what is set
+EDGE, STEP = "edge_length", "solver.step"  #: paths of the settings
 
 
 def paths(obj: bpy.types.Object) -> tuple[str, ...]:
@@ -23,7 +23,7 @@ def paths(obj: bpy.types.Object) -> tuple[str, ...]:
 
 
 def unset(obj: bpy.types.Object) -> tuple[str, ...]:
-    """Return those of them that nobody has set."""
+    """Return the settings of quality that the artist has not set."""
     is_set = {EDGE: obj.conjac.is_property_set(EDGE), STEP: obj.conjac.solver.is_property_set("step")}
     return tuple(path for path in paths(obj) if not is_set[path])
 

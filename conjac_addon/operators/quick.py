@@ -1,4 +1,4 @@
-"""Object > Quick Effects: one click makes what is selected fall, bend and land, whatever it was."""
+"""Object > Quick Effects: one click makes the selected objects fall, bend and land, whatever they were."""
 
 from __future__ import annotations
 
@@ -24,10 +24,8 @@ DETAIL = "ConJac Detail"  #: modifier that makes a mesh fine enough
 
 
 def refine(obj: bpy.types.Object, least: int) -> str:
-    """Subdivide what is simulated by a modifier where it has fewer faces than `least`, and say so in a sentence.
-
-    The mesh itself stays as it is, and its shape too: the subdivision is a flat one.
-    """
+    """Subdivide the simulated mesh by a modifier if it has fewer faces than `least`. Returns a sentence about it. The
+    mesh itself and its shape do not change: the subdivision is flat."""
     faces, levels = max(len(obj.data.polygons), 1), 0
     while faces * 4 ** levels < least and levels < MOST_LEVELS:
         levels += 1
@@ -41,7 +39,7 @@ def refine(obj: bpy.types.Object, least: int) -> str:
 
 
 def is_placed_by_hand(obj: bpy.types.Object) -> bool:
-    """Whether nothing but its own location says where an object is, so that it may be lifted."""
+    """Whether only its own location determines the position of an object, so that it may be lifted."""
     drivers: Any = [] if obj.animation_data is None else obj.animation_data.drivers
     curves: list[Any] = [*compat.fcurves(obj), *drivers]
     return (obj.parent is None and not obj.constraints and not any(obj.lock_location)
@@ -49,13 +47,13 @@ def is_placed_by_hand(obj: bpy.types.Object) -> bool:
 
 
 def is_pinned(obj: bpy.types.Object) -> bool:
-    """Whether it has a group of what its own animation moves."""
+    """Whether it has a group of vertices that its own animation moves."""
     return obj.conjac.pin_group in obj.vertex_groups
 
 
 def lift(obj: bpy.types.Object, scene: bpy.types.Scene, gap: float) -> None:
-    """Lift an object until its lowest point is `gap` [Blender units] above what lies below it: the plane at height
-    zero, or the highest mesh. What hangs higher stays where it is."""
+    """Lift an object until its lowest point is `gap` [Blender units] above the surface below it: the plane at height
+    zero, or the highest mesh. An object that is higher is not moved."""
     low, high = box(obj)
     middle = (low + high) / 2
     tops = [0.0]

@@ -1,4 +1,4 @@
-"""Starts of quick effects: a body hangs by its top, or a poke lets it swing."""
+"""Initial motion of quick effects: a body hangs by its top, or a poke makes it swing."""
 
 from __future__ import annotations
 

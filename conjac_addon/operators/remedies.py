@@ -1,5 +1,5 @@
-"""Remedies in the status box for a bake that would show nothing: a ground or a collider to fall on, a mesh fine enough
-to bend, obstacles for the bones of what soft bodies lie on."""
+"""Remedies in the status box for bakes that would show nothing: a ground or a collider below, a mesh fine enough to
+bend, obstacles for the bones below soft bodies."""
 
 import math
 
@@ -61,8 +61,8 @@ class CONJAC_OT_level_ground(Behaviour):
 
 
 def sunk(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
-    """How far [Blender units] the ground plane lies below the grid and all that stands on it: it was put there by what
-    lay deeper then. 0 without such a ground."""
+    """Return the distance [Blender units] of the ground plane below the grid and everything on it, after the objects
+    that lay lower have gone. 0 without such a ground."""
     settings = members.shared_settings(obj)
     if not settings.use_ground or settings.ground_object is not None:
         return 0.0
@@ -71,7 +71,7 @@ def sunk(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
 
 
 def lowest(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
-    """Height of the lowest corner of what is baked with an object, as it stands now, in Blender units."""
+    """Return the height of the lowest corner of everything baked with an object, at present, in Blender units."""
     shown = [one for one in members.members(obj, scene) if one.type != "EMPTY"]
     if obj.type == "EMPTY" and obj.conjac.mechanism.collection is not None:
         shown += [one for one in obj.conjac.mechanism.collection.all_objects if one.type == "MESH"]
@@ -126,7 +126,7 @@ def instanced(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.O
 
 
 def is_below(obj: bpy.types.Object, of: tuple[Vector, Vector]) -> bool:
-    """Whether what a box holds, its lowest and its highest corner, lies below a soft body, above its ground plane."""
+    """Whether a box, given by its lowest and highest corner, is below a soft body and above its ground plane."""
     low, high = box(obj)
     middle, settings = (low + high) / 2, members.shared_settings(obj)
     if settings.use_ground and settings.ground_object is not None:
@@ -141,7 +141,7 @@ class CONJAC_OT_add_obstacles(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return unless(cls, baked(cls, context), lambda obj: not _no_obstacles(obj, context.scene),
-                      "No bones or rigid bodies pass a collider") is not None
+                      "No bones or rigid bodies pass through a collider") is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         holder = members.owner(context.object)
@@ -150,7 +150,7 @@ class CONJAC_OT_add_obstacles(Behaviour):
             self.report({"ERROR"}, f'"{holder.name}" or its Obstacles are linked from another file: make them local')
             return {"CANCELLED"}
         if not missed:
-            self.report({"WARNING"}, "All that they pass is hollow, and as an obstacle it would be full: build it of "
+            self.report({"WARNING"}, "All that they pass through is hollow, and an obstacle is solid: build it from "
                         "convex pieces")
             return {"CANCELLED"}
         if settings.obstacles is None:
@@ -159,7 +159,7 @@ class CONJAC_OT_add_obstacles(Behaviour):
         for one in missed:
             settings.obstacles.objects.link(one)
         names = ", ".join(f'"{one.name}"' for one in missed)
-        self.report({"INFO"}, f'"{holder.name}" bumps into {names} now: each loose part counts as its convex hull')
+        self.report({"INFO"}, f'"{holder.name}" now collides with {names}: each loose part counts as its convex hull')
         redraw_panels()
         return {"FINISHED"}
 
@@ -204,8 +204,8 @@ def _any_moves_itself(mechanism: bpy.types.Object) -> bool:
 
 
 def box(obj: bpy.types.Object, to: Matrix | None = None) -> tuple[Vector, Vector]:
-    """The lowest and the highest corner of an object's box in the world, in Blender units. to: where an instance of
-    the world that it is in stands."""
+    """Return the lowest and the highest corner of an object's box in the world, in Blender units. to: transform of an
+    instance, by default of the object."""
     place = obj.matrix_world if to is None else to @ obj.matrix_world
     corners = [place @ Vector(corner) for corner in obj.bound_box]
     return (Vector(tuple(min(corner[axis] for corner in corners) for axis in range(3))),

@@ -39,7 +39,7 @@ def _tree(body: dict[str, Any], arrays: Arrays, unit: float) -> BVHTree:
 
 
 def surface(body: dict[str, Any], arrays: Arrays) -> tuple[Array, list[list[int]]]:
-    """A shape's vertices in the body's own frame, (k, 3) [m], and faces."""
+    """Return a shape's vertices in the body's own frame, (k, 3) [m], and faces."""
     size = body["shape"].get("params", {})
     if "vertices" not in body:
         return _hull(_POINTS[body["shape"]["kind"]](size))

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 
 NAME = "Rope Thickness"  #: of the modifier and its nodes
-SIDES = 12  #: of what is round
+SIDES = 12  #: number of sides of the round profile
 
 
 def as_edges(obj: bpy.types.Object, context: bpy.types.Context) -> bpy.types.Object | None:
@@ -45,7 +45,7 @@ def as_edges(obj: bpy.types.Object, context: bpy.types.Context) -> bpy.types.Obj
 
 
 def _firsts(mesh: bpy.types.Mesh) -> list[int]:
-    """The first point of each strand, or of all that is closed."""
+    """Return the first point of each strand, or of all that is closed."""
     ends = np.empty(2 * len(mesh.edges), np.int32)
     mesh.edges.foreach_get("vertices", ends)
     starts = np.setdiff1d(ends[::2], ends[1::2])
@@ -53,8 +53,8 @@ def _firsts(mesh: bpy.types.Mesh) -> list[int]:
 
 
 def show_thickness(obj: bpy.types.Object, sides: int = SIDES, profile: bpy.types.Object | None = None) -> None:
-    """Add a modifier that makes edges round, as thick as the rope is, where it has none. sides: of what is round.
-    profile: a curve that is led along the edges instead of a circle."""
+    """Add a modifier that makes edges round, with the thickness of the rope, if there is none. sides: of the round
+    profile. profile: a curve that is swept along the edges instead of a circle."""
     if any(one.type in ("NODES", "SKIN") for one in obj.modifiers):
         return
     modifier = obj.modifiers.new(NAME, "NODES")

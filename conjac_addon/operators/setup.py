@@ -23,7 +23,7 @@ def link_beside(made: bpy.types.Object, obj: bpy.types.Object) -> None:
 
 
 def empty_beside(obj: bpy.types.Object, what: str, shape: Any, size: float) -> bpy.types.Object:
-    """A new Empty of an object, drawn in front. size: in the world, in Blender units."""
+    """Add an Empty for an object, drawn in front. size: in the world, in Blender units."""
     empty = bpy.data.objects.new(f"{obj.name} {what}", None)
     empty.empty_display_type, empty.empty_display_size = shape, size
     empty.show_in_front = True
@@ -32,13 +32,13 @@ def empty_beside(obj: bpy.types.Object, what: str, shape: Any, size: float) -> b
 
 
 def middle_of(obj: bpy.types.Object) -> Vector:
-    """The middle of an object's box, in the world, in Blender units."""
+    """Return the middle of an object's box, in the world, in Blender units."""
     corners = [Vector(corner) for corner in obj.bound_box]
     return obj.matrix_world @ (sum(corners, Vector()) / len(corners))
 
 
 def add_handle_at(obj: bpy.types.Object, place: Sequence[float]) -> bpy.types.Object:
-    """An Empty at a place in the world [Blender units] that goes where the body goes and picks a dynamic node."""
+    """Add an Empty at a place in the world [Blender units] that moves with the body and picks a dynamic node."""
     empty = empty_beside(obj, "Handle", "SPHERE", 0.05 * max(*obj.dimensions, 1.0e-3))
     empty.parent = obj
     empty.matrix_parent_inverse = obj.matrix_world.inverted_safe()

@@ -1,4 +1,4 @@
-"""Choose where in the stack of modifiers the simulation stands, before the first bake or after it."""
+"""Operator that chooses the simulation's position in the stack of modifiers, before the first bake or after it."""
 
 import bpy
 
@@ -20,12 +20,12 @@ def label(obj: bpy.types.Object) -> str:
 
 
 def _others(obj: bpy.types.Object) -> list[bpy.types.Modifier]:
-    """All its modifiers but the one that plays the bake."""
+    """Return all modifiers except the one that plays the bake."""
     return [one for one in obj.modifiers if not modifier.is_signed(one)]
 
 
 def choices(context: bpy.types.Context) -> list[tuple[str, str, str]]:
-    """Items of the menu, by what the active object has."""
+    """Return the items of the menu, according to the active object."""
     obj = context.object if context is not None else None
     _items[:] = [
         (AUTOMATIC, "Automatic", "After what deforms the mesh, before what makes more geometry of it, such as "

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...solver.errors import BadInput
 
-#: vertex group that says what is soft, and what is put behind a bone's name for what it holds
+#: vertex group of the soft vertices, and the suffix of a bone's group of attached ones
 SOFT, ATTACHED = "Soft", "{} Held"
 
 #: share of each bone's vertices, those farthest from it, that are soft until the artist paints them
@@ -49,7 +49,8 @@ def depth(obj: bpy.types.Object, soft: NDArray[np.bool_]) -> float:
 
 
 def attach(obj: bpy.types.Object, rig: bpy.types.Object, by_bone: list[tuple[str, NDArray[np.int64]]]) -> None:
-    """Attach vertices to the bones that are simulated, or to what these hang on; earlier ones of this rig go."""
+    """Attach vertices to their simulated bones, or to the parents of these; earlier attachments of this rig are
+    removed."""
     entries = obj.conjac.attachments
     for index in reversed(range(len(entries))):
         if entries[index].object == rig:
@@ -66,7 +67,7 @@ def attach(obj: bpy.types.Object, rig: bpy.types.Object, by_bone: list[tuple[str
 
 
 def _bodies_above(rig: bpy.types.Object, name: str) -> Iterator[str]:
-    """The bone itself and those above it, as far as they are bodies."""
+    """Yield a bone and its parents, as far as they are bodies."""
     bone = rig.pose.bones[name]
     for one in (bone, *bone.parent_recursive):
         if one.conjac.role != "none":
@@ -92,7 +93,7 @@ def dominant(obj: bpy.types.Object, rig: bpy.types.Object) -> NDArray[np.int64]:
 
 
 def soft_vertices(obj: bpy.types.Object, rig: bpy.types.Object, bones: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """(n,) what is painted Soft; where nothing is yet, the group is made of what is farthest from the bones."""
+    """Return the vertices painted Soft, (n,); if none is, create the group from those farthest from the bones."""
     group: bpy.types.VertexGroup | None = obj.vertex_groups.get(SOFT)
     count = len(obj.data.vertices)
     soft = np.zeros(count, dtype=bool)

@@ -27,7 +27,7 @@ class CONJAC_OT_add_spring(Behaviour):
 
 
 def add_spring(mechanism: bpy.types.Object, first: str, second: str) -> bpy.types.PropertyGroup:
-    """A new spring between parts, which is now the one that is shown."""
+    """Add a spring between parts, make it active and return it."""
     settings = mechanism.conjac.mechanism
     spring = settings.springs.add()
     spring.name = f"{first} – {second or 'World'}" if first else "Spring"
@@ -37,7 +37,7 @@ def add_spring(mechanism: bpy.types.Object, first: str, second: str) -> bpy.type
 
 
 def pairs_of_bones(context: bpy.types.Context) -> list[tuple[str, str]]:
-    """The two selected pose bones; of more, each with its parent if that one is selected too."""
+    """Return the two selected pose bones; of more, each with its parent if that one is selected too."""
     chosen = list(context.selected_pose_bones or ())
     if len(chosen) == 2:
         return [(chosen[0].name, chosen[1].name)]

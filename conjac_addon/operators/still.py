@@ -1,4 +1,4 @@
-"""Runs the solver's process for an operator: the object as it is at the start frame, in a job that is deleted after."""
+"""Runs the solver's process for an operator: the object at the start frame, in a job that is deleted afterwards."""
 
 from __future__ import annotations
 
@@ -69,10 +69,9 @@ def _bring(path: Path, stored: BinaryIO, target: Path) -> None:
 
 def run(obj: bpy.types.Object, scene: bpy.types.Scene, job: Path, argv: list[str], wait: float,
         moves: bool = False) -> Doing[dict[str, Any]]:
-    """Gather the object as it is at the start frame and run a command of the solver on it, giving what is being done.
-
-    argv: the command and its options. moves: gather all frames and all that is baked with it. Returns the message of
-    the command's own name, or its summary. Raises what gathering refuses, Environment, or the solver's refusal.
+    """Gather the object at the start frame and run a command of the solver on it; yields progress texts. argv: the
+    command and its options. moves: gather all frames and everything baked with it. Returns the message with the
+    command's own name, or its summary. Raises as gathering does, Environment, or the solver's error.
     """
     name, command = obj.name, argv[0]
     copies.own_handles(obj)
@@ -101,7 +100,7 @@ def run(obj: bpy.types.Object, scene: bpy.types.Scene, job: Path, argv: list[str
         raise _SolverRefusal(failure["text"], failure["exit"])
     if made is None:
         raise Environment(f"the solver's process ended unexpectedly (exit code {worker.exit_code})",
-                          "Look at the console and try again", name)
+                          "See the console and try again", name)
     return made | {"gathered": notes}
 
 
@@ -117,7 +116,7 @@ class _SolverRefusal(ConJacError):
 
 
 def to_object(job: Path) -> NDArray[np.float64]:
-    """World [m] → object space at the start frame, (4, 4). Raises Environment where the folder does not say."""
+    """Return world [m] → object space at the start frame, (4, 4). Raises Environment if the folder does not have it."""
     try:
         with open_regular(job / "scene.json") as stream:
             path = json.loads(stream.read())["bodies"][0]["surface"].get("to_object")

@@ -1,4 +1,4 @@
-"""Every operator of ConJac: what Blender shows of it. What it does is the class CONJAC_OT_<name> of its module."""
+"""Every operator of ConJac as Blender shows it. Its behaviour is the class CONJAC_OT_<name> of its module."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ from . import (
 )
 from .light import operator
 
-#: methods of what runs behind the window
+#: methods of background operators
 BEHIND = ("invoke", "modal", "cancel")
 
 #: the method of what has a tooltip for each moment
 TELLS = ("description",)
 
-#: what is no step of undo, or is one that has nothing to adjust
+#: operators without an undo step, or with a step without adjustable properties
 NO_STEP: set[Any] = set()
 UNDO: set[Any] = {"UNDO"}
 
@@ -96,7 +96,7 @@ classes = (
         "Let the selected meshes fall and wobble: soft bodies, fine enough to bend, above a ground", **QUICK),
     operator(
         "quick_cloth", quick, "ConJac Cloth",
-        "Let the selected meshes fall and fold: cloth, fine enough to fold, above what it drapes over", **QUICK),
+        "Let the selected meshes fall and fold: cloth, fine enough to fold, above the objects below", **QUICK),
     operator(
         "add_ready", ready, "Add Ready Scene", "Add a small scene at the 3D cursor that is ready to play and bake",
         scene=EnumProperty(
@@ -196,12 +196,13 @@ classes = (
         "add_spring", springs, "Add Spring",
         "Join two selected bones or rigid body objects with a spring; with more bones, each and its parent"),
     operator(
-        "remove_spring", springs, "Remove Spring", "Remove the spring that is shown"),
+        "remove_spring", springs, "Remove Spring", "Remove the active spring"),
     operator(
         "jiggle", jiggle, "Jiggle the Soft Parts",
         "Make the skin of an armature a soft body that is held by its bones except where the group Soft is painted",
         nodes=IntProperty(
-            name="Dynamic Nodes", description="How many dynamic nodes to suggest where only these move, 0 for none",
+            name="Dynamic Nodes", description="Number of dynamic nodes to suggest if the method moves only these, 0 "
+                                              "for none",
             default=2, min=0, max=100)),
     operator(
         "preview_tets", preview, "Tetrahedralize",
@@ -302,15 +303,16 @@ classes = (
         NO_STEP),
     operator(
         "as_played", as_played, "Bake as Played",
-        "Set Method, Integrator and Time Step to those that played what was recorded, so that a bake repeats it. Press "
-        "again to have those of before"),
+        "Set Method, Integrator and Time Step to those of the recorded performance, so that a bake repeats it. Press "
+        "again to restore the previous settings"),
     operator(
         "bake", bake, "Bake",
         "Simulate the active soft body or mechanism and everything attached to it. A stopped bake is resumed",
         UNDO, BEHIND),
     operator(
         "set_quality", quality, "Set Quality",
-        "Set edges of tetrahedra and time steps of the active object, and of all that it is baked with",
+        "Set the edge length of tetrahedra and the time step of the active object and of everything that is baked "
+        "with it",
         quality=EnumProperty(
             name="Quality", description="How fine and how slow to bake", default="good",
             items=[(key, label, sentence) for key, (label, sentence) in QUALITIES.items()])),
@@ -346,7 +348,7 @@ classes = (
         "export", bake, "Export Bake",
         "Play the baked frames in this format, which other programs and a render farm can read",
         format=EnumProperty(
-            name="Format", description="How the baked frames are kept",
+            name="Format", description="How the baked frames are stored",
             items=items(catalogue.family("export").values()))),
     operator(
         "break_lock", break_lock, "Break Lock",

@@ -1,4 +1,4 @@
-"""Play a take, compare with it, or delete it."""
+"""Operators that play a take, compare with it, or delete it."""
 
 import bpy
 

@@ -1,4 +1,4 @@
-"""Delete what was baked for objects that are not in this .blend any more."""
+"""Operator that deletes the caches of objects that are no longer in this .blend."""
 
 import bpy
 

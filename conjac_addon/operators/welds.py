@@ -1,4 +1,4 @@
-"""Weld soft bodies and cloth to each other, and take welds away."""
+"""Operators that weld soft bodies and cloth to each other, and remove welds."""
 
 import bpy
 import numpy as np
@@ -28,7 +28,7 @@ class CONJAC_OT_add_weld(AddEntry, Behaviour):
             between = gap(obj, other, context.evaluated_depsgraph_get())
             weld.distance = max(REACH * between, LEAST * max(*obj.dimensions))
             weld.stiffness = first_settings.weld_stiffness(obj, context.scene)
-            for one in (obj, other):  # what is baked together is what touches
+            for one in (obj, other):  # only objects in contact are baked together
                 if one.conjac.contact.collides_with == kinds.NOTHING:
                     one.conjac.contact.collides_with = kinds.ALL
         redraw_panels()
@@ -36,8 +36,8 @@ class CONJAC_OT_add_weld(AddEntry, Behaviour):
 
 
 def gap(obj: bpy.types.Object, other: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> float:
-    """The least distance of a vertex of an object from the faces of another one [Blender units], as both are shown; 0
-    where one has none."""
+    """Return the least distance of a vertex of an object from the faces of another one [Blender units], as both are
+    shown; 0 where one has none."""
     mesh = obj.evaluated_get(depsgraph).data
     flat = np.empty(3 * len(mesh.vertices), np.float32)
     mesh.vertices.foreach_get("co", flat)

@@ -1,4 +1,4 @@
-"""Baked frames on the artist's object, through what Blender itself has: rendering needs no extension."""
+"""Playback of baked frames by Blender's own modifiers and animation, so that rendering needs no extension."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ADDON = __package__.rpartition(".")[0]
 
 
 def formats() -> dict[str, type]:
-    """The export formats by their key in the catalogue."""
+    """Return the export formats by their key in the catalogue."""
     return {key: entry.load(ADDON) for key, entry in catalogue.family("export").items()}
 
 
@@ -60,10 +60,8 @@ def show(obj: bpy.types.Object, scene: bpy.types.Scene, frames: Frames, path: Pa
 
 def show_sheet(obj: bpy.types.Object, scene: bpy.types.Scene, frames: SheetFrames, path: Path, rest: bpy.types.Mesh,
                mirrored: bool) -> list[str]:
-    """Play frames with faces of their own, as `sheet.show` says, in place of whatever played before.
-
-    path: file to write, without its suffix.
-    """
+    """Play frames with faces of their own by `sheet.show`, replacing earlier playback. path: file to write, without its
+    suffix."""
     notes = sheet.show(obj, scene, frames, path.with_name(path.name + sheet.SUFFIX), rest, mirrored)
     for key, other in formats().items():
         if key != SHEET_FORMAT:
@@ -84,7 +82,7 @@ def hide(obj: bpy.types.Object) -> None:
 
 
 def file_of(obj: bpy.types.Object) -> Path | None:
-    """The file that the object plays, of a soft body; None where it plays from the .blend alone, or nothing."""
+    """Return the file that the object plays, of a soft body; None where it plays from the .blend alone, or nothing."""
     mark = find(obj) if obj.type == "MESH" else None
     if mark is None:
         return None
@@ -94,7 +92,7 @@ def file_of(obj: bpy.types.Object) -> Path | None:
 
 
 def plays(obj: bpy.types.Object) -> bool:
-    """Whether the object, or what belongs to its mechanism, plays keyframes, shape keys or a cache of ours."""
+    """Whether the object, or a part of its mechanism, plays keyframes, shape keys or a cache of the extension."""
     if members.is_mechanism(obj):
         return bool(mechanism.playing(obj))
     return find(obj) is not None or plays_shape_keys(obj)
@@ -102,7 +100,7 @@ def plays(obj: bpy.types.Object) -> bool:
 
 @contextmanager
 def set_aside(obj: bpy.types.Object) -> Iterator[None]:
-    """Inside, the object has the artist's own shape, modifiers and animation again where a bake of ours plays."""
+    """Context in which the object has the artist's own shape, modifiers and animation while a bake plays."""
     with ExitStack() as stack:
         if members.is_mechanism(obj):
             for one in mechanism.playing(obj):

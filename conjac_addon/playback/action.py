@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 #: custom properties of our action: what it switched off and found (JSON), and the action that it stands for
 FOUND, STANDS_FOR = "conjac_found", "conjac_stands_for"
 
-#: custom property of a bone that our action says something of: what it was called then
+#: custom property of a bone in a baked action: its name at that time
 CALLED = "conjac_called"
 
 CHANNELS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
@@ -67,7 +67,7 @@ def show(obj: bpy.types.Object, first: int, tracks: Sequence[Track], tolerance: 
 
 
 def hide(obj: bpy.types.Object) -> None:
-    """Take the baked action away, from the NLA too, and bring back what it found. Nothing where none plays."""
+    """Remove the baked action, from the NLA too, and restore what it replaced. Nothing where none plays."""
     action = ours(obj)
     if action is None:
         return
@@ -89,7 +89,7 @@ def hide(obj: bpy.types.Object) -> None:
 
 
 def ours(obj: bpy.types.Object) -> bpy.types.Action | None:
-    """The baked action that plays on an object, itself or as a strip of the NLA, or None."""
+    """Return the baked action that plays on an object, itself or as a strip of the NLA, or None."""
     action = active(obj)
     if action is not None:
         return action
@@ -97,7 +97,7 @@ def ours(obj: bpy.types.Object) -> bpy.types.Action | None:
 
 
 def active(obj: bpy.types.Object) -> bpy.types.Action | None:
-    """The baked action that an object plays itself."""
+    """Return the baked action that an object plays itself."""
     action = obj.animation_data.action if obj.animation_data is not None else None
     return action if action is not None and FOUND in action else None
 
@@ -111,10 +111,8 @@ def _strips(obj: bpy.types.Object) -> list[tuple[bpy.types.NlaTrack, bpy.types.N
 
 
 def switched_off(obj: bpy.types.Object) -> set[tuple[str, str]]:
-    """(bone, constraint) of what is muted only because a bake of ours plays; ("", "") stands for its rigid body.
-
-    Both as they are called now.
-    """
+    """Return (bone, constraint) of constraints that are muted only because a bake plays, by their present names; ("",
+    "") is the rigid body."""
     action = ours(obj)
     if action is None:
         return set()
@@ -132,7 +130,7 @@ def is_simulated(obj: bpy.types.Object) -> bool:
 
 @contextmanager
 def set_aside(obj: bpy.types.Object) -> Iterator[None]:
-    """Inside, the object has the artist's own animation again where a bake of ours plays."""
+    """Context in which the object has the artist's own animation while a bake plays."""
     action = ours(obj)
     if action is None:
         yield
@@ -164,7 +162,7 @@ def _part(obj: bpy.types.Object, bone: str) -> Any:
 
 
 def parts_of(obj: bpy.types.Object) -> dict[str, Any]:
-    """The object as "" and its bones, by what they were called when our action was made."""
+    """Return the object as "" and its bones, by their names when the baked action was made."""
     bones = obj.pose.bones if obj.pose is not None else ()
     # a bone that was copied in Edit Mode has the same sign: the one that still has the name is meant
     renamed = {bone[CALLED]: bone for bone in bones if CALLED in bone and bone[CALLED] != bone.name}
@@ -174,7 +172,7 @@ def parts_of(obj: bpy.types.Object) -> dict[str, Any]:
 
 
 def _constraints(obj: bpy.types.Object, found: dict[str, Any]) -> list[tuple[Any, bpy.types.Constraint]]:
-    """The constraints that our action has muted, each with what has it, whatever they are called now.
+    """Return the constraints muted by the baked action with their owners, whatever their present names.
 
     Those of bones that were copied since are copies of muted ones, and count too.
     """
@@ -189,11 +187,9 @@ def _constraints(obj: bpy.types.Object, found: dict[str, Any]) -> list[tuple[Any
 
 
 def _still_there(stack: Any, ours: list[list[Any]], theirs: list[list[Any]]) -> list[bpy.types.Constraint]:
-    """Return the constraints of a stack that are ours: by name, by place, else the muted ones of the kind in their
-    order.
-
-    ours, theirs: [name, place in the stack, kind] of what we muted and of what was muted before; older files tell names
-    alone of ours.
+    """Return the constraints of a stack that were muted for the bake: by name, by position, else the muted ones of the
+    same kind in their order. ours, theirs: [name, position in the stack, kind] of those that were muted for the bake
+    and of those that were muted before; older files have only names in `ours`.
     """
     found = [stack[name] for name, *_ in ours if name in stack]
     known = {name for name, *_ in (*ours, *theirs)}
@@ -218,8 +214,8 @@ def path_of(bone: str, channel: str) -> str:
 
 
 def _found(obj: bpy.types.Object, tracks: Sequence[Track]) -> dict[str, Any]:
-    """Return the state before the bake of all that it changes besides the action: values of channels, constraints,
-    drivers, Blender's rigid body."""
+    """Return the state before the bake of everything that it changes besides the action: values of channels,
+    constraints, drivers, Blender's rigid body."""
     bones = {track.bone for track in tracks}
     constraints, muted = [], []
     for owner in [obj, *(obj.pose.bones if obj.pose is not None else ())]:
@@ -241,7 +237,7 @@ def _found(obj: bpy.types.Object, tracks: Sequence[Track]) -> dict[str, Any]:
 
 
 def _switch_off(obj: bpy.types.Object, found: dict[str, Any]) -> None:
-    """Mute what would move the baked parts besides their keyframes."""
+    """Mute whatever moves the baked parts besides their keyframes."""
     _mute(obj, found, True)
     data = obj.animation_data
     data.action_blend_type, data.action_influence, data.action_extrapolation = "REPLACE", 1.0, "HOLD"
@@ -287,7 +283,7 @@ def _bring_back(obj: bpy.types.Object, action: bpy.types.Action) -> None:
 
 
 def _remove_curves(obj: bpy.types.Object, tracks: Sequence[Track]) -> None:
-    """The artist's curves of what is baked: our action is a copy, so theirs keeps them."""
+    """Remove the artist's curves of baked channels from the bake's action, which is a copy: the original keeps them."""
     paths = {path_of(track.bone, channel) for track in tracks for channel in CHANNELS}
     for curve in compat.fcurves(obj):
         if curve.data_path in paths:
@@ -308,7 +304,7 @@ def _key(obj: bpy.types.Object, track: Track, first: int, tolerance: float) -> N
 
 
 def _rotation(part: Any, turns: Array) -> tuple[str, Array]:
-    """The channel of a part's rotation mode, and its values at each frame without jumps."""
+    """Return the channel of a part's rotation mode, and its values at each frame without jumps."""
     mode = part.rotation_mode
     if mode == "QUATERNION":
         return "rotation_quaternion", turns
@@ -324,7 +320,7 @@ def _rotation(part: Any, turns: Array) -> tuple[str, Array]:
 
 
 def local(bone: bpy.types.PoseBone, pose: Array, above: Array | None) -> Array:
-    """A bone's own transformation (frames, 4, 4) from its poses in the armature, and those of its parent."""
+    """Return a bone's own transformation (frames, 4, 4) from its poses in the armature, and those of its parent."""
     rest = np.array(bone.bone.matrix_local, dtype=np.float64)
     if bone.parent is None or above is None:
         return inverse(rest) @ pose

@@ -43,13 +43,13 @@ class Alembic:
         attach(obj, path)
 
     def hide(self, obj: bpy.types.Object) -> None:
-        """Stop playing and let go of the file."""
+        """Stop playback and release the file."""
         modifier.remove_of(obj, "MESH_SEQUENCE_CACHE", self.suffix)
 
 
 @contextmanager
 def _only_to_mark(obj: bpy.types.Object) -> Iterator[None]:
-    """Inside, modifiers below the mark are off: they will be applied to what is read back."""
+    """Context in which modifiers below the mark are off, since they are applied to the imported result."""
     mark = modifier.place(obj)
     below = [(m, m.show_viewport, m.show_render) for m in list(obj.modifiers)[mark + 1:]]
     for below_mark, _, _ in below:
@@ -112,21 +112,23 @@ def export(scene: bpy.types.Scene, path: Path, first: int, last: int,
 
 def _hand_over(scene: bpy.types.Scene, folder: Path, first: int,
                meshes: Iterable[dict[str, NDArray[Any]]]) -> dict[str, str]:
-    """Put into a folder what the process that exports needs, and say where. Raises CacheUnwritable."""
+    """Write the input of the export process into a folder, and return its location. Raises CacheUnwritable."""
     blend, meshes_at = folder / "export.blend", ""
     try:
         for frame, arrays in enumerate(meshes, first):
             meshes_at = str(folder)
             np.savez(folder / f"{frame}.npz", **arrays)  # type: ignore[arg-type]
+        # Blender 5.2 copies what it writes, and crashes on a layer of a new scene that it has not looked at yet
+        scene.view_layers[0].update()
         bpy.data.libraries.write(str(blend), {scene}, path_remap="ABSOLUTE", fake_user=True)
     except (OSError, RuntimeError) as error:
-        raise CacheUnwritable(f"{folder} has no room for what is exported",
+        raise CacheUnwritable(f"{folder} has no space for the export",
                               "Free some space on that disk, or choose another folder of temporary files") from error
     return {"blend": str(blend), "scene": scene.name, "meshes": meshes_at}
 
 
 def _run(job: dict[str, Any]) -> str:
-    """Let another Blender export; return its last line, or how it died. Raises Environment."""
+    """Export in another Blender process; returns its last line, or how it crashed. Raises Environment."""
     argv = [sys.executable, "-I", str(PROCESS)] if not bpy.app.binary_path else [
         bpy.app.binary_path, "--background", "--factory-startup", "--python", str(PROCESS)]
     hidden = {"creationflags": subprocess.CREATE_NO_WINDOW} if sys.platform == "win32" else {}
@@ -142,14 +144,14 @@ def _run(job: dict[str, Any]) -> str:
 
 
 def _window() -> bpy.types.Window:
-    """The window that Blender's exporter asks for: a timer has none of its own."""
+    """Return the window that Blender's exporter requires: a timer has none."""
     return bpy.context.window or bpy.context.window_manager.windows[0]
 
 
 def attach(obj: bpy.types.Object, path: Path, data: AbstractSet[str] = frozenset({"VERT"}),
            blended: bool = True) -> None:
-    """Play the only mesh of a file on the object. data: what is read of it; blended: whether places are between frames,
-    which needs as many vertices at all of them."""
+    """Play the only mesh of a file on the object. data: what is read of it; blended: whether positions are
+    interpolated, which needs equal vertex counts in all frames."""
     mark = modifier.put(obj, "MESH_SEQUENCE_CACHE")
     mark.cache_file = _open(path)
     mark.object_path = _object_path(mark.cache_file)

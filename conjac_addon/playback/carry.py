@@ -20,14 +20,14 @@ NAME, SIGN = "ConJac Data", "conjac_carries"  #: of the modifier and its node gr
 
 
 def find(obj: bpy.types.Object) -> bpy.types.Modifier | None:
-    """The modifier, or None."""
+    """Return the modifier of the carried data, or None."""
     return next((one for one in obj.modifiers
                  if one.type == "NODES" and one.node_group is not None and SIGN in one.node_group), None)
 
 
 def put(obj: bpy.types.Object, rest: bpy.types.Mesh, place: NDArray[np.float32], maps: Mapping[str, str]) -> None:
-    """Look up what the artist has on the mesh behind the cache modifier. rest: the mesh, which is taken over; place:
-    of each of its corners, (l, 2); maps: what UV maps are called in the cache, by their names."""
+    """Look up the artist's data on the mesh behind the cache modifier. rest: the mesh, of which this takes ownership;
+    place: of each of its corners, (l, 2); maps: names of UV maps in the cache, by their own names."""
     remove(obj)
     if PLACE in rest.uv_layers:
         rest.uv_layers.remove(rest.uv_layers[PLACE])
@@ -47,7 +47,7 @@ def put(obj: bpy.types.Object, rest: bpy.types.Mesh, place: NDArray[np.float32],
 
 
 def remove(obj: bpy.types.Object) -> None:
-    """Take the modifier, its nodes and the mesh at rest away, if they are there."""
+    """Remove the modifier, its nodes and the mesh at rest, if they exist."""
     mark = find(obj)
     if mark is None:
         return
@@ -63,7 +63,7 @@ def remove(obj: bpy.types.Object) -> None:
 
 
 def _nodes(holder: bpy.types.Object, groups: list[str], maps: Mapping[str, str]) -> bpy.types.NodeTree:
-    """Nodes that give a mesh with PLACE what the holder's mesh has there."""
+    """Return nodes that transfer the holder mesh's data to a mesh with PLACE."""
     tree = bpy.data.node_groups.new(NAME, "GeometryNodeTree")
     tree[SIGN] = holder
     tree.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
@@ -86,7 +86,7 @@ def _nodes(holder: bpy.types.Object, groups: list[str], maps: Mapping[str, str])
 
 
 class _Made:
-    """A row of nodes that a geometry goes through."""
+    """A chain of geometry nodes."""
 
     def __init__(self, tree: bpy.types.NodeTree, holder: bpy.types.Object) -> None:
         self._tree = tree
@@ -97,7 +97,7 @@ class _Made:
         self._place = self._named(PLACE, "FLOAT_VECTOR")
 
     def add(self, kind: str) -> Any:
-        """A node in the row; returns its inputs."""
+        """Add a node to the chain; returns its inputs."""
         node = self._tree.nodes.new(kind)
         node.location.x = 200.0 * len(self._tree.nodes)
         self._tree.links.new(self._flow, node.inputs["Geometry"])
@@ -105,7 +105,7 @@ class _Made:
         return node.inputs
 
     def material(self) -> None:
-        """The material of the face at rest that the middle of each face lies in."""
+        """Transfer the material of the rest face that contains the center of each face."""
         index = self._tree.nodes.new("GeometryNodeInputMaterialIndex").outputs[0]
         middle = self._tree.nodes.new("GeometryNodeFieldOnDomain")
         middle.data_type, middle.domain = "FLOAT_VECTOR", "FACE"
@@ -114,7 +114,7 @@ class _Made:
         self._tree.links.new(found, self.add("GeometryNodeSetMaterialIndex")["Material Index"])
 
     def attribute(self, name: str, kind: str, stored: str, domain: str) -> None:
-        """An attribute of the same name. kind: what is looked up, stored: what it is kept as."""
+        """Transfer an attribute under its own name. kind: type of the lookup; stored: type of the result."""
         self._store(name, stored, domain, self._looked_up(self._named(name, kind), kind, self._place))
 
     def renamed(self, called: str, name: str) -> None:

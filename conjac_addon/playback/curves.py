@@ -1,4 +1,4 @@
-"""Animation curves from what was baked at each frame: as few keyframes as the artist allows."""
+"""Animation curves from baked frames, with as few keyframes as the artist's tolerance permits."""
 
 from __future__ import annotations
 

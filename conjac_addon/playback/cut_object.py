@@ -28,7 +28,7 @@ Positions = NDArray[np.float32]
 
 
 def find(obj: bpy.types.Object) -> bpy.types.Object | None:
-    """The object that plays the cuts of this one, or None."""
+    """Return the object that plays the cuts of this one, or None."""
     return next((one for one in bpy.data.objects if one.get(SHOWS) == obj), None)
 
 
@@ -38,7 +38,7 @@ def shows_cut(obj: bpy.types.Object) -> bool:
 
 
 def make(obj: bpy.types.Object, mesh: bpy.types.Mesh, mirrored: bool, cuts: Sequence[CutMade]) -> bpy.types.Object:
-    """The object that plays the cuts, new or as the artist has kept it, on a new mesh.
+    """Return the object that plays the cuts, new or as the artist has kept it, on a new mesh.
 
     mesh: what is seen of `obj` at the bake's first frame above the mark, which is taken over; mirrored: whether the
     bake's triangles run the other way round. Raises BadMesh where the cuts are of another mesh.
@@ -49,7 +49,7 @@ def make(obj: bpy.types.Object, mesh: bpy.types.Mesh, mirrored: bool, cuts: Sequ
         _add_cuts(mesh, cuts, mirrored)
     except (IndexError, ValueError) as error:
         bpy.data.meshes.remove(mesh)
-        raise BadMesh("its mesh is another than the one that was baked", "Bake again", obj.name) from error
+        raise BadMesh("its mesh is not the one that was baked", "Bake again", obj.name) from error
     mesh.materials.append(obj.conjac.inside_material or inside)
     if WAS_SHOWN not in obj:
         obj[WAS_SHOWN] = {"display": obj.display_type, "render": obj.hide_render}
@@ -62,7 +62,7 @@ def make(obj: bpy.types.Object, mesh: bpy.types.Mesh, mirrored: bool, cuts: Sequ
         shown[SHOWS] = obj
         for above in list(shown.modifiers)[: modifier.place(obj) + (modifier.find(obj) is not None)]:
             shown.modifiers.remove(above)
-        shown.conjac.simulate_after = simulate_after.MESH  # what is left stands below
+        shown.conjac.simulate_after = simulate_after.MESH  # all other modifiers are below
         for collection in obj.users_collection:
             collection.objects.link(shown)
     old = shown.data
@@ -74,7 +74,7 @@ def make(obj: bpy.types.Object, mesh: bpy.types.Mesh, mirrored: bool, cuts: Sequ
 
 
 def remove(obj: bpy.types.Object) -> None:
-    """Take the object that plays the cuts away and show the artist's own as it was."""
+    """Remove the object that plays the cuts, and show the artist's object again."""
     shown = find(obj)
     if shown is not None:
         mesh = shown.data
@@ -88,7 +88,7 @@ def remove(obj: bpy.types.Object) -> None:
 
 
 def _was_shown(obj: bpy.types.Object) -> tuple[Any, bool]:
-    """How the artist's object is drawn, and whether it is left out of renders, without its cuts."""
+    """Return how the artist's object is drawn, and whether it is left out of renders, without its cuts."""
     return obj[WAS_SHOWN]["display"], bool(obj[WAS_SHOWN]["render"])
 
 
@@ -106,7 +106,7 @@ def _add_cuts(mesh: bpy.types.Mesh, cuts: Sequence[CutMade], mirrored: bool) -> 
     count = len(rest)
     for cut in cuts:
         if cut.parents.size and cut.parents.max() >= len(rest):
-            raise IndexError("a new vertex stands between vertices that are not there")
+            raise IndexError("a new vertex is between vertices that do not exist")
         rest = cut.add_to(rest)
     triangles, source = cuts[-1].triangles, cuts[-1].source
     outer = source >= 0

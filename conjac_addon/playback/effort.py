@@ -34,7 +34,7 @@ class Pushed:
         return [UNITS[rate] for rate in catalogue.find("joint", self.kind).rates]
 
     def graphs(self) -> dict[str, NDArray[np.float64]]:
-        """Its efforts by the name of their property, counted where the joint has several of a unit."""
+        """Return its efforts by the name of their property, counted where the joint has several of a unit."""
         units, found = self.units, {}
         for k, unit in enumerate(units):
             count = f" {units[:k].count(unit) + 1}" if units.count(unit) > 1 else ""
@@ -43,8 +43,8 @@ class Pushed:
 
 
 def show(owner: bpy.types.Object, pushed: Sequence[Pushed]) -> list[str]:
-    """Draw a mechanism's curves; those of an earlier bake must be gone. Returns a sentence for each object whose
-    animation cannot be written."""
+    """Draw a mechanism's effort curves; those of an earlier bake must be removed before. Returns a sentence for each
+    object whose animation cannot be written."""
     refused = {}
     for one in pushed:
         bone = one.name if owner.type == "ARMATURE" else ""
@@ -60,5 +60,5 @@ def show(owner: bpy.types.Object, pushed: Sequence[Pushed]) -> list[str]:
 
 
 def hide(obj: bpy.types.Object) -> None:
-    """Take our curves and properties away."""
+    """Remove the extension's curves and properties."""
     graphs.remove(obj, IS_NAME)

@@ -38,7 +38,8 @@ def main() -> None:
 
 
 def follow(scene: bpy.types.Scene, mesh: bpy.types.Mesh, folder: Path, first: int, last: int) -> None:
-    """Let the mesh be that of whichever frame the scene stands at. What a handler raises Blender prints and goes on."""
+    """Set the mesh to the present frame of the scene at each frame. Blender prints exceptions of a handler and
+    continues."""
     def fill_at(at: bpy.types.Scene, *_: object) -> None:
         if at.original == scene:
             try:
@@ -68,7 +69,7 @@ def fill(mesh: bpy.types.Mesh, path: Path) -> None:
 
 
 def count(scene: bpy.types.Scene, obj: bpy.types.Object, frame: int) -> int:
-    """Number of vertices at a frame."""
+    """Return the number of vertices at a frame."""
     scene.frame_set(frame)
     layer = scene.view_layers[0]
     layer.update()

@@ -30,7 +30,7 @@ class Frames:
 
 
 def run_from(done: set[int] | frozenset[int], first: int) -> tuple[int, int] | None:
-    """First and last of the frames in `done` that follow each other from `first` on, None where `first` is missing."""
+    """Return the first and last of the consecutive frames in `done` from `first` on, None where `first` is missing."""
     if first not in done:
         return None
     last = first

@@ -47,7 +47,7 @@ def draw(obj: bpy.types.Object, bone: str, frames: NDArray[np.int32], graphs: Ma
 
 
 def remove(obj: bpy.types.Object, is_name: re.Pattern[str]) -> None:
-    """Take graphs with such names away; an action that was made for them goes with the last curve."""
+    """Remove graphs with such names; an action that was created for them is removed with the last curve."""
     for curve in compat.fcurves(obj):
         if is_name.fullmatch(curve.data_path.rpartition('["')[2].removesuffix('"]')):
             compat.remove_fcurve(obj, curve)
@@ -62,12 +62,12 @@ def remove(obj: bpy.types.Object, is_name: re.Pattern[str]) -> None:
 
 
 def path_of(name: str, bone: str = "") -> str:
-    """The data path of a custom property."""
+    """Return the data path of a custom property."""
     return f'pose.bones["{bpy.utils.escape_identifier(bone)}"]["{name}"]' if bone else f'["{name}"]'
 
 
 def _keyed(obj: bpy.types.Object, path: str, group: str, frame: int) -> bool:
-    """Whether a first key could be set: what is linked from a library is not kept, though 4.2 sets it."""
+    """Whether a first key could be set: linked data is not saved, though 4.2 sets the key."""
     action = obj.animation_data.action if obj.animation_data else None
     if action is not None and action.library is not None:
         return False

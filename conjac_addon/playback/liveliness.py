@@ -30,5 +30,5 @@ def show(obj: bpy.types.Object, activity: Lively | None) -> str | None:
 
 
 def hide(obj: bpy.types.Object) -> None:
-    """Take our curves and properties away."""
+    """Remove the extension's curves and properties."""
     graphs.remove(obj, IS_NAME)

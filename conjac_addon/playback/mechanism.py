@@ -54,7 +54,7 @@ def show(owner: bpy.types.Object, places: Places, arrays: Path, start: int, scal
     for k, name in enumerate(places.names):
         obj = bpy.data.objects.get(name)
         if obj is None:
-            raise BadInput(f'the object "{name}" of the bake has gone or has another name', "Bake again", owner.name)
+            raise BadInput(f'the object "{name}" of the bake is missing or was renamed', "Bake again", owner.name)
         if np.ptp(world[:, k], axis=0).max() <= 1.0e-9 and not action.is_simulated(obj):
             action.hide(obj)
             continue
@@ -70,7 +70,7 @@ def show(owner: bpy.types.Object, places: Places, arrays: Path, start: int, scal
 
 
 def _delta_rotation(obj: bpy.types.Object) -> Array:
-    """(3, 3), which stands before the object's own rotation."""
+    """Return the delta rotation (3, 3), which is applied before the object's own rotation."""
     if obj.rotation_mode == "AXIS_ANGLE":
         return np.eye(3)  # scripts and panels of Blender have no delta for it
     if obj.rotation_mode == "QUATERNION":
@@ -81,7 +81,7 @@ def _delta_rotation(obj: bpy.types.Object) -> Array:
 
 
 def hide(owner: bpy.types.Object) -> None:
-    """Take the keyframes of a bake away, and the graphs of its motors."""
+    """Remove the keyframes of a bake and the graphs of its motors."""
     for obj in playing(owner):
         action.hide(obj)
     for obj in moved_by(owner):
@@ -89,12 +89,12 @@ def hide(owner: bpy.types.Object) -> None:
 
 
 def playing(owner: bpy.types.Object) -> list[bpy.types.Object]:
-    """The objects that play keyframes of this mechanism's bake."""
+    """Return the objects that play keyframes of this mechanism's bake."""
     return [obj for obj in moved_by(owner) if action.ours(obj) is not None]
 
 
 def moved_by(owner: bpy.types.Object) -> list[bpy.types.Object]:
-    """The objects that a bake of this mechanism may give keyframes: itself, and those of its collection."""
+    """Return the objects that a bake of this mechanism may give keyframes: itself, and those of its collection."""
     collection = owner.conjac.mechanism.collection
     return [owner, *(collection.all_objects if collection is not None else ())]
 
@@ -115,7 +115,7 @@ def bone_tracks(armature: bpy.types.Object, places: Places, read: dict[str, NDAr
     poses: dict[str, Array] = {}
     for k, name in enumerate(places.names):
         if name not in armature.pose.bones:
-            raise BadInput(f'the bone "{name}" of the bake has gone or has another name', "Bake again", armature.name)
+            raise BadInput(f'the bone "{name}" of the bake is missing or was renamed', "Bake again", armature.name)
         poses[name] = to_armature @ world[:, k]
     tracks = []
     for name, pose in poses.items():
@@ -131,20 +131,20 @@ def bone_tracks(armature: bpy.types.Object, places: Places, read: dict[str, NDAr
 
 
 def _has_own_keyframes(bone: bpy.types.PoseBone) -> bool:
-    """An animated bone that nothing simulated takes along goes on playing its own animation."""
+    """Whether an animated bone keeps its own animation, as no simulated bone moves it."""
     settings = bone.conjac
     return settings.role == "animated" and not any(
         above.conjac.role == "simulated" for above in bone.parent_recursive)
 
 
 def read_arrays(folder: Path, armature: str) -> dict[str, NDArray[Any]]:
-    """Return the arrays for playing that gathering has left, see `gather.armature.Playback`. Raises BadInput where they
-    are not."""
+    """Return the arrays that gathering wrote for playback, see `gather.armature.Playback`. Raises BadInput if they are
+    missing."""
     try:
         found = {name: read_npy(folder / f"mechanism_{name}.npy", folder.parent)
                  for name in ("spaces", "tops", "offsets", "scales")}
     except (OSError, Unreadable) as error:
-        raise BadInput(f"{folder} has lost what playing the bake needs", "Bake again", armature) from error
+        raise BadInput(f"{folder} lacks files that playing the bake needs", "Bake again", armature) from error
     spaces, tops, offsets, scales = found.values()
     bodies = offsets.size // 16
     fits = (tops.ndim == 1 and tops.dtype.kind == "i" and spaces.shape[1:] == (1 + len(tops), 4, 4)
@@ -153,5 +153,5 @@ def read_arrays(folder: Path, armature: str) -> dict[str, NDArray[Any]]:
             and ((tops >= 0) & (tops < bodies)).all())
     # nothing else can be taken back to the bones
     if not fits or not np.linalg.det(offsets).all() or not np.linalg.det(spaces[:, 0]).all():
-        raise BadInput(f"{folder} has something else than what playing the bake needs", "Bake again", armature)
+        raise BadInput(f"{folder} does not contain what playing the bake needs", "Bake again", armature)
     return found

@@ -1,8 +1,8 @@
-"""The cache modifier that plays a bake, which marks the stack.
+"""The cache modifier that plays a bake and marks a position in the stack.
 
-What stands above it is the simulation's input in each frame, what stands below it is applied to the result. It is known
-by a number in a field of its own that has no say in what it plays: so it may be renamed, moved, copied and saved, and
-on a library override Blender keeps neither its identifier nor a custom property.
+Modifiers above it make the simulation's input in each frame, and those below it are applied to the result. A number in
+an otherwise unused field of it identifies it, so it may be renamed, moved, copied and saved; on a library override
+Blender keeps neither its identifier nor a custom property.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ SIGNS = {"MESH_CACHE": ("eval_time", 67.578125), "MESH_SEQUENCE_CACHE": ("veloci
 
 
 def find(obj: bpy.types.Object) -> bpy.types.Modifier | None:
-    """The object's cache modifier, or None."""
+    """Return the object's cache modifier, or None."""
     return next((modifier for modifier in obj.modifiers if is_signed(modifier)), None)
 
 
 def is_signed(modifier: bpy.types.Modifier) -> bool:
-    """Whether a modifier plays a bake of ours, whatever it is called."""
+    """Whether a modifier plays a bake of the extension, whatever its name."""
     field, number = SIGNS.get(modifier.type, ("", 0.0))
     return bool(field) and getattr(modifier, field) == number
 
@@ -48,13 +48,14 @@ def _sign(modifier: bpy.types.Modifier) -> None:
 
 
 def place(obj: bpy.types.Object) -> int:
-    """Index in the stack where the cache modifier stands, or would be put."""
+    """Return the index in the stack at which the cache modifier is or would be inserted."""
     mark = find(obj)
     return simulate_after.index(obj) if mark is None else list(obj.modifiers).index(mark)
 
 
 def put(obj: bpy.types.Object, kind: str) -> bpy.types.Modifier:
-    """The cache modifier, of type `kind`, at its place; one of another type is replaced where it stands."""
+    """Insert the cache modifier, of type `kind`, at its position, and return it; one of another type is replaced in its
+    place."""
     mark, index, name = find(obj), place(obj), NAME
     if mark is not None and mark.type != kind:
         name = mark.name  # the artist may have given it another
@@ -74,24 +75,22 @@ def put(obj: bpy.types.Object, kind: str) -> bpy.types.Modifier:
 
 
 def _move(obj: bpy.types.Object, mark: bpy.types.Modifier, index: int) -> None:
-    """Put the cache modifier where `index` other ones stand above it.
-
-    Blender keeps pinned modifiers behind all others, and a new one before them.
-    """
+    """Move the cache modifier to position `index` among the others. Blender keeps pinned modifiers behind all others,
+    and a new one before them."""
     others = [modifier for modifier in obj.modifiers if modifier != mark]
     mark.use_pin_to_last = index > 0 and others[index - 1].use_pin_to_last
     obj.modifiers.move(list(obj.modifiers).index(mark), index)
 
 
 def follow_choice(obj: bpy.types.Object) -> None:
-    """Put the cache modifier, if there is one, where Simulate After says."""
+    """Move the cache modifier, if there is one, to the position set by Simulate After."""
     mark = find(obj)
     if mark is not None:
         _move(obj, mark, simulate_after.index(obj, without=mark))
 
 
 def remove(obj: bpy.types.Object) -> None:
-    """Take the cache modifier away, if there is one. Where it stood is remembered: the next bake stands there again."""
+    """Remove the cache modifier, if there is one. Its position is stored for the next bake."""
     mark = find(obj)
     if mark is not None:
         simulate_after.remember(obj, mark)
@@ -99,15 +98,15 @@ def remove(obj: bpy.types.Object) -> None:
 
 
 def remove_of(obj: bpy.types.Object, kind: str, suffix: str) -> None:
-    """Remove the modifier where it is of type `kind` and plays a file of this suffix, or none: a format takes away its
-    own alone."""
+    """Remove the modifier if it is of type `kind` and plays a file with this suffix, or none: each format removes only
+    its own."""
     mark = find(obj)
     if mark is not None and mark.type == kind and PurePath(file_of(mark)).suffix.lower() in ("", suffix):
         remove(obj)
 
 
 def file_of(mark: bpy.types.Modifier) -> str:
-    """The file that a cache modifier plays, as it is named in the .blend; "" where it has none."""
+    """Return the file of a cache modifier, as named in the .blend; "" without one."""
     if mark.type == "MESH_CACHE":
         return str(mark.filepath)
     return str(mark.cache_file.filepath) if mark.cache_file else ""
@@ -123,7 +122,8 @@ def _drop(obj: bpy.types.Object, mark: bpy.types.Modifier) -> None:
 
 @contextmanager
 def only_above(obj: bpy.types.Object) -> Iterator[None]:
-    """Inside, the object shows what stands above the mark: the cache modifier and all after it are switched off."""
+    """Context in which the object shows only the modifiers above the mark: the cache modifier and all after it are
+    off."""
     below = [modifier for modifier in list(obj.modifiers)[place(obj):] if modifier.show_viewport]
     for modifier in below:
         modifier.show_viewport = False
@@ -135,7 +135,7 @@ def only_above(obj: bpy.types.Object) -> Iterator[None]:
 
 
 def vertex_count(obj: bpy.types.Object) -> int:
-    """Number of vertices at the mark's place in the stack."""
+    """Return the number of vertices at the mark's position in the stack."""
     if not list(obj.modifiers)[:place(obj)]:
         return len(obj.data.vertices)
     with only_above(obj):
@@ -148,4 +148,4 @@ def check_count(obj: bpy.types.Object, vertices: int) -> None:
     present = vertex_count(obj)
     if present != vertices:
         raise BadMesh(f"it has {present} vertices at the {NAME} modifier, and the bake has {vertices}",
-                      "Bake again, or take back the change to the mesh", obj.name)
+                      "Bake again, or undo the change to the mesh", obj.name)

@@ -18,13 +18,13 @@ SAME = 1.0e-5
 
 
 def first_frame(obj: bpy.types.Object) -> int | None:
-    """The first frame that the baked action of an object says something of; None where none plays by itself."""
+    """Return the first frame with a key in the baked action of an object; None where none plays by itself."""
     starts = [curve.range()[0] for curve, _, _ in _baked(obj)]
     return round(min(starts)) if starts else None
 
 
 def is_moved(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
-    """Whether an object or its bones stand elsewhere than their bake says, at the present frame."""
+    """Whether the transform of an object or its bones differs from the bake at the present frame."""
     frame = present_frame(scene) + present_subframe(scene)
     for curve, part, channel in _baked(obj):
         here, baked = getattr(part, channel)[curve.array_index], curve.evaluate(frame)
@@ -34,7 +34,7 @@ def is_moved(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
 
 
 def adopt_all(objects: Iterable[bpy.types.Object], scene: bpy.types.Scene) -> None:
-    """Let the next bake begin where objects and their bones were moved to at its first frame."""
+    """Start the next bake from the transforms to which objects and bones were moved at its first frame."""
     for obj in objects:
         if present_frame(scene) == first_frame(obj) and is_moved(obj, scene):
             _adopt(obj)
@@ -64,7 +64,7 @@ def _adopt(obj: bpy.types.Object) -> None:
 
 
 def _baked(obj: bpy.types.Object) -> Iterator[tuple[bpy.types.FCurve, Any, str]]:
-    """The curves of a bake that the artist's own animation says nothing of, with what has them and its channel."""
+    """Yield the curves of a bake for which the artist's own animation has none, with their owner and channel."""
     baked = action.active(obj)
     if baked is None:
         return

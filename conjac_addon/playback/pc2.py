@@ -20,7 +20,7 @@ __all__ = ["PC2", "Writer", "attach", "read_header", "replace"]
 
 
 def _write(path: Path, frames: Frames) -> None:
-    """All frames in a file beside, which then takes the place of the last good one. Raises CacheUnwritable, BadMesh."""
+    """Write all frames to a temporary file, which then replaces the last good one. Raises CacheUnwritable, BadMesh."""
     fresh = path.with_name(path.name + ".new")
     try:
         with create(fresh) as file:
@@ -76,5 +76,5 @@ class PC2:
         return all(np.array_equal(stored[index], positions) for index, positions in enumerate(frames))
 
     def hide(self, obj: bpy.types.Object) -> None:
-        """Stop playing. The modifier goes; the file stays until the bake is freed."""
+        """Stop playback: remove the modifier. The file remains until the bake is freed."""
         modifier.remove_of(obj, "MESH_CACHE", self.suffix)

@@ -1,4 +1,4 @@
-"""How hard what touched pushed the vertices of a mesh that plays, and those numbers in it as attributes."""
+"""Contact forces at the vertices of a playing mesh, and as attributes of it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 
 
 def shown(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> tuple[Array, NDArray[np.int32]]:
-    """Vertices in world, (n, 3), and triangles, (m, 3), as they are seen now."""
+    """Return vertices in world, (n, 3), and triangles, (m, 3), of the visible mesh."""
     evaluated = obj.evaluated_get(depsgraph)
     mesh = evaluated.to_mesh()
     try:
@@ -43,16 +43,16 @@ def placed(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, local: NDArray
 
 
 def at_vertices(vertices: Array, triangles: NDArray[np.int32], rows: NDArray[np.float32]) -> tuple[Array, Array]:
-    """The size of what pushes at each vertex [N] and that over a third of its faces [Pa], (n,), of `forces`."""
+    """Return the contact force at each vertex [N] and the force per area of a third of its faces [Pa], (n,), of
+    `forces`."""
     force = forces(vertices, triangles, rows.astype(np.float64))
     return force, force / np.maximum(areas(vertices, triangles), 1e-300)
 
 
 def forces(vertices: Array, triangles: NDArray[np.int32], rows: Array) -> Array:
-    """The size of what pushes at each vertex [N], (n,). vertices: (n, 3) [m]; rows: of `Cache.contacts`.
-
-    A pair that pushes goes to the face that is nearest to it; where both of its sides are of this body to the nearest
-    one on the other side as well.
+    """Return the contact force at each vertex [N], (n,). vertices: (n, 3) [m]; rows: of `Cache.contacts`. The force of
+    a pair is assigned to its nearest face; if both sides belong to this body, also to the nearest one on the other
+    side.
     """
     tree = BVHTree.FromPolygons(vertices.tolist(), triangles.tolist())
     off = NEAR * float(np.linalg.norm(np.ptp(vertices, axis=0)))
@@ -81,7 +81,7 @@ def weights(corners: Array, at: Array) -> Array:
 
 
 def areas(vertices: Array, triangles: NDArray[np.int32]) -> Array:
-    """A third of each triangle's area to each corner, (n,) [m²]."""
+    """Return the area of each vertex, (n,) [m²]: a third of each of its triangles."""
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
     third = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 6.0
     found = np.zeros(len(vertices))

@@ -26,7 +26,7 @@ class ShapeKeys:
     suffix = ""
 
     def show(self, obj: bpy.types.Object, scene: bpy.types.Scene, frames: Frames, path: Path | None = None) -> None:
-        """Turn the frames into shape keys. Raises BadMesh, naming what stands in the way."""
+        """Convert the frames to shape keys. Raises BadMesh with the obstacle."""
         self._check(obj, frames.vertices)
         self.hide(obj)
         # what deforms above the mark is in the frames already
@@ -66,7 +66,7 @@ class ShapeKeys:
                           "Apply those modifiers or choose PC2 or Alembic", obj.name)
 
     def hide(self, obj: bpy.types.Object) -> None:
-        """Take our shape keys away again and switch on what they replaced."""
+        """Remove the extension's shape keys and enable what they replaced."""
         if not is_ours(obj):
             return
         if sum(one.data == obj.data for one in bpy.data.objects) > 1:
@@ -90,7 +90,7 @@ def is_ours(obj: bpy.types.Object) -> bool:
 
 @contextmanager
 def set_aside(obj: bpy.types.Object) -> Iterator[None]:
-    """Inside, the object has the artist's own shape and modifiers again where shape keys of ours play."""
+    """Context in which the object has the artist's own shape and modifiers while baked shape keys play."""
     if not is_ours(obj):
         yield
         return
@@ -115,7 +115,7 @@ def _remember(keys: bpy.types.Key, where: str, modifiers: list[bpy.types.Modifie
 
 
 def _replaced(obj: bpy.types.Object, where: str) -> list[bpy.types.Modifier]:
-    """The modifiers that our shape keys stand for, as they are called now."""
+    """Return the modifiers that the shape keys replace, by their present names."""
     keys = obj.data.shape_keys
     uids = set(keys.get(where + IDENTIFIERS, ()))
     found = [m for m in obj.modifiers if m.persistent_uid in uids]

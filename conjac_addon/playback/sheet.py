@@ -69,7 +69,7 @@ class _Source:
         self._loops = _read(mesh.loop_triangles, "loops", 3, np.int32, count)
         if len(sheet.rest) != len(mesh.vertices) or sheet.source.max(initial=0) >= count:
             bpy.data.meshes.remove(mesh)
-            raise BadMesh("its mesh is another than the one that was baked", "Bake again", obj.name)
+            raise BadMesh("its mesh is not the one that was baked", "Bake again", obj.name)
         self._mirrored = mirrored
         if mirrored:
             self.triangles, self._loops = self.triangles[:, ::-1].copy(), self._loops[:, ::-1].copy()
@@ -88,7 +88,8 @@ class _Source:
         self.place: NDArray[np.float32] = np.nan_to_num(sheet.rest)[corners]  #: X of each corner of the mesh, (l, 2)
 
     def arrays(self, sheet: SheetBeside) -> dict[str, NDArray[Any]]:
-        """The mesh of a frame: places x, corners of its triangles, names of its UV maps, and map_0 ... of corners."""
+        """Return the mesh of a frame: places x, corners of its triangles, names of its UV maps, and map_0 ... of
+        corners."""
         faces, values = sheet.faces, {}
         for name, uv in self._maps.items():
             one_side = replace(sheet, source=_on_one_island(sheet.source, self._islands[name]))
@@ -103,7 +104,8 @@ class _Source:
 
 
 def _islands(triangles: NDArray[np.int32], uv: NDArray[np.float32]) -> NDArray[np.int64]:
-    """A number for each triangle, the same for those that hang together in the map, (M,). uv: of corners, (M, 3, 2)."""
+    """Return a number for each triangle, the same for those that hang together in the map, (M,). uv: of corners, (M, 3,
+    2)."""
     places = np.concatenate([triangles[:, :, None].astype(np.float64), uv], axis=2).reshape(-1, 3)
     _, point = np.unique(places, axis=0, return_inverse=True)
     point = point.reshape(-1, 3)

@@ -12,7 +12,7 @@ import numpy as np
 from .. import compat
 from ..settings import is_chosen, maps_in_use
 
-#: what may stand in the settings instead of a modifier's name: whatever suits the stack, or before all modifiers
+#: values of the setting besides a modifier's name: automatic, or before all modifiers
 AUTOMATIC, MESH = "", "MESH"
 
 #: modifiers that read a baked cache
@@ -41,7 +41,7 @@ Modifiers = list[bpy.types.Modifier]
 
 
 def index(obj: bpy.types.Object, without: bpy.types.Modifier | None = None) -> int:
-    """How many modifiers the simulation comes after; `without` is the cache modifier, where it stands already."""
+    """Return the number of modifiers before the simulation; `without` is the cache modifier, if it is in the stack."""
     modifiers = [modifier for modifier in obj.modifiers if modifier != without]
     found = chosen(obj, modifiers)
     return automatic(obj, modifiers) if found is None else found
@@ -80,13 +80,13 @@ def automatic(obj: bpy.types.Object, modifiers: Modifiers) -> int:
 
 
 def _groups(obj: bpy.types.Object) -> set[str]:
-    """Names of the vertex groups that are maps of the object."""
+    """Return names of the vertex groups that are maps of the object."""
     settings = getattr(obj, "conjac", None)
     return set() if settings is None else {getattr(settings, f"{key}_group") for key in maps_in_use(settings)} - {""}
 
 
 def _paints(modifier: bpy.types.Modifier) -> str:
-    """The vertex group whose weights a modifier changes; nothing for all others."""
+    """Return the vertex group whose weights a modifier changes; nothing for all others."""
     field = WEIGHTS.get(modifier.type)
     return getattr(modifier, field) if field else ""
 
@@ -102,8 +102,8 @@ def needs_a_map(obj: bpy.types.Object) -> bool:
 
 
 def makes_its_own(modifier: bpy.types.Modifier) -> bool:
-    """Whether it is Geometry Nodes, shown, whose result hangs on nothing of the mesh that goes in: of a bake above
-    them nothing would be seen."""
+    """Whether it is a visible Geometry Nodes modifier whose result does not depend on the input mesh: a bake above it
+    would not be visible."""
     tree = modifier.node_group if modifier.type == "NODES" and modifier.show_viewport else None
     if tree is None:
         return False
@@ -141,7 +141,7 @@ def _after_closing(obj: bpy.types.Object, modifiers: Modifiers) -> int:
 
 
 def _rim(mesh: bpy.types.Mesh) -> np.ndarray:
-    """Vertices of the edges that belong to one face alone, (k, 3) in object space."""
+    """Return the vertices of edges with a single face, (k, 3) in object space."""
     edges = np.empty(len(mesh.loops), dtype=np.int32)
     mesh.loops.foreach_get("edge_index", edges)
     ends = np.empty(2 * len(mesh.edges), dtype=np.int32)
@@ -163,7 +163,7 @@ def _meets_image(mirror: bpy.types.Modifier, rim: np.ndarray) -> bool:
 
 
 def _is_sheet(mesh: bpy.types.Mesh) -> bool:
-    """Whether its faces look to one side rather than around a volume."""
+    """Whether the faces form a sheet with one side instead of enclosing a volume."""
     areas, normals = np.empty(len(mesh.polygons)), np.empty(3 * len(mesh.polygons))
     mesh.polygons.foreach_get("area", areas)
     mesh.polygons.foreach_get("normal", normals)
@@ -176,7 +176,8 @@ def choose(obj: bpy.types.Object, modifier: bpy.types.Modifier | None) -> None:
 
 
 def remember(obj: bpy.types.Object, mark: bpy.types.Modifier) -> None:
-    """Keep where the cache modifier stands, which the artist may have moved, before it goes."""
+    """Store the position of the cache modifier in the stack before it is removed, since the artist may have moved
+    it."""
     if not hasattr(obj, "conjac"):
         return
     stood = list(obj.modifiers).index(mark)

@@ -63,7 +63,7 @@ def cylinder(radius: float, height: float, segments: int = 48) -> Callable[[bmes
 
 
 def paint(obj: bpy.types.Object, group: str, weight: Callable[[Vector], float]) -> None:
-    """Put what `weight` returns for each vertex's place in the object, in [0, 1], into a vertex group."""
+    """Store `weight` of each vertex's position in the object, in [0, 1], in a vertex group."""
     found = obj.vertex_groups.new(name=group)
     for vertex in obj.data.vertices:  # type: ignore[union-attr]
         amount = weight(vertex.co)
@@ -72,7 +72,7 @@ def paint(obj: bpy.types.Object, group: str, weight: Callable[[Vector], float]) 
 
 
 def choose(context: bpy.types.Context, *objects: bpy.types.Object) -> None:
-    """Select these objects alone, the last of them active."""
+    """Select only these objects, and make the last one active."""
     for obj in context.view_layer.objects:
         obj.select_set(False)
     for obj in objects:

@@ -14,7 +14,7 @@ from . import looks, made
 RADIUS = 0.15  #: of a ball [Blender units]
 SIDE, CELLS = 0.6, 48  #: of a swatch [Blender units], and its faces along a side
 WIDE, DEEP, POINTS = 0.3, 0.25, 30  #: of the arc of a cord [Blender units], and its edges
-HEIGHT = 0.8  #: of the middle of what hangs [Blender units]
+HEIGHT = 0.8  #: of the middle of hanging objects [Blender units]
 
 
 def make(context: bpy.types.Context, at: Vector, kind: str, preset: str) -> bpy.types.Object:
@@ -25,7 +25,7 @@ def make(context: bpy.types.Context, at: Vector, kind: str, preset: str) -> bpy.
     obj = MAKERS[kind](context, at, menus.sample_name(kind, preset))
     obj.data.materials.append(looks.material(preset))  # type: ignore[union-attr]
     made.choose(context, obj)
-    # before the object is simulated: what is set then stays as it is
+    # before the object is simulated, so that the preset's values are not replaced
     bpy.utils.execfile(str(menus.PRESETS / kind / f"{preset}.py"))
     ADD[kind]()
     return obj
@@ -65,7 +65,7 @@ def _cord(context: bpy.types.Context, at: Vector, name: str) -> bpy.types.Object
 MAKERS: dict[str, Callable[[bpy.types.Context, Vector, str], bpy.types.Object]] = {
     "soft_body": _ball, "cloth": _swatch, "rope": _cord}
 
-#: the operator that makes each what it is
+#: operator for each kind
 ADD: dict[str, Callable[[], object]] = {
     "soft_body": lambda: bpy.ops.conjac.quick_jelly(falls_from=1.0),
     "cloth": lambda: bpy.ops.conjac.quick_cloth(falls_from=0.0, colliders=False),

@@ -1,4 +1,4 @@
-"""Panels and menus: thin views of the settings and of what is on disk."""
+"""Panels and menus: thin views of the settings and of the files on disk."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ def manual_map() -> Any:
     return manual.manual_map()
 
 
-#: what takes back each part that is there
+#: functions that unregister each registered part
 _there: list[Callable[[], object]] = []
 
 

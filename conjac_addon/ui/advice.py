@@ -44,7 +44,7 @@ SLACK = 1.0
 #: of a bake's frames: so many with shorter steps are worth a sentence
 MANY = 0.25
 
-#: what keyframes of an object's place change
+#: channels that keyframes of an object's transform change
 TRANSFORMS = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale", "delta_location",
               "delta_rotation_euler", "delta_rotation_quaternion", "delta_scale")
 
@@ -64,7 +64,7 @@ class Advice:
 
     key: str
     text: str  #: without a full stop
-    operator: str = ""  #: what mends it
+    operator: str = ""  #: the remedy
     button: str = ""
 
 
@@ -73,7 +73,7 @@ _shown: dict[int, float] = {}  #: by session_uid: when a panel last showed it
 
 
 def known(obj: bpy.types.Object) -> tuple[Advice, ...]:
-    """Return the last advice on an object, nothing before the first look; a timer looks again."""
+    """Return the cached advice on an object, empty before it was first examined; a timer updates it."""
     until, advice = _found.get(obj.session_uid, (0.0, ()))
     _shown[obj.session_uid] = time.monotonic()
     # a background Blender has no panels to draw
@@ -83,7 +83,7 @@ def known(obj: bpy.types.Object) -> tuple[Advice, ...]:
 
 
 def is_quasistatic(obj: bpy.types.Object) -> bool:
-    """Whether no dynamic node is known of; before the first look by the names of its groups alone."""
+    """Whether no dynamic node is known; before the object is examined, by the names of its groups alone."""
     if obj.session_uid in _found:
         return any(one.key == "wobble" for one in known(obj))
     return (members.moves_dynamic_nodes(obj) and not len(obj.conjac.handles)
@@ -91,7 +91,7 @@ def is_quasistatic(obj: bpy.types.Object) -> bool:
 
 
 def look() -> None:
-    """Look at the objects that panels have shown, and draw the panels again where something is new."""
+    """Examine the objects that panels have shown, and redraw the panels if there are changes."""
     now, changed = time.monotonic(), False
     objects = {obj.session_uid: obj for obj in bpy.data.objects if obj.session_uid in _shown}
     for uid, when in list(_shown.items()):
@@ -130,7 +130,7 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
         if members.mechanism_of(obj) is None and is_pulled(scene) and is_constrained(obj) is False \
                 and not has_floor(obj, scene):
             if floor := unnoticed(obj, scene):
-                yield Advice("through", f'It falls through "{floor[0].name}", which is no collider', "conjac.land",
+                yield Advice("through", f'It falls through "{floor[0].name}", which is not a collider', "conjac.land",
                              "Make It a Collider")
             elif shown := instanced(obj, scene):
                 yield Advice("instanced", f'It falls through what "{shown[0].name}" shows: an instance is not solid. '
@@ -143,17 +143,17 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
                          "" if there else "Mechanism of Rigid Bodies")
         if is_pulled(scene) and (deep := sunk(obj, scene)) > SUNK * max(*obj.dimensions):
             yield Advice("sunk", f"Its ground lies {deep * unit_scale(scene):.3g} m below the grid: it falls through "
-                         "that, and the ground does not follow where it is raised", "conjac.level_ground",
+                         "the grid, and the ground does not rise with it", "conjac.level_ground",
                          "Raise Ground to the Grid")
         if is_pulled(scene) and lies(obj, scene):
             yield Advice("lies", "It lies on the ground already: raise it to see it fall")
         unpinned = renamed_pin(obj)
         if not unpinned and is_constrained(obj) is False and is_led(obj):
-            yield Advice("unled", "Its own animation does nothing: that moves what is pinned, and nothing is",
+            yield Advice("unled", "Its own animation has no effect: it moves only pinned vertices, and there are none",
                          "conjac.add_group", "Paint Pin")
         if unpinned:
             yield Advice("unpinned", f'"{unpinned}" pins nothing: under Paint, Pin is the group '
-                         f'"{obj.conjac.pin_group}", which is not there')
+                         f'"{obj.conjac.pin_group}", which does not exist')
         if (hertz := limp(obj, scene)) is not None:
             yield Advice("limp", f"It hangs rather than wobbles: its slowest wobble has {hertz:.2g} Hz",
                          "conjac.set_wobble", "Set Jiggle")
@@ -161,17 +161,17 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
             yield Advice("halved", shortened)
         crossing, examined = through_itself.frames(obj)
         if crossing:
-            yield Advice("itself", f"It goes through itself in {crossing} of {examined} baked frames: Self Collision "
-                         "keeps it from that", "conjac.collide_with_itself", "Switch On Self Collision")
+            yield Advice("itself", f"It goes through itself in {crossing} of {examined} baked frames: Self "
+                         "Collision prevents this", "conjac.collide_with_itself", "Switch On Self Collision")
         if (after := smoother(obj, scene)) is not None:
-            yield Advice("smoothed", f'"{after.name}" smooths it after it was simulated, into what it touches',
+            yield Advice("smoothed", f'"{after.name}" smooths the simulated shape into what it touches',
                          "conjac.simulate_after", f"Simulate After {after.name}")
         count = count_at_mark(obj)
         if is_flat(obj):
-            yield Advice("flat", "It is flat, so nothing of it can be filled", "conjac.turn_into_cloth",
+            yield Advice("flat", "It is flat, so it has no inside to fill", "conjac.turn_into_cloth",
                          "Turn Into Cloth")
         elif count is not None and count < FEW:
-            yield Advice("coarse", f"Only {count} vertices: too few to be seen bending", "conjac.subdivide",
+            yield Advice("coarse", f"Only {count} vertices: too few to bend visibly", "conjac.subdivide",
                          "Subdivide")
         if obj.conjac.contact.collides_with == kinds.NOTHING:
             yield from _touching_nothing(obj, scene)
@@ -182,19 +182,19 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
             yield Advice("falls", "It falls forever: nothing holds it", "conjac.add_ground", "Add Ground")
         for body, first in members.taken(obj, scene)[:1]:
             yield Advice("taken", f'"{body.name}" goes through it: it is baked with "{first.name}", and a soft body '
-                         "touches one mechanism")
+                         "can touch only one mechanism")
     yield from _passed(obj, scene)
 
 
 def _touching_nothing(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
-    """Yield advice on objects that a soft body goes through because it collides with nothing."""
+    """Yield advice on a soft body that passes through other objects because it collides with nothing."""
     others = [one for one in scene.objects if one != obj]
     if members.mechanism_of(obj) is not None:
         # a character's flesh is meant to be quick: only what its bones may be stopped by is reported
         if any(members.is_collider(one) for one in others):
-            yield Advice("apart", "It goes through colliders, whatever stops its bones: see Collides With")
+            yield Advice("apart", "It passes through colliders, even those that stop its bones: see Collides With")
     elif any(members.is_soft_body(one) or members.is_collider(one) for one in others):
-        yield Advice("apart", "It goes through other soft bodies and colliders", "conjac.collide", "Collide With All")
+        yield Advice("apart", "It passes through other soft bodies and colliders", "conjac.collide", "Collide With All")
 
 
 def _passed(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
@@ -202,11 +202,11 @@ def _passed(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
     full, hollow = unmet(obj, scene)
     if full:
         named = ", ".join(f'"{one.name}"' for one in full[:2]) + (f" and {len(full) - 2} more" if full[2:] else "")
-        yield Advice("passed", f"Bones and rigid bodies pass {named}: a collider, but no obstacle",
+        yield Advice("passed", f"Bones and rigid bodies pass through {named}: a collider, but not an obstacle",
                      "conjac.add_obstacles", "Make Obstacles" if full[1:] else "Make It an Obstacle")
     if hollow:
-        yield Advice("hollow", f'Bones and rigid bodies pass "{hollow[0].name}": it is hollow, so give Obstacles '
-                     "convex pieces of it")
+        yield Advice("hollow", f'Bones and rigid bodies pass through "{hollow[0].name}": it is hollow, so give '
+                     "Obstacles convex pieces of it")
 
 
 def is_pulled(scene: bpy.types.Scene) -> bool:
@@ -224,13 +224,13 @@ def has_dynamic_node(obj: bpy.types.Object) -> bool | None:
 
 
 def is_flat(obj: bpy.types.Object) -> bool:
-    """Whether a soft body lies in a plane, and the artist has not set its thickness."""
+    """Whether a soft body is planar and the artist has not set its thickness."""
     return (members.is_volume(obj) and not obj.conjac.sheet_thickness and not above(obj)
             and min(*obj.dimensions) < FLAT * max(*obj.dimensions))
 
 
 def is_constrained(obj: bpy.types.Object) -> bool | None:
-    """Whether a pin, a bone or a nail holds it; None where that takes an evaluation."""
+    """Whether a pin, a bone or a nail holds it; None if that requires an evaluation."""
     settings = obj.conjac
     if any(one.object is not None for one in (*settings.nails, *settings.attachments)):
         return True
@@ -238,8 +238,8 @@ def is_constrained(obj: bpy.types.Object) -> bool | None:
 
 
 def limp(obj: bpy.types.Object, scene: bpy.types.Scene) -> float | None:
-    """The slowest wobble [Hz] of what something holds, where its weight bends it by more than it swings; None where it
-    was not baked yet, or not with the stiffness that it has."""
+    """Return the slowest wobble [Hz] of a pinned body whose weight bends it by more than it swings; None if it was not
+    baked yet, or not with its present stiffness."""
     if not members.is_volume(obj) or not is_pulled(scene) or not is_constrained(obj):
         return None
     found = place.of(obj)
@@ -253,8 +253,8 @@ def limp(obj: bpy.types.Object, scene: bpy.types.Scene) -> float | None:
 
 
 def halved(obj: bpy.types.Object) -> str | None:
-    """Which body of its bake asked for shorter steps in many frames and what makes the bake faster, without a full
-    stop; None where few were shortened."""
+    """Return a sentence, without a full stop, on the body of a bake that shortened the steps of many frames, with a
+    remedy; None if few were shortened."""
     cache = place.cache_of(place.of(obj).folder)
     found, done = cache.diagnostics.halved(), len(cache.frames_done())
     if not done or found.count < MANY * done:
@@ -287,7 +287,7 @@ def of_blender(scene: bpy.types.Scene) -> list[bpy.types.Object]:
 
 
 def is_led(obj: bpy.types.Object) -> bool:
-    """Whether something moves an object or bends its mesh before the simulation takes it in."""
+    """Whether an object moves or deforms before the simulation."""
     keys = obj.data.shape_keys
     if any(animated.is_animated(obj, path) for path in TRANSFORMS):
         return True
@@ -301,9 +301,8 @@ def is_led(obj: bpy.types.Object) -> bool:
 
 
 def renamed_pin(obj: bpy.types.Object) -> str | None:
-    """A group that looks like the one that pinned it but is called otherwise; None where the map has its own, and where
-    no group looks like it.
-    """
+    """Return a group that resembles the missing pin group, probably renamed; None if the map has its group, or no group
+    resembles it."""
     name = obj.conjac.pin_group
     if not name or name in obj.vertex_groups or name in obj.data.attributes:
         return None
@@ -340,7 +339,7 @@ def is_group_painted(obj: bpy.types.Object, name: str, chosen: bool, inverted: b
 
 
 def stands_on_flesh(mechanism: bpy.types.Object, scene: bpy.types.Scene) -> bool:
-    """Whether what hangs on it bumps into colliders, as tyres do."""
+    """Whether soft bodies attached to a mechanism collide with colliders, as tyres do."""
     below = members.colliders(mechanism, scene)
     return any(members.mechanism_of(body) == mechanism and members.collides(body)
                and any(members.wants(body, one) for one in below) for body in members.soft_bodies(mechanism, scene))
@@ -353,12 +352,12 @@ def hangs_free(mechanism: bpy.types.Object) -> bool:
     try:
         plan, _ = sources.plan(mechanism)
     except BadInput:
-        return False  # the bake says what is wrong
+        return False  # the bake reports the error
     return all(one.joint is None and not one.animated for one in plan if one.parent is None)
 
 
 def unregister() -> None:
-    """Drop the timer and what was found."""
+    """Remove the timer and the cached advice."""
     if bpy.app.timers.is_registered(look):
         bpy.app.timers.unregister(look)
     _found.clear()

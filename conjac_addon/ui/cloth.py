@@ -1,4 +1,4 @@
-"""Sections of cloth: what it is cut as and weighs, stretch and shear, bending, air."""
+"""Sections of cloth: rest shape and weight, stretch and shear, bending, air."""
 
 import bpy
 
@@ -13,7 +13,7 @@ HARD_LIMITS = ("length_limit", "area_limit")  #: beside Stretch Limit
 
 
 def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Its rest shape, weight and thickness, and what holds it."""
+    """Draw rest shape, weight, thickness and pins of cloth."""
     obj, settings = context.object, context.object.conjac
     presets.draw(layout, "cloth")
     setting(layout, settings, "cloth_shape")
@@ -37,7 +37,7 @@ def draw_sewing_header(layout: bpy.types.UILayout, context: bpy.types.Context) -
 
 
 def draw_sewing(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """How hard and in what time its seams close; its checkbox is in the header."""
+    """Draw stiffness and closing time of seams; the checkbox is in the header."""
     settings = context.object.conjac
     layout.active = settings.use_sewing
     fields.draw(layout, context.object, "seams")
@@ -46,7 +46,7 @@ def draw_sewing(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def draw_stretch(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """How it resists stretch and shear in its plane."""
+    """Draw the resistance to stretch and shear in the plane."""
     settings = context.object.conjac
     setting(layout, settings, "membrane")
     sections.draw_params(layout, settings, "membrane")
@@ -57,7 +57,7 @@ def draw_stretch(layout: bpy.types.UILayout, context: bpy.types.Context) -> None
 
 
 def draw_bending(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """How it resists being bent."""
+    """Draw the resistance to bending."""
     setting(layout, context.object.conjac, "bending")
     sections.draw_params(layout, context.object.conjac, "bending")
 

@@ -1,4 +1,4 @@
-"""The section of what points of a body are tied to."""
+"""The section of constraints of a body's points."""
 
 import bpy
 
@@ -7,7 +7,7 @@ from .. import members
 
 
 def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Each constraint of the body: what to, where, how firmly and until when."""
+    """Draw each constraint of the body: other object, location, stiffness and end."""
     for index, one in enumerate(context.object.conjac.constraints):
         column = layout.column(align=True)
         row = column.row(align=True)

@@ -1,4 +1,4 @@
-"""The Contact section of soft bodies and colliders: what they touch, in plain words."""
+"""The Contact section of soft bodies and colliders, with their contacts in plain words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..gather import contact as contacts
 from ..text import hint, setting
 from . import fields
 
-#: how many of what is touched are named
+#: how many objects in contact are named
 NAMED = 3
 
 
@@ -20,7 +20,7 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     if not members.is_soft_body(obj):
         _draw_collider(layout, contact)
         hint(layout, thin_sentence(obj)
-             or "Soft bodies that collide with all, or with a collection that it is in, do not go through it")
+             or "Soft bodies that collide with all, or with a collection that it is in, collide with it")
         return
     setting(layout, contact, "collides_with")
     if contact.collides_with == kinds.COLLECTION:
@@ -43,7 +43,7 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     if members.shared_settings(obj).use_ground and members.colliders(obj, context.scene):
         hint(layout, "The Ground holds it too: it does not reach colliders below that plane")
     if members.mechanism_of(obj) is not None:
-        hint(layout, "It touches only soft bodies that hang on the same mechanism")
+        hint(layout, "It touches only soft bodies that are attached to the same mechanism")
     layout.operator("conjac.select_crossing", icon="RESTRICT_SELECT_OFF")
     layout.operator("conjac.contact_attributes", icon="SPREADSHEET")
     setting(layout, contact, "attributes_follow")
@@ -67,8 +67,8 @@ def thin_sentence(obj: bpy.types.Object) -> str | None:
     if len(mesh.polygons) or len(obj.modifiers) or not len(mesh.vertices):
         return None
     if len(mesh.edges):
-        return "Its edges are wires, thin lines that cloth with Sharp Edges lies on; Thickness does nothing to them"
-    return "Its vertices are tips of nails along its Z axis, which cloth with Sharp Edges hangs on"
+        return "Its edges are wires, thin lines that cloth with Sharp Edges lies on; Thickness has no effect on them"
+    return "Its vertices are tips of nails along its Z axis, on which cloth with Sharp Edges hangs"
 
 
 def _sentence(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
@@ -96,7 +96,7 @@ def _draw_what_does_not_go(layout: bpy.types.UILayout, obj: bpy.types.Object) ->
     shared = holder.conjac.solver
     integrator = catalogue.find("integrator", shared.integrator)
     if not integrator.able("contact"):
-        hint(layout, f"{integrator.label} does not stop where surfaces meet: choose Semi-Implicit Euler, Backward "
+        hint(layout, f"{integrator.label} does not support contact: choose Semi-Implicit Euler, Backward "
              "Euler, BDF2 or SDIRK2")
     law = catalogue.find("contact", holder.conjac.contact.law)
     if law.able("constraints"):

@@ -63,5 +63,5 @@ def draw(context: bpy.types.Context) -> None:
 
 
 def forget() -> None:
-    """Drop what was read."""
+    """Drop the cached data."""
     _read.clear()

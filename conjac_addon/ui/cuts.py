@@ -1,4 +1,4 @@
-"""Sections of what happens to a body at frames of its own: what cuts it, what holds it, and what draws it along."""
+"""Sections of events at single frames: cuts, nails and pulls."""
 
 from __future__ import annotations
 

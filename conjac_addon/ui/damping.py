@@ -28,14 +28,14 @@ MOST = 32  #: pictures that are kept; the one shown longest ago goes first
 
 Key = tuple[str, float, float]  #: integrator, its knob, step [s]
 
-_table: dict[str, Any] | None = None  #: None until a panel has asked for it
-_numbers: dict[Key, str] = {}  #: what stands under each picture that is kept, the latest last
+_table: dict[str, Any] | None = None  #: None until a panel needs it
+_numbers: dict[Key, str] = {}  #: numbers below each cached picture, the latest last
 _pictures: Any = None
 _wanted: list[Key] = []
 
 
 def draw(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, scene: bpy.types.Scene) -> None:
-    """The picture and its numbers; nothing for an integrator that lets nothing wobble."""
+    """Draw the damping curve and its numbers; nothing for an integrator without wobbles."""
     if _table is None:
         _ask()
         return
@@ -74,7 +74,7 @@ def caption(settings: bpy.types.PropertyGroup) -> str:
 
 
 def load_table() -> dict[str, Any]:
-    """The damping of every integrator, read once."""
+    """Return the damping of every integrator, which is read once."""
     global _table
     if _table is None:
         _table = json.loads(Path(__file__).with_name("damping.json").read_text(encoding="utf-8"))
@@ -129,7 +129,7 @@ def _ask(key: Key | None = None) -> None:
 
 
 def make_wanted() -> None:
-    """Make the pictures that panels asked for, and draw these panels again."""
+    """Render the requested pictures, and redraw their panels."""
     global _pictures
     load_table()
     if _pictures is None:
@@ -150,7 +150,7 @@ def make_wanted() -> None:
 
 
 def pixels(key: Key) -> Any:
-    """The picture, (HEIGHT, WIDTH, 4) float32, from below."""
+    """Return the picture, (HEIGHT, WIDTH, 4) float32, from below."""
     import numpy as np
 
     low, high = math.log(LOWEST), math.log(HIGHEST)

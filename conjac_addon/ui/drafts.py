@@ -1,4 +1,4 @@
-"""Draw the line of what a draft leaves out, and the settings of the body that it refuses."""
+"""Draws what a draft leaves out, and the settings of the body that it refuses."""
 
 from __future__ import annotations
 
@@ -14,26 +14,36 @@ from ..text import hint
 
 def draw(layout: bpy.types.UILayout, obj: bpy.types.Object, method: Entry, integrator: Entry, scene: bpy.types.Scene
          ) -> None:
-    """Say both below the method's own parameters; nothing where it simulates all."""
+    """Draw both hints below the method's own parameters; nothing for a method that simulates everything."""
     if method.leaves_out:
         hint(layout, f"A draft. It leaves out {method.leaves_out}")
     if method.steps and integrator.key not in method.steps:
-        hint(layout, f"It is not stepped by {integrator.label}: choose {catalogue.stepped_by(method)} as Integrator")
+        hint(layout, f"It cannot use {integrator.label}: choose {catalogue.stepped_by(method)} as Integrator")
     if method.able("draft") and members.collides(obj):
         _draw_touched(layout, obj, method, scene)
 
 
 def _draw_touched(layout: bpy.types.UILayout, obj: bpy.types.Object, method: Entry, scene: bpy.types.Scene) -> None:
-    """Say how exactly it touches colliders, and which other body it would touch, as a bake refuses it."""
+    """Draw the accuracy of its contact with colliders, and another body that it collides with, which a bake refuses."""
     together, touched = method.able("drafts together"), "the ground and colliders"
+    staggered = method.able("touches bodies")
+
+    def is_touched(other: bpy.types.Object) -> bool:
+        key = holder(other.conjac, "method").method
+        if staggered:
+            return not (catalogue.find("method", key).able("draft") or members.is_sharp(other))
+        return together and key == method.key
+
     others = [one.name for one in contacts.touched(obj, members.soft_bodies(obj, scene), []) if one != obj
-              and not (together and holder(one.conjac, "method").method == method.key)]
+              and not is_touched(one)]
     mechanism = members.owner(obj)
-    if members.touches_soft(mechanism) and members.wants(obj, mechanism):
+    if not staggered and members.touches_soft(mechanism) and members.wants(obj, mechanism):
         others.append(mechanism.name)
     if others:
         if together:
             touched = f"the ground, colliders and what else moves by {method.label}"
+        elif staggered:
+            touched = "the ground, colliders, soft bodies and mechanisms"
         hint(layout, f'It touches {touched}, and not "{others[0]}": let it collide with a Collection of colliders, or '
              "with nothing, in Collisions")
     elif members.colliders(obj, scene):

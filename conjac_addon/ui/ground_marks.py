@@ -1,4 +1,4 @@
-"""The ground of what is simulated, where it is: a plane with a grid below each bake that has one."""
+"""Overlay of the ground: a plane with a grid below each bake that has one."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class Ground(NamedTuple):
     high: tuple[float, ...]
 
 
-#: what was found, and when: (changes, scene)
+#: cached grounds with their key: (changes, scene)
 _found: tuple[tuple[int, int], list[Ground]] | None = None
 
 
 def grounds(scene: bpy.types.Scene) -> list[Ground]:
-    """All of a scene; looked for again only after something has changed."""
+    """Return all grounds of a scene, cached until something changes."""
     global _found
     at = changes.count(), scene.session_uid
     if _found is None or _found[0] != at:
@@ -65,7 +65,7 @@ def _corners(obj: bpy.types.Object) -> Array:
 
 
 def plane(ground: Ground) -> Array:
-    """The corners of what is drawn of it, (4, 3) in world, in order around it."""
+    """Return the corners of the drawn rectangle, (4, 3) in world space, in order around it."""
     low, high = np.array(ground.low, np.float32), np.array(ground.high, np.float32)
     middle, half = (low + high) / 2, WIDE * max(float((high - low).max()), 1.0e-3)
     axes, point = np.eye(3, dtype=np.float32), np.array([0.0, 0.0, ground.height], np.float32)
@@ -91,7 +91,7 @@ def lines(corners: Array) -> Array:
 
 
 def draw(context: bpy.types.Context) -> None:
-    """Draw those of all visible bakes."""
+    """Draw the grounds of all visible bakes."""
     found = grounds(context.scene)
     if not found:
         return
@@ -112,6 +112,6 @@ def draw(context: bpy.types.Context) -> None:
 
 
 def forget() -> None:
-    """Drop what was found."""
+    """Drop the cached data."""
     global _found
     _found = None

@@ -56,7 +56,7 @@ def prefix() -> str:
 
 
 def page(place: str) -> str:
-    """The end of a page's address. place: its name and, behind a #, its heading."""
+    """Return the end of a page's address. place: its name and, behind a #, its heading."""
     name, mark, heading = place.partition("#")
     if PAGES.is_dir():
         return f"{name}.html{mark}{heading}"
@@ -69,5 +69,5 @@ def manual_map() -> tuple[str, tuple[tuple[str, str], ...]]:
 
 
 def draw_button(layout: bpy.types.UILayout) -> None:
-    """The question mark that opens the manual."""
+    """Draw the question mark that opens the manual."""
     layout.operator("wm.url_open", text="", icon="QUESTION", emboss=False).url = prefix() + page("jelly")

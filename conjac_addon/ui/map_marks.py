@@ -73,7 +73,7 @@ def weights(obj: bpy.types.Object, mesh: bpy.types.Mesh, name: str) -> Array | N
 
 
 def evaluated(obj: bpy.types.Object, context: bpy.types.Context) -> tuple[bpy.types.Mesh, Array]:
-    """The mesh that is shown, and its vertices, (n, 3) in world."""
+    """Return the mesh that is shown, and its vertices, (n, 3) in world."""
     mesh: Any = obj.evaluated_get(context.evaluated_depsgraph_get()).data
     places = np.empty(3 * len(mesh.vertices), np.float32)
     mesh.vertices.foreach_get("co", places)
@@ -92,8 +92,8 @@ def colours(values: Array) -> Array:
 
 
 def heat(obj: bpy.types.Object, key: str, context: bpy.types.Context) -> tuple[Array, Index, Array] | None:
-    """Vertices (n, 3) in world a little above the surface, triangles (t, 3) and colours (n, 4) of a map; None where it
-    is not painted."""
+    """Return vertices (n, 3) in world a little above the surface, triangles (t, 3) and colours (n, 4) of a map; None
+    where it is not painted."""
     mesh, places = evaluated(obj, context)
     found = weights(obj, mesh, getattr(obj.conjac, f"{key}_group"))
     if found is None:
@@ -127,7 +127,8 @@ def ends(obj: bpy.types.Object, key: str) -> Ends:
 
 
 def shown(context: bpy.types.Context) -> tuple[bpy.types.Object, str] | None:
-    """The object and the map that are shown in colours: those of the active object, unless Blender shows its own."""
+    """Return the object and the map that are shown in colours: those of the active object, unless Blender shows its
+    own."""
     obj, key = context.object, context.window_manager.conjac_heat
     if key == "none" or obj is None or not members.is_soft_body(obj) or obj.mode != "OBJECT" or not obj.visible_get():
         return None
@@ -155,7 +156,7 @@ def draw_surface(places: Any, triangles: Index, tints: Any) -> None:
 
 
 def draw_legend(context: bpy.types.Context) -> None:
-    """Draw what its colours mean, in the lower left of the view."""
+    """Draw the legend of a map's colors, in the lower left corner of the view."""
     found = shown(context)
     if found is None or getattr(found[0].conjac, f"{found[1]}_group") == "":
         return
@@ -179,7 +180,7 @@ def draw_text(context: bpy.types.Context, text: str) -> None:
 
 
 def draw_bar(context: bpy.types.Context, labels: Ends) -> None:
-    """Draw a bar of all colours with its title and what its two ends stand for."""
+    """Draw a color bar with its title and the values of its two ends."""
     left, low, scale = _corner(context)
     width, height = BAR[0] * scale, BAR[1] * scale
     at = np.linspace(0.0, 1.0, 32, dtype=np.float32)
@@ -210,7 +211,7 @@ def pinned(obj: bpy.types.Object, context: bpy.types.Context) -> tuple[Array, Ar
 
 
 def draw_pins(context: bpy.types.Context) -> None:
-    """Draw those of all visible soft bodies and cloths."""
+    """Draw the pins of all visible soft bodies and cloths."""
     bodies = [obj for obj in context.visible_objects if members.is_soft_body(obj) and obj.mode != "EDIT"]
     found = [vertices for obj in bodies if (vertices := pinned(obj, context)) is not None]
     for kind, colour in ((0, HARD), (1, SOFT)):
@@ -219,5 +220,5 @@ def draw_pins(context: bpy.types.Context) -> None:
 
 
 def forget() -> None:
-    """Drop what was read."""
+    """Drop the cached data."""
     _read.clear()

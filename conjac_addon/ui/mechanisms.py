@@ -45,7 +45,7 @@ def draw_letting_go_header(layout: bpy.types.UILayout, context: bpy.types.Contex
 
 
 def draw_keyframes(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """How the bake becomes keyframes, and where it lies on disk."""
+    """Draw the conversion of the bake to keyframes, and its location on disk."""
     settings = context.object.conjac
     setting(layout, settings.mechanism, "use_decimation")
     row = layout.row()
@@ -56,7 +56,7 @@ def draw_keyframes(layout: bpy.types.UILayout, context: bpy.types.Context) -> No
 
 
 def draw_hanging(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """The soft bodies that are baked with the mechanism."""
+    """Draw the soft bodies that are baked with the mechanism."""
     bodies = members.soft_bodies(context.object, context.scene)
     for body in bodies:
         layout.label(text=body.name, icon="MESH_DATA")
@@ -93,7 +93,7 @@ def draw_springs(layout: bpy.types.UILayout, context: bpy.types.Context) -> None
 
 
 def active_bone(context: bpy.types.Context) -> bpy.types.PoseBone | None:
-    """The pose bone that the armature's active bone is."""
+    """Return the pose bone of the armature's active bone."""
     obj = context.object
     if obj is None or obj.type != "ARMATURE" or obj.data.bones.active is None:
         return None
@@ -101,7 +101,7 @@ def active_bone(context: bpy.types.Context) -> bpy.types.PoseBone | None:
 
 
 def draw_bone(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """The rigid body and the joint of the active bone."""
+    """Draw the rigid body and the joint of the active bone."""
     bone = active_bone(context)
     if bone is None:
         hint(layout, "Choose a bone in Pose Mode")
@@ -123,7 +123,7 @@ def draw_bone(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
                 setting(layout, part, "limit_high")
         draw_joint(layout, part, bone, bones.joint_of(bone.id_data, bone))  # type: ignore[arg-type]
         if part.friction and bone.id_data.conjac.mechanism.joint_friction == "none":
-            hint(layout, "Friction does nothing: Joint Friction of the mechanism is None")
+            hint(layout, "Friction has no effect: Joint Friction of the mechanism is None")
     layout.operator("conjac.copy_to_bones", icon="COPYDOWN")
 
 
@@ -156,7 +156,7 @@ def draw_joint(layout: bpy.types.UILayout, part: parts.CONJAC_Part, holder: bpy.
 
 
 def draw_empty(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """The joint that an Empty with a rigid body constraint is."""
+    """Draw the joint of an Empty's rigid body constraint."""
     obj = context.object
     if obj.rigid_body_constraint is not None and obj.rigid_body_constraint.type == "HINGE":
         setting(layout, obj.conjac.part, "planar")
@@ -165,7 +165,7 @@ def draw_empty(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def is_skinned(obj: bpy.types.Object) -> bool:
-    """Whether an armature deforms or carries a mesh, so that its bones can hold what is not soft."""
+    """Whether an armature deforms or carries a mesh, so that soft bodies can be attached to its bones."""
     return (obj.parent is not None and obj.parent.type == "ARMATURE"
             or any(modifier.type == "ARMATURE" and modifier.object is not None for modifier in obj.modifiers))
 
@@ -186,7 +186,7 @@ def draw_attach(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
             column.prop(one, "part", text="Object")
         column.prop_search(one, "group", obj, "vertex_groups", text="Group")
         if is_flesh and not members.is_sharp(obj):
-            hint(column, "Only cloth with Sharp Edges hangs on soft bodies")
+            hint(column, "Only cloth with Sharp Edges can be attached to soft bodies")
         elif one.object is not None and not is_flesh and not members.is_mechanism(one.object):
             hint(column, f"{one.object.name} is not a mechanism: add ConJac to it")
     layout.operator("conjac.add_attachment", icon="BONE_DATA")

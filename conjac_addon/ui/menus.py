@@ -98,7 +98,7 @@ sample_menus = tuple(_sample_menu(kind, label) for kind, (label, _) in items.SAM
 
 
 def _submenu(key: str, label: str, names: tuple[str | None, ...]) -> type[bpy.types.Menu]:
-    """A menu with these operators."""
+    """Return a menu with these operators."""
     def draw(self: bpy.types.Menu, context: bpy.types.Context) -> None:
         self.layout.operator_context = "INVOKE_REGION_WIN"
         for name in names:
@@ -113,7 +113,7 @@ submenus = tuple(_submenu(key, *of) for key, of in SUBMENUS.items())
 
 
 def _draw_line(layout: bpy.types.UILayout, name: str | None, obj: bpy.types.Object | None) -> None:
-    """The line of an operator, the menu of its choices, or a line between two groups."""
+    """Draw the line of an operator, the menu of its choices, or a line between two groups."""
     if name is None:
         layout.separator()
     elif name in CHOICES:
@@ -126,7 +126,7 @@ def _draw_line(layout: bpy.types.UILayout, name: str | None, obj: bpy.types.Obje
 
 
 def draw_entry(self: bpy.types.Menu, _context: bpy.types.Context) -> None:
-    """The line that opens the menu."""
+    """Draw the line that opens the menu."""
     self.layout.separator()
     self.layout.menu(CONJAC_MT_object.bl_idname)
 
@@ -138,7 +138,7 @@ def draw_add(self: bpy.types.Menu, _context: bpy.types.Context) -> None:
 
 
 def draw_physics(self: bpy.types.Panel, context: bpy.types.Context) -> None:
-    """Buttons below those of Blender's own physics, as long as nothing of the object is simulated."""
+    """Draw buttons below Blender's own physics, as long as the object is not simulated."""
     obj = context.object
     if obj is None or obj.type != "MESH" or members.is_soft_body(obj) or members.is_collider(obj):
         return
@@ -161,7 +161,7 @@ ENDS = {"VIEW3D_MT_object_quick_effects": draw_quick, "VIEW3D_MT_add": draw_add,
 
 
 def hosts() -> list[type[bpy.types.Menu]]:
-    """The menus that it hangs in, as far as this Blender has them."""
+    """Return the menus that contain it, as far as this Blender has them."""
     return [getattr(bpy.types, name) for name in HOSTS if hasattr(bpy.types, name)]
 
 

@@ -21,14 +21,14 @@ class Note:
 
     def __init__(self, text: str, icon: Any = "INFO", code: str = "", operator: str = "", button: str = "",
                  **options: Any) -> None:
-        """text: without a full stop. code: of an error, a heading of the manual's troubleshooting page. operator: what
-        mends it, with its options; button: what that is called, "" for its own name."""
+        """text: without a full stop. code: of an error, a heading of the manual's troubleshooting page. operator: its
+        remedy, with options; button: the label, "" for the operator's own."""
         self.text, self.icon, self.code = text, icon, code
         self.operator, self.button, self.options = operator, button, options
 
 
 def of(obj: bpy.types.Object) -> list[Note]:
-    """Return the notes of an object besides the state of its bake, errors first. Cheap."""
+    """Return the notes on an object besides the status of its bake, errors first. Fast."""
     failed = failures.of(obj.session_uid, members.owner(obj).session_uid)
     return [*(Note(one.text, "ERROR", one.code, one.operator) for one in reversed(failed)),
             *(_of_advice(one, obj) for one in advice.known(obj))]
@@ -45,7 +45,8 @@ def _of_advice(one: advice.Advice, obj: bpy.types.Object) -> Note:
 
 
 def draw(layout: bpy.types.UILayout, notes: list[Note]) -> None:
-    """The first of them beside a fold, and all of them inside. layout: a panel's own, for Blender folds no other."""
+    """Draw the first note beside a fold, and all of them inside. layout: a panel's own, since Blender folds no
+    other."""
     header, body = layout.panel("CONJAC_notes", default_closed=True)
     header.use_property_split = False
     if not notes:

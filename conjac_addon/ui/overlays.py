@@ -64,7 +64,7 @@ class Overlay:
 
 
 class Heat(Overlay):
-    """The active object in colours, and their legend. The switch says by what: "none", or one of its items."""
+    """Colors of the active object, and their legend. The value of the switch: "none", or one of its items."""
 
     def __init__(self, name: str, label: str, tip: str, marks: ModuleType, draws: str, items: Items) -> None:
         """marks: has the functions `draws`, for the colours, and `draw_legend`."""
@@ -76,7 +76,7 @@ class Heat(Overlay):
         return bool(getattr(bpy.context.window_manager, self._name) != "none")
 
     def switch(self) -> Any:
-        """Return the menu that is its switch."""
+        """Return the property of its switch."""
         return bpy.props.EnumProperty(  # type: ignore[func-returns-value]
             name=self._label, description=self._tip, items=[("none", "None", "Show none"), *self._items])
 

@@ -1,4 +1,4 @@
-"""Sections of what is painted: groups and spots of dynamic nodes, maps of the material's numbers, and fibers."""
+"""Sections of painted settings: groups and spots of dynamic nodes, maps of the material's numbers, and fibers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def draw_fibers(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def draw_maps(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """The paintable groups and the dynamic handles."""
+    """Draw the paintable groups and the dynamic handles."""
     obj, settings = context.object, context.object.conjac
     follows = members.moves_dynamic_nodes(obj)
     for entry in catalogue.maps().values():
@@ -108,7 +108,7 @@ def _with_unit(end: str, param: Param) -> str:
 
 
 def draw_map(layout: bpy.types.UILayout, obj: bpy.types.Object, entry: Entry) -> None:
-    """One map: a button that begins it, and once there is something to choose its group."""
+    """Draw one map: a button that starts painting, and its group once there is a choice."""
     name = f"{entry.key}_group"
     chosen = getattr(obj.conjac, name)
     if default_group(entry) and not painted_state.is_begun(obj, entry):
@@ -133,14 +133,14 @@ def draw_map(layout: bpy.types.UILayout, obj: bpy.types.Object, entry: Entry) ->
 
 
 def draw_show(layout: bpy.types.UILayout, label: str, field: str) -> None:
-    """The button that shows what a bake would use, and beside it the one that takes all that is shown away."""
+    """Draw the button that previews the input of a bake, and beside it the button that removes all previews."""
     row = layout.row(align=True)
     row.operator("conjac.preview_field", text=f"Show {label}", icon="HIDE_OFF").field = field
     row.operator("conjac.remove_previews", text="", icon="X")
 
 
 def draw_fields(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """The maps of the material's own numbers: a group for each, and both ends once it is there."""
+    """Draw the maps of the material's numbers: a group for each, and both end values once it has one."""
     obj, settings = context.object, context.object.conjac
     fields = fields_in_use(settings)
     setting(layout, settings, "carry")

@@ -24,7 +24,7 @@ _found: dict[int, dict[str, str]] = {}  #: by session_uid: sentences by map, "no
 
 
 def known(obj: bpy.types.Object, key: str) -> str:
-    """The sentence of a map, or of all dynamic nodes, as it was last counted."""
+    """Return the sentence of a map, or of all dynamic nodes, as it was counted last."""
     return _found.get(obj.session_uid, {}).get(key, UNKNOWN)
 
 
@@ -34,7 +34,7 @@ def is_begun(obj: bpy.types.Object, entry: Entry) -> bool:
 
 
 def update(obj: bpy.types.Object) -> bool:
-    """Count anew. Returns whether something is new. Reads weights, so never while a panel is drawn."""
+    """Count again. Returns whether there are changes. Reads weights, so it never runs while a panel is drawn."""
     found = look_at(obj) if members.is_volume(obj) or members.is_cloth(obj) else {}
     changed = found != _found.get(obj.session_uid)
     _found[obj.session_uid] = found
@@ -42,7 +42,7 @@ def update(obj: bpy.types.Object) -> bool:
 
 
 def forget(uid: int | None = None) -> None:
-    """Drop what was counted of the object of a session_uid, or of all."""
+    """Drop the counts of the object with a session_uid, or of all."""
     if uid is None:
         _found.clear()
     else:
@@ -62,7 +62,7 @@ def look_at(obj: bpy.types.Object) -> dict[str, str]:
             if is_chosen(obj.conjac, maps[key]):
                 found[key] = "It is not on the mesh: a bake looks for it after the modifiers"
         elif _made_anew(obj):
-            found[key] = "Modifiers change it: a bake reads what they make"
+            found[key] = "Modifiers change it: a bake reads their result"
         else:
             painted = _as_set(obj, key, painted)
             soft = key == "pin" and members.has_soft_pins(obj)
@@ -76,7 +76,7 @@ def look_at(obj: bpy.types.Object) -> dict[str, str]:
 
 
 def _as_set(obj: bpy.types.Object, key: str, painted: dict[int, float]) -> dict[int, float]:
-    """Weights above zero by vertex, the other way where Invert of the map is on."""
+    """Return the weights above zero by vertex, inverted where Invert of the map is on."""
     if not getattr(obj.conjac, f"{key}_invert"):
         return painted
     return {vertex: 1.0 - painted.get(vertex, 0.0) for vertex in range(len(obj.data.vertices))
@@ -111,7 +111,8 @@ def _of(count: int, total: int) -> str:
 
 
 def _of_nodes(obj: bpy.types.Object, groups: list[dict[int, float]]) -> str:
-    """How many dynamic spots there are: one for each connected painted patch, one for each handle that counts."""
+    """Return a sentence with the number of dynamic spots: one for each connected painted patch, one for each handle
+    that counts."""
     edges = _edges(obj) if any(groups) else {}
     patches = sum(_patches([vertex for vertex, weight in group.items() if weight > PAINTED], edges)
                   for group in groups)
@@ -124,7 +125,7 @@ def _of_nodes(obj: bpy.types.Object, groups: list[dict[int, float]]) -> str:
 
 
 def _patches(painted: list[int], edges: Edges) -> int:
-    """How many connected patches some vertices make."""
+    """Return the number of connected patches of some vertices."""
     left, count = set(painted), 0
     while left:
         count += 1
@@ -146,7 +147,8 @@ def _edges(obj: bpy.types.Object) -> Edges:
 
 
 def _weights(obj: bpy.types.Object, names: set[str]) -> dict[str, dict[int, float]]:
-    """Weights above zero by vertex, of groups and float attributes of the vertices that are on the mesh itself."""
+    """Return weights above zero by vertex, of groups and float attributes of the vertices that are on the mesh
+    itself."""
     mesh, found = obj.data, {}
     for name in names - {""}:
         attribute = mesh.attributes.get(name)

@@ -22,7 +22,7 @@ class Section:
 
     def __init__(self, key: str, label: str, draw: Draw, draw_header: Draw | None = None, open: bool = False,
                  of: tuple[str, ...] = (BODY,), inside: str = "") -> None:
-        """of: what it is shown for. inside: key of the section that it is a part of, wherever that one is shown."""
+        """of: kinds of objects that have it. inside: key of the section that contains it, wherever that is shown."""
         self.key, self.label, self.draw, self.draw_header, self.open = key, label, draw, draw_header, open
         self.of, self.inside = frozenset(of), inside
 
@@ -34,7 +34,7 @@ def _of(module: ModuleType, name: str) -> Draw:
     return draw
 
 
-#: what moves by the solver, and what of it has faces or edges
+#: kinds that the solver moves, and those of them with faces or edges
 MOVED, MESHES = (BODY, CLOTH, ROPE, MECHANISM), (BODY, CLOTH, ROPE)
 
 #: in the order of an artist's work, each one before its parts; what only the numerics know comes last, closed
@@ -125,13 +125,13 @@ def _draw_all(self: bpy.types.Panel, context: bpy.types.Context) -> None:
             continue
         header, body = within.panel(f"CONJAC_{section.key}", default_closed=not section.open)
         if section.draw_header:
-            header.use_property_split = False  # else the checkbox stands in the middle
+            header.use_property_split = False  # else the checkbox would be in the middle
             section.draw_header(header, context)
         header.label(text=section.label)
         bodies[section.key] = body
         if body is not None:
             _two_columns(body)
-            body.enabled = not is_read  # what is set now would be in half of what is read
+            body.enabled = not is_read  # a change now would be in only half of the data
             section.draw(body, context)
 
 

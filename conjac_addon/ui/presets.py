@@ -14,7 +14,7 @@ from .. import compat
 
 FOLDER = Path(__file__).resolve().parents[1]  #: has a folder `presets`
 
-#: kind of body → what a preset keeps
+#: kind of body → settings in a preset
 VALUES = {
     "soft_body": ("material", "youngs_modulus", "poisson_ratio", "mooney_share", "density", "wobble_half_life"),
     "cloth": ("area_density", "thickness", "stretch_warp", "stretch_weft", "shear", "stretch_limit",
@@ -45,7 +45,7 @@ def _operator(kind: str) -> type[bpy.types.Operator]:
 
 
 def draw(layout: bpy.types.UILayout, kind: str) -> None:
-    """The menu of presets with the buttons that keep and remove one."""
+    """Draw the menu of presets with the buttons that keep and remove one."""
     menu: Any = getattr(bpy.types, f"CONJAC_MT_presets_{kind}")
     row = layout.row(align=True)
     row.menu(menu.__name__, text=menu.bl_label)

@@ -20,12 +20,12 @@ COLOURS = {
     previews.FUSED: (1.0, 0.2, 0.2, 1.0)}
 WIDTH = 1.5  #: of lines [px]
 
-#: what the GPU has of a preview: the preview itself, what it depends on besides, and the batch
+#: GPU data of a preview: the preview, its other dependencies, and the batch
 _batches: dict[tuple[int, str], tuple[Any, Any, Any]] = {}
 
 
 def draw(context: bpy.types.Context) -> None:
-    """Draw what is shown of all visible objects."""
+    """Draw the previews of all visible objects."""
     if not previews.shown:
         return
     for obj in context.visible_objects:
@@ -42,13 +42,13 @@ def draw(context: bpy.types.Context) -> None:
 
 
 def _nearer(obj: bpy.types.Object, context: bpy.types.Context) -> Matrix:
-    """A move towards the eye by a hair, so that what lies in the object's own surface is seen."""
+    """Return a small offset towards the eye, so that previews in the object's own surface are visible."""
     eye = context.region_data.view_matrix.inverted()
     return Matrix.Translation(map_marks.LIFT * max(*obj.dimensions, 1.0e-6) * eye.col[2].to_3d())
 
 
 def draw_legend(context: bpy.types.Context) -> None:
-    """Draw what the colours of the active object's map mean, unless another legend is there."""
+    """Draw the legend of the active object's map, unless there is another legend."""
     manager, obj = context.window_manager, context.object
     if obj is None or not obj.visible_get() or "none" != manager.conjac_heat or "none" != manager.conjac_colors:
         return
@@ -74,7 +74,7 @@ def _draw_lines(obj: bpy.types.Object, kind: str, one: previews.Lines) -> None:
 
 
 def _draw_faces(obj: bpy.types.Object, kind: str, one: previews.Faces, context: bpy.types.Context) -> None:
-    """Draw those that look at the eye, the farthest first: they lie in the artist's own faces and before them."""
+    """Draw the faces towards the eye, the farthest first: they are in the artist's own faces and in front of them."""
     view = context.region_data.view_matrix @ obj.matrix_world
     matrix = np.array(view, np.float32)
     shader = gpu.shader.from_builtin("SMOOTH_COLOR")
@@ -90,7 +90,7 @@ def _draw_faces(obj: bpy.types.Object, kind: str, one: previews.Faces, context: 
 
 
 def _made(shader: Any, one: previews.Faces, matrix: map_marks.Array) -> Any:
-    """A batch of its faces from far to near. matrix: from the object to the view, (4, 4)."""
+    """Return a batch of its faces from far to near. matrix: from the object to the view, (4, 4)."""
     order = far_to_near(one.corners, matrix)
     places: Any = one.corners[order].reshape(-1, 3)
     tints: Any = np.repeat(map_marks.colours(one.shares[order]), 3, axis=0)
@@ -98,14 +98,14 @@ def _made(shader: Any, one: previews.Faces, matrix: map_marks.Array) -> Any:
 
 
 def far_to_near(corners: previews.Drawn, matrix: map_marks.Array) -> previews.Index:
-    """The order of triangles (b, 3, 3) from the farthest to the nearest. matrix: to the view, which looks along −z,
-    (4, 4)."""
+    """Return the order of triangles (b, 3, 3) from the farthest to the nearest. matrix: to the view, which looks along
+    −z, (4, 4)."""
     found: previews.Index = np.argsort(corners.mean(axis=1) @ matrix[2, :3], kind="stable")
     return found
 
 
 def _batch(obj: bpy.types.Object, kind: str, one: Any, other: Any, make: Any) -> Any:
-    """Return the batches of a preview on the GPU, rebuilt where the preview or what it depends on has changed."""
+    """Return the batches of a preview on the GPU, rebuilt after changes of the preview or its dependencies."""
     key = (obj.session_uid, kind)
     known = _batches.get(key)
     if known is None or known[0] is not one or known[1] != other:
@@ -114,6 +114,6 @@ def _batch(obj: bpy.types.Object, kind: str, one: Any, other: Any, make: Any) ->
 
 
 def forget() -> None:
-    """Drop what is shown."""
+    """Drop the previews."""
     _batches.clear()
     previews.shown.clear()

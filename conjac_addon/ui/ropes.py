@@ -1,4 +1,4 @@
-"""The section of ropes: how they keep their length, what they weigh, how they bend and how thick they are."""
+"""The section of ropes: stretching, weight, bending and thickness."""
 
 import bpy
 
@@ -8,7 +8,7 @@ from . import fields, painted, presets, sections
 
 
 def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Length, numbers, and what holds it."""
+    """Draw length, numbers and pins of a rope."""
     obj, settings = context.object, context.object.conjac
     presets.draw(layout, "rope")
     setting(layout, settings, "rope")

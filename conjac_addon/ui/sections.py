@@ -27,7 +27,7 @@ LEAST = 0.95e-6
 
 
 def draw_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Whether the object is a soft body, what has been baked, and the buttons for it."""
+    """Draw the kind of the object, the state of its bake, and its buttons."""
     obj = context.object
     if upgrade.refusal(obj):
         _draw_refusal(layout, obj)
@@ -66,7 +66,7 @@ def draw_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def _draw_status(layout: bpy.types.UILayout, status: bake.Status) -> None:
-    """How the bake stands, in one line, whatever there is to say of it."""
+    """Draw the status of the bake, always in one line."""
     if status.state == "baking" and status.mine:
         layout.progress(factor=status.fraction or 0.0, text=status.text + progress.remaining(status.left_s))
     else:
@@ -75,14 +75,14 @@ def _draw_status(layout: bpy.types.UILayout, status: bake.Status) -> None:
 
 
 def _headline(status: bake.Status) -> str:
-    """Return the state of a bake in one line; all of it is a note where that says more."""
+    """Return the state of a bake in one line; its full text is a note if it is longer."""
     if one_line(status.text, bpy.context.region, ICON) == status.text:
         return status.text
     if status.state in ("partial", "complete") and status.total:
         many = f"All {status.total}" if status.state == "complete" else f"{status.done} of {status.total}"
         return f"{many} frames are baked"
     return {"none": "Nothing is baked", "stale": "Out of date: bake again", "broken": "Its bake cannot be read",
-            "baking": "Another program bakes it"}.get(status.state, one_line(status.text, bpy.context.region, ICON))
+            "baking": "Another program is baking it"}.get(status.state, one_line(status.text, bpy.context.region, ICON))
 
 
 def _notes_of(obj: bpy.types.Object, status: bake.Status) -> list[notes.Note]:
@@ -91,7 +91,8 @@ def _notes_of(obj: bpy.types.Object, status: bake.Status) -> list[notes.Note]:
         if status.mine:
             slowly = slow.of(obj, bpy.context.scene)
             return [notes.Note(slowly)] if slowly else []
-        return [notes.Note(f"Another program bakes it: pause or cancel it there. {status.other_baker}".rstrip(". "))]
+        return [notes.Note("Another program is baking it: pause or cancel it there. "
+                           f"{status.other_baker}".rstrip(". "))]
     found = notes.of(obj)
     if _headline(status) != status.text:
         alarming = bool(status.wrong) or status.state == "broken"
@@ -104,7 +105,7 @@ def _notes_of(obj: bpy.types.Object, status: bake.Status) -> list[notes.Note]:
 
 
 def _draw_live(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
-    """The button that lets it move now, and how that goes."""
+    """Draw the button of Play Live and the state of the session."""
     played = live.played(obj)
     row = layout.row(align=True)
     row.scale_y = 1.5
@@ -122,7 +123,7 @@ def _draw_live(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
 
 
 def _removes(obj: bpy.types.Object) -> str:
-    """Return the label of the button that takes ConJac off."""
+    """Return the label of the button that removes ConJac."""
     if obj.type != "MESH":
         return "Remove Mechanism"
     if members.is_rope(obj):
@@ -131,13 +132,13 @@ def _removes(obj: bpy.types.Object) -> str:
 
 
 def _draw_running(layout: bpy.types.UILayout, status: bake.Status) -> None:
-    """How far a bake is, below the buttons that hold it."""
+    """Draw the progress of a bake, below its buttons."""
     _draw_buttons(layout, status)
     _draw_status(layout, status)
 
 
 def _draw_buttons(layout: bpy.types.UILayout, status: bake.Status) -> None:
-    """The row of a bake: begin it and free it, or hold it."""
+    """Draw the buttons of a bake: bake and free, or pause and cancel."""
     row = layout.row(align=True)
     if status.state != "baking":
         row.operator("conjac.bake", icon="PHYSICS", text="Resume" if status.state == "partial" else "Bake")
@@ -176,7 +177,7 @@ def _draw_beginning(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
 
 
 def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """How motion is computed: the method, its parameters, the step, and what ends it."""
+    """Draw the solver's settings: method, its parameters, time step and stopping rule."""
     settings, scene, holder = context.object.conjac, context.scene, members.owner(context.object)
     shared, is_body = members.shared_settings(context.object), members.is_soft_body(context.object)
     is_led = is_body and members.is_mechanism(holder)
@@ -184,10 +185,10 @@ def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     moves = settings if owns else shared  # by whose integrator it moves while it touches nothing
     if is_led:
         settings = shared
-        hint(layout, f'The method is that of "{holder.name}", which it is baked with' if owns else
-             f'Those of "{holder.name}", which it is baked with')
+        hint(layout, f'The method is that of "{holder.name}", with which it is baked' if owns else
+             f'Settings are those of "{holder.name}", with which it is baked')
     if owns and holder != context.object:
-        hint(layout, f'Where it touches what moves by others, those of "{holder.name}" count')
+        hint(layout, f'Where it touches bodies with another solver, settings of "{holder.name}" count')
     solver = settings.solver
     if is_body or members.soft_bodies(context.object, scene):
         setting(layout, solver, "method")
@@ -225,8 +226,8 @@ def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
         setting(stages, moves.solver, "stage_solver")
         draw_params(stages, moves, "stage_solver")
         if method.follows and not integrator.why_not("quasistatic"):
-            hint(layout, f"{method.label} iterates in a way of its own: of its stage solver only what tells when a "
-                 "stage ends counts")
+            hint(layout, f"{method.label} has iterations of its own: of the stage solver only the stopping "
+                 "tolerance counts")
     if is_body and not is_led and not members.is_cloth(context.object):
         setting(layout, context.object.conjac, "damping")
         draw_params(layout, context.object.conjac, "damping")
@@ -246,12 +247,12 @@ def draw_forces(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def chosen(settings: bpy.types.PropertyGroup, family: str) -> Entry:
-    """The entry of a family that a menu stands at."""
+    """Return the chosen entry of a family."""
     return catalogue.find(family, getattr(holder(settings, family), family))
 
 
 def draw_look(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """How soft, how lively and how heavy it is."""
+    """Draw softness, liveliness and weight."""
     settings = context.object.conjac
     presets.draw(layout, "soft_body")
     row = layout.split(factor=0.6, align=True)  # its text is cut in half of a sidebar
@@ -264,7 +265,7 @@ def draw_look(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def draw_volume(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw the settings of the volume: what is filled, the mesher, and the price of its tetrahedra."""
+    """Draw the settings of the volume: its input, the mesher, and the cost of its tetrahedra."""
     settings = context.object.conjac
     draw_simulate_after(layout, context.object)
     setting(layout, settings, "mesher")
@@ -288,7 +289,7 @@ def _tetrahedra(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
 
 
 def draw_simulate_after(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
-    """Which modifiers stand above what is simulated, where there are any."""
+    """Draw the choice of the modifier after which the object is simulated, if there are modifiers."""
     if len(obj.modifiers):
         row = layout.split(factor=0.4)
         row.alignment = "RIGHT"
@@ -297,7 +298,7 @@ def draw_simulate_after(layout: bpy.types.UILayout, obj: bpy.types.Object) -> No
 
 
 def draw_ground(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """The ground plane; its checkbox is in the header."""
+    """Draw the ground plane; its checkbox is in the header."""
     settings = members.shared_settings(context.object)
     layout.active = settings.use_ground
     setting(layout, settings, "ground_object")
@@ -348,7 +349,7 @@ def draw_output(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def draw_params(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, family: str) -> None:
-    """The parameters of the chosen entry of one family."""
+    """Draw the parameters of the chosen entry of one family."""
     entry = chosen(settings, family)
     settings = holder(settings, family)
     switches = {param.key: property_name(entry, param) for param in entry.params}

@@ -61,11 +61,11 @@ def _at(obj: bpy.types.Object, folder: Path, frame: int) -> tuple[Array, Array] 
 
 
 def draw(context: bpy.types.Context) -> None:
-    """Draw those of all visible cloth with Sharp Edges."""
+    """Draw the marks of all visible cloth with Sharp Edges."""
     drawn.draw([found for obj in context.visible_objects if members.is_sharp(obj)
                 and (found := marks(obj, context.scene)) is not None and len(found[0])], SIZE, POINTS, ARROWS)
 
 
 def forget() -> None:
-    """Drop what was read."""
+    """Drop the cached data."""
     _read.clear()

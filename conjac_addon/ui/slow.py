@@ -1,4 +1,4 @@
-"""Why a bake is slow while it runs, and what would make it faster."""
+"""Reasons why a running bake is slow, and remedies."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def sentence(progress: Progress, bodies: int, volumes: int) -> str:
         return ""
     sentences = [f"A frame takes {duration(progress.spent_s / progress.timed)}"]
     if progress.shorter:
-        sentences.append("What hits something fast takes shorter steps than Time Step")
+        sentences.append("Fast impacts take shorter steps than Time Step")
     if bodies > 1:
-        sentences.append(f"{bodies} bodies that may touch are solved together: give what never meets the others a "
-                         "Collides With of None")
+        sentences.append(f"{bodies} bodies that may touch are solved together: set Collides With to None for those "
+                         "that never meet the others")
     if volumes:
         sentences.append("A larger Edge Length in Volume makes fewer tetrahedra, and Play Live or the method Subspace "
                          "shows a draft")

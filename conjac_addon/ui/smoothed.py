@@ -1,4 +1,4 @@
-"""Finds modifiers that smooth cloth after it was simulated, and so draw it in what it touches."""
+"""Finds modifiers that smooth simulated cloth into the objects that it touches."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..gather import stack
 
 
 def smoother(obj: bpy.types.Object, scene: bpy.types.Scene) -> bpy.types.Modifier | None:
-    """The last modifier that subdivides a cloth's frames where that touches something; None where there is none.
+    """Return the last modifier that subdivides a cloth's frames where that touches something; None where there is none.
 
     Faces between vertices that lie on an edge of a collider are rounded off through it.
     """

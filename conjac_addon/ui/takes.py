@@ -1,4 +1,4 @@
-"""The section of takes: what was baked before with other settings, to be played again or deleted."""
+"""The section of takes: earlier bakes with other settings, which can be played again or deleted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BESIDE = 5.0
 
 
 def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """A line for each, the newest first."""
+    """Draw a line for each take, the newest first."""
     at = place.of(context.object)
     found = takes.listed(at.folder) if at.own else []
     if not found:
@@ -28,6 +28,6 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def words(take: takes.Take) -> str:
-    """One line of it: number, frames, size, and what changed after it."""
+    """Return one line on a take: number, frames, size, and what changed after it."""
     before = f", before {take.why}" if take.why else ""
     return f"{take.number}: {take.first} to {take.last}, {freeing.size_in_words(take.size)}{before}"

@@ -1,6 +1,6 @@
-"""Baked frames in which a soft body without Self Collision goes through itself, as it is drawn.
+"""Baked frames in which a soft body without Self Collision intersects itself, as drawn.
 
-Each look examines frames for a moment alone, so that no panel waits, and goes on where the last one ended until the
+Each call examines frames only for a moment, so that no panel waits, and continues where the last call ended until the
 bake changes.
 """
 
@@ -42,8 +42,8 @@ _examined: dict[int, Examined] = {}  #: by session_uid
 
 
 def frames(obj: bpy.types.Object) -> tuple[int, int]:
-    """Return in how many baked frames a body goes through itself, of how many that were examined; zeros where it
-    collides with itself, has no bake or too many triangles. Examines more of them for a moment."""
+    """Return the number of baked frames in which a body intersects itself, and of those examined; zeros if it collides
+    with itself, has no bake or too many triangles. Examines more frames for a moment."""
     contact = obj.conjac.contact
     if not members.is_volume(obj) or contact.itself or contact.collides_with == kinds.NOTHING:
         _examined.pop(obj.session_uid, None)

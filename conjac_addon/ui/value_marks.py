@@ -17,7 +17,7 @@ Array = NDArray[np.float32]
 
 
 class Value(NamedTuple):
-    """One of what is kept: its column, unit, where its scale begins, and whether it has a sign."""
+    """One stored value: its column, unit, the start of its scale, and whether it has a sign."""
 
     label: str
     column: int
@@ -61,7 +61,7 @@ def ends(value: Value, low: float, high: float) -> Ends:
 
 
 def shown(context: bpy.types.Context) -> tuple[bpy.types.Object, Value] | None:
-    """The active object and the value that is shown of it."""
+    """Return the active object and its displayed value."""
     obj, key = context.object, context.window_manager.conjac_colors
     if key not in VALUES or obj is None or not members.is_soft_body(obj) or obj.mode != "OBJECT":
         return None
@@ -86,7 +86,8 @@ def values(obj: bpy.types.Object, value: Value, mesh: bpy.types.Mesh, scene: bpy
 
 def coloured(obj: bpy.types.Object, value: Value, context: bpy.types.Context
              ) -> tuple[Array, NDArray[np.int32], Array] | None:
-    """Vertices (n, 3) in world a little above the surface, triangles (t, 3) and colours (n, 4); None without values."""
+    """Return vertices (n, 3) in world a little above the surface, triangles (t, 3) and colours (n, 4); None without
+    values."""
     mesh, places = map_marks.evaluated(obj, context)
     found = values(obj, value, mesh, context.scene)
     if found is None:
@@ -111,7 +112,7 @@ def legend(obj: bpy.types.Object, value: Value, scene: bpy.types.Scene) -> Ends 
 
 
 def draw_legend(context: bpy.types.Context) -> None:
-    """Draw what the colours mean, or what is missing, in the lower left of the view."""
+    """Draw the legend of the colors, or what is missing, in the lower left corner of the view."""
     found = shown(context)
     if found is None:
         return
@@ -123,6 +124,6 @@ def draw_legend(context: bpy.types.Context) -> None:
 
 
 def forget() -> None:
-    """Drop what was read."""
+    """Drop the cached data."""
     _ends.clear()
     stress_frames.forget()

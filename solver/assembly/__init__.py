@@ -1,1 +1,1 @@
-"""Blocks of elements into a sparse matrix on a fixed pattern."""
+"""Assembly of element blocks into a sparse matrix on a fixed pattern."""

@@ -83,5 +83,5 @@ class Edges:
 
     @cached_property
     def turning(self) -> Turning:
-        """How far nodes have turned with their edges; what it found last is where it looks from next."""
+        """Return the computation of the nodes' rotation with their edges, which starts from its last result."""
         return Turning(self._pairs, self._rest)

@@ -35,7 +35,7 @@ def node_graph(tets: Index, count: int) -> sp.csc_matrix:
 
 @dataclass(frozen=True)
 class NodeSum:
-    """Sums what elements say of their corners, always in the same order."""
+    """Sums of element values at nodes, always in the same order."""
 
     start: Index  #: (n + 1,) first source of each node
     source: Index  #: element * 4 + corner

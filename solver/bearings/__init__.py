@@ -1,1 +1,1 @@
-"""Friction inside joints: BISP, staggered projections, and what the inside of a bearing looks like."""
+"""Friction inside joints: BISP, staggered projections, and the geometry of bearings."""

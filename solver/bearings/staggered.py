@@ -66,7 +66,7 @@ class Staggered:
     def rub(self, posed: PosedBodies, bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS) -> FrictionAnswer:
         """Return the step's rates with friction. Raises StepFailed; ValueError for loops and universal joints."""
         if any(group.is_loop or group.on_other for group in bearings.groups):
-            raise ValueError("Staggered Projections know no friction in loops and universal joints")
+            raise ValueError("Staggered Projections do not support friction in loops and universal joints")
         respond = _response_of(posed)
         free = respond(posed.momentum.ravel())[:, 0]
         contact = BoundedRows(self._contact_rows(posed, bearings), respond)

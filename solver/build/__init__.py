@@ -1,1 +1,1 @@
-"""A job becomes a world."""
+"""Construction of a world from a job."""

@@ -35,7 +35,7 @@ def friction_of(job: Job, placed: Sequence[WorldPositions], tree: Tree, place: M
         beyond = [one for one in bearings if one.is_loop or one.seat.on_parent]
         moved = () if outside is None else (outside.drives, outside.limits, outside.ball_limits)
         if beyond or any(part is not None for part in moved):
-            raise BadScene(f"{entry.label} know neither drives nor limits, and no friction in loops and universal "
+            raise BadScene(f"{entry.label} support neither drives nor limits, nor friction in loops and universal "
                            "joints",
                            "Choose BISP for the friction inside joints", where="$.joint_friction")
     given = MechanismConstraints(tree) if outside is None else outside

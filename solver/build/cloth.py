@@ -129,7 +129,7 @@ def prepare_cloth(job: Job, body: schema.Body, volume: Volume, report: Stage) ->
         weights = {one.weights: np.asarray(job.array(one.weights), dtype=float) for one in body.attach if one.weights}
         attached, by = attached_nodes(body, job.array, weights, len(volume.nodes), pinned, notes)
         if len(pinned) + len(attached) == len(volume.nodes) and body.pin.until is None:
-            raise NoFreeNode("every vertex is pinned or attached, so nothing can move", "Hold less of it",
+            raise NoFreeNode("every vertex is pinned or attached, so nothing can move", "Pin or attach less of it",
                              where="pin.weights" if body.pin.weights is not None else "pin.nodes")
     fields = Fields({}, np.zeros(0), nobody(), pinned, {}, None, motion_of(job, body, volume.nodes, pinned),
                     tuple(notes), attached, by)
@@ -185,7 +185,7 @@ def pinned_vertices(job: Job, body: schema.Body, nodes: Vec, faces: Index, notes
     loose[faces] = False
     if loose.any():
         what = "face" if body.rope is None else "edge"
-        notes.append(f"{loose.sum()} vertices belong to no {what} and stay where they are")
+        notes.append(f"{loose.sum()} vertices belong to no {what} and do not move")
     return np.flatnonzero(is_pinned | loose).astype(np.int32)
 
 

@@ -1,4 +1,4 @@
-"""Interface points of a cloth with substeps on the parts that it touches or hangs on."""
+"""Interface points of a staggered part, such as a cloth with substeps, on the parts that it touches or hangs on."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from scipy.sparse import csr_matrix
 from ..coordinates.attached import Attached
 from ..coordinates.prescribed import Carried, OnItsWay, OverTime, Within
 from ..coupling.interface_points import BonePoints, InterfacePoints, NodePoints
+from ..coupling.staggered import CoupledInterface, InterfaceLink, StaggeredPart
 from ..embedding.bind import bind
 from ..job.folder import Job, parameters
 from ..meshing.normals import area_vectors
@@ -58,6 +59,15 @@ class CoupledPins(CoupledPoints):
     """That holds it."""
 
     vertices: Index  #: of the cloth, as the artist has them, (k,)
+
+
+def interface_of(number: int, part: StaggeredPart, surfaces: Sequence[CoupledSurface]) -> CoupledInterface:
+    """Return the interface of a staggered part, the number-th of the world, with the points of these surfaces in their
+    order."""
+    ends = np.cumsum([0, *(len(one.places) for one in surfaces)]).tolist()
+    linked = [InterfaceLink(one.on[0], slice(first, end), one.on[1], one.within)
+              for one, first, end in zip(surfaces, ends, ends[1:]) if one.on is not None]
+    return CoupledInterface(number, part, ends[-1], linked)
 
 
 class ClothSurroundings:

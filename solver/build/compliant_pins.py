@@ -1,4 +1,4 @@
-"""Pins of a job, and what hangs on bones, that give way to what is before them."""
+"""Compliant pins and attachments of a job, which yield to obstacles."""
 
 from __future__ import annotations
 

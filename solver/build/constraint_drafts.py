@@ -43,11 +43,11 @@ def projective_draft(job: Job, one: Prepared, report: Stage) -> ConstraintDraft:
     params = parameters("method", job.scene.method_of(one.body))
     own = job.scene.integrator.kind
     integrator = own if own in ("backward_euler", "bdf2") else "backward_euler"
-    notes = [] if integrator == own else ["Projective Dynamics steps by Backward Euler, which calms it: BDF2 is the "
-                                          "livelier one that it has"]
+    notes = [] if integrator == own else ["Projective Dynamics uses Backward Euler, which damps it: "
+                                          "BDF2 is livelier"]
     law = parameters("damping", one.body.damping)
     if law.get("stiffness_damping"):
-        notes.append("Stiffness Damping does nothing in Projective Dynamics: take Wobble Half-Life, or XPBD")
+        notes.append("Stiffness Damping has no effect in Projective Dynamics: use Wobble Half-Life, or XPBD")
     if isinstance(one, PreparedCloth):
         notes += [f"Projective Dynamics: {note}" for note in membrane_moduli(_membrane(one))[2]]
 
@@ -65,7 +65,7 @@ def compliant_draft(job: Job, one: Prepared, report: Stage) -> ConstraintDraft:
     law = parameters("damping", one.body.damping)
     notes = []
     if law.get("stiffness_damping") and not isinstance(one, (PreparedCloth, PreparedRope)):
-        notes.append("Stiffness Damping does nothing to what XPBD fills with tetrahedra: take Wobble Half-Life")
+        notes.append("Stiffness Damping has no effect on XPBD bodies of tetrahedra: use Wobble Half-Life")
 
     def make(mass: Vec, constraints: list[Any], pinned: Index) -> SteppedBody:
         return CompliantBody(one.volume.nodes, mass, constraints, pinned, _gravity(job),
@@ -86,7 +86,7 @@ def _draft(job: Job, one: Prepared, method: str, make: MakeBody, of_tets: MakeTe
 
         assert body.cloth is not None
         if body.cloth.length_limit or body.cloth.area_limit:
-            notes = [*notes, f"{method} knows neither Length Limit nor Area Limit"]
+            notes = [*notes, f"{method} supports neither Length Limit nor Area Limit"]
         sheet = Sheet(nodes, one.triangles, one.material)
         constraints = [*of_cloth(sheet, _membrane(one), parameters("bending", body.cloth.bending),
                                  body.cloth.bending.kind == "quadratic_bending")]
@@ -99,16 +99,16 @@ def _draft(job: Job, one: Prepared, method: str, make: MakeBody, of_tets: MakeTe
         if body.rope.keeps_shape:
             notes = [*notes, f"{method} straightens ropes: bake with Vanilla FEM to see how one Keeps Its Shape"]
         if parameters("rope", body.rope.length).get(catalogue.MOST_STRETCH.key):
-            notes = [*notes, f"{method} knows no {catalogue.MOST_STRETCH.label} of ropes"]
+            notes = [*notes, f"{method} does not support {catalogue.MOST_STRETCH.label} of ropes"]
     else:
         fields = one.fields
         count = len(one.volume.tets)
         young = np.broadcast_to(fields.element_parameters["youngs_modulus"], (count,))
         poisson = np.broadcast_to(fields.element_parameters.get("poisson_ratio", 0.0), (count,))
         constraints = [of_tets(nodes, one.volume.tets, *lame(young, poisson))]
-        notes = [f"{method} knows the material's stiffness and Poisson ratio, not its kind", *notes]
+        notes = [f"{method} uses the material's stiffness and Poisson ratio, not its kind", *notes]
         if body.fiber_material is not None:
-            notes.append(f"{method} leaves fibers out: bake with another method to see them")
+            notes.append(f"{method} ignores fibers: bake with another method to see them")
     surface = body.surface
     to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
     drawn_at_pins = drawn_pinned(job, one)
@@ -118,7 +118,7 @@ def _draft(job: Job, one: Prepared, method: str, make: MakeBody, of_tets: MakeTe
     pulls = [*pulls_of(job, [one], matter.mass, first), *soft_pins(job, [one], matter.mass, first)]
     half_life = body.wobble_half_life
     if isinstance(half_life, str):
-        notes.append(f"{method} knows no Wobble Half-Life with keyframes")
+        notes.append(f"{method} does not support Wobble Half-Life with keyframes")
         half_life = 0.0
     all_notes = [f'"{body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes, *notes)]
     pinned, motion = draft_pins(job, one)

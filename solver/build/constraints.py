@@ -1,4 +1,4 @@
-"""From a job's mechanisms to what holds them besides forces: loops, drives, limits, and shapes that touch."""
+"""Constraints of a job's mechanisms besides forces: loops, drives, limits, and shapes in contact."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _loops(placed: Sequence[WorldPositions], place: Mapping[str, int], E: Vec) -
 def _moving(one: WorldPositions, name: str, place: Mapping[str, int], what: str) -> int:
     """A body's place in the tree. Raises BadInput for one of prescribed motion."""
     if name not in one.bodies:
-        raise BadInput(f'{what} of "{one.scene.name}" holds "{name}", which moves as told',
+        raise BadInput(f'{what} of "{one.scene.name}" holds "{name}", which is animated',
                        "Join it to a body that is moved by forces")
     return place[one.key(name)]
 
@@ -174,8 +174,9 @@ def notes_of(world: JointsPart, constraints: MechanismConstraints | None, placed
     try:
         names = constraints.redundant(world.condensation.pose(world.linearise(state), stage))
     except (StepFailed, ValueError) as failure:  # the first step meets it again, and may go round it
-        notes.append(f"Whether loops hold what others hold already could not be told, since {failure}")
+        notes.append(f"Whether loops are redundant could not be determined, since {failure}")
         return notes
     if names:
-        notes.append(f"Loops hold what joints or other loops hold already, so they share the load: {', '.join(names)}")
+        notes.append("Loops constrain what joints or other loops constrain already, so they share the load: "
+                     f"{', '.join(names)}")
     return notes

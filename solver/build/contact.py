@@ -253,7 +253,7 @@ def ignored_fields(job: Job) -> list[str]:
     asked = [*(body.friction for body in scene.bodies), *(obstacle.friction for obstacle in scene.obstacles)]
     if not law.able("constraints") or not any(asked):
         return []
-    return [f"{law.label}: what touches slides without friction, whatever Friction says"]
+    return [f"{law.label}: surfaces in contact slide without friction, whatever Friction is set to"]
 
 
 def _skins(job: Job, prepared: list[Prepared], first: Index, nodes: int) -> tuple[list[Index], EmbeddedVertices]:
@@ -282,7 +282,7 @@ def _refuse_same_place(surfaces: Surfaces, now: Vec, distance: float, names: lis
     own = near.nodes[near.is_self]
     if len(own):
         place = ", ".join(f"{c:.4g}" for c in now[own[0]].mean(axis=0))
-        raise BadScene(f"its mesh has pieces that lie on each other at the start, near ({place}) m",
+        raise BadScene(f"its mesh has pieces that overlap at the start, near ({place}) m",
                        "Merge its vertices by distance, or let its tetrahedra touch", names[owner[own[0, 0]]])
 
 
@@ -356,8 +356,8 @@ def _refuse_crossing(surfaces: Surfaces, now: Vec, names: list[str], owner: Inde
         near = now[np.concatenate([edge, face])]
         raise BadScene(f"it crosses itself at the start, near ({place}) m", _apart_or_merged(near), one)
     raise BadScene(f'it crosses "{other}" at the start, near ({place}) m',
-                   "Move them apart, with a little air between, give Push Apart some frames, or let them not touch "
-                   "each other", one)
+                   "Move them apart, with a little air between, give Push Apart some frames, or let them not "
+                   "collide with each other", one)
 
 
 def _apart_or_merged(near: Vec) -> str:
@@ -386,5 +386,6 @@ def _refuse_inside(prepared: list[Prepared], skins: list[Index], first: Index, o
             if winding_numbers(now[point][None], now, mesh)[0] > 0.5:
                 # an obstacle comes as large as its Thickness has made it
                 thick = f'lower the Thickness of "{other}" if it has one; ' if j >= len(solid) else ""
-                raise BadScene(f'it is inside "{other}" at the start', f"Move it out; {thick}if what it is in is "
+                raise BadScene(f'it is inside "{other}" at the start',
+                               f"Move it out; {thick}if the object around it is "
                                "hollow, give that a wall with an inner side, or turn its normals inwards", name)

@@ -167,15 +167,15 @@ def _passed(job: Job, body: schema.Body, sheets: Sequence[Prepared]) -> list[str
     if not others:
         return []
     named = ", ".join(f'"{name}"' for name in others)
-    return [f"It passes through {named}, with Sharp Edges as well: two that have them touch where both touch the same "
-            "other bodies and colliders, so make these alike or switch them off on one of the two"]
+    return [f"It passes through {named}, with Sharp Edges as well: two such cloths collide only if both collide "
+            "with the same bodies and colliders, so make these the same or switch Sharp Edges off on one of them"]
 
 
 def _unlimited(cloth: schema.Cloth) -> list[str]:
     """A sentence where it is to have a limit to its stretch."""
     limits = {catalogue.STRETCH_LIMIT.label: parameters("membrane", cloth.membrane).get(catalogue.STRETCH_LIMIT.key),
               "Length Limit": cloth.length_limit, "Area Limit": cloth.area_limit}
-    return [f"{label} does not count with Sharp Edges, whose steps are linearised once"
+    return [f"{label} has no effect with Sharp Edges, whose steps are linearised once"
             for label, limit in limits.items() if limit]
 
 

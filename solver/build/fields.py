@@ -47,7 +47,7 @@ class Prepared:
 
     @property
     def wires(self) -> Index:
-        """Edges that touch what is around them besides those of the skin, (k, 2)."""
+        """Return the edges that collide besides those of the skin, (k, 2)."""
         return np.zeros((0, 2), dtype=np.int32)
 
     @property
@@ -169,8 +169,9 @@ def _left_out(volume: Volume, embedding: Embedding, vertices: Vec) -> list[str]:
     count, away, place = _far_out(volume, embedding, vertices)
     if not count:
         return []
-    return [f"{count} of its vertices stand out of its tetrahedra, by up to {away:.2g} m near {place}: what is thinner "
-            "than these are follows the rest and touches nothing. A smaller Edge Length, or a thicker mesh, fills it"]
+    return [f"{count} of its vertices are outside its tetrahedra, by up to {away:.2g} m near {place}: parts thinner "
+            "than a tetrahedron follow the rest and touch nothing. A smaller Edge Length, or a thicker mesh, fills "
+            "them"]
 
 
 def fused_lines(volume: Volume, embedding: Embedding, vertices: Vec, triangles: NDArray) -> tuple[Vec, float]:
@@ -195,7 +196,7 @@ def fused_note(ends: Vec, apart: float) -> list[str]:
     if not len(ends):
         return []
     place = ", ".join(f"{c:.3g}" for c in ends[0].mean(axis=0))
-    return [f"Parts of its mesh that are {apart:.2g} m apart are one in its tetrahedra, as near ({place}) m: they "
+    return [f"Parts of its mesh that are {apart:.2g} m apart share tetrahedra, such as near ({place}) m: they "
             "move as one. Tetrahedralize shows where. Move them apart, or lower Edge Length"]
 
 
@@ -203,9 +204,9 @@ def _refuse_too_thin(volume: Volume, embedding: Embedding, vertices: Vec, error:
     """Raises NoFreeNode where all that is free of a mesh may be thinner than its tetrahedra."""
     count, away, place = _far_out(volume, embedding, vertices)
     if count:
-        raise NoFreeNode(f"all of its tetrahedra are held, and {count} of its vertices stand out, by up to {away:.2g} "
-                         f"m near {place}: that part is too thin to be filled",
-                         "Lower its Edge Length to less than it is thick, make it thicker, or hold less",
+        raise NoFreeNode(f"all of its tetrahedra are held, and {count} of its vertices are outside them, by up to "
+                         f"{away:.2g} m near {place}: that part is too thin to be filled",
+                         "Lower its Edge Length below its thickness, make it thicker, or pin less",
                          where=error.where) from error
 
 

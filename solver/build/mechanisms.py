@@ -160,7 +160,7 @@ def _springs(placed: list[WorldPositions], place: dict[str, int], parent: Index,
                 elif name in one.bodies:
                     ends.append((place[one.key(name)], (inverse(one.bodies[name]) @ at)[:3]))
                 else:
-                    raise BadInput(f'a spring of "{one.scene.name}" ends in "{name}", which moves as told',
+                    raise BadInput(f'a spring of "{one.scene.name}" ends in "{name}", which is animated',
                                    "Join it to a body that is moved by forces")
             rest = spring.rest_length
             length = float(np.linalg.norm(np.subtract(spring.point_b, spring.point_a)))

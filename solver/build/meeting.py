@@ -40,7 +40,7 @@ def refuse_unmet(kinds: Sequence[tuple[str, PointKind]], rest: Vec, mass: Vec, i
         if len(stuck):
             raise BadScene(f"{whose[stuck[0]]} holds only what is pinned or animated, and that is "
                            f"{abs(value[stuck[0]]):.3g} m from meeting",
-                           "Unpin what it holds, or move it to where it meets")
+                           "Unpin its points, or move them together")
         system = RowSystem(sp.csc_array(sp.diags_array(each)), np.zeros(len(each)),
                            lambda right: right / each.reshape(-1, *[1] * (right.ndim - 1)), J, value, 1.0, 1.0)
         try:

@@ -18,7 +18,7 @@ from .supported import SupportedBody, footing_of
 
 @dataclass(frozen=True)
 class Obstacles:
-    """Meshes that soft bodies touch, as nodes behind those of the bodies; surfaces of rigid bodies stand last."""
+    """Meshes that soft bodies touch, as nodes after those of the bodies; surfaces of rigid bodies are last."""
 
     names: list[str]
     called: list[str]  #: what `touches` of a body calls each: its name, or that of its mechanism

@@ -1,4 +1,4 @@
-"""Constraints between points of bodies, and the nodes of what they hold on to besides soft bodies."""
+"""Constraints between points of bodies, and the nodes of the other objects that they hold."""
 
 from __future__ import annotations
 

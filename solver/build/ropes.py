@@ -138,7 +138,7 @@ def prepare_rope(job: Job, body: schema.Body, volume: Volume, report: Stage) -> 
         weights = {one.weights: np.asarray(job.array(one.weights), dtype=float) for one in body.attach if one.weights}
         attached, by = attached_nodes(body, job.array, weights, len(volume.nodes), pinned, notes)
         if len(pinned) + len(attached) == len(volume.nodes) and body.pin.until is None:
-            raise NoFreeNode("every point is pinned or attached, so nothing can move", "Hold less of it",
+            raise NoFreeNode("every point is pinned or attached, so nothing can move", "Pin or attach less of it",
                              where="pin.weights" if body.pin.weights is not None else "pin.nodes")
     fields = Fields({}, np.zeros(0), nobody(), pinned, {}, None, motion_of(job, body, volume.nodes, pinned),
                     tuple(notes), attached, by)

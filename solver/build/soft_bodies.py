@@ -199,8 +199,8 @@ def _acting(job: Job, prepared: list[Prepared], matter: list[MaterialData], rest
 
 def _linear_solver(job: Job, prepared: list[Prepared], rides: bool, has_rows: bool
                    ) -> tuple[LinearSolver, type[LinearSolver]]:
-    """Return what solves these bodies, and its class for a body by itself. rides: whether some are on rigid bodies.
-    has_rows: whether constraints have rows."""
+    """Return the linear solver of these bodies, and its class for a single body. rides: whether some are attached to
+    rigid bodies. has_rows: whether constraints have rows."""
     use = linear_use(job, prepared, rides, has_rows)
     chosen = choose(job.scene.linear_solver, [one.count for one in prepared], use)
     are_ropes = job.scene.linear_solver == "auto" and all(one.body.rope is not None for one in prepared)
@@ -355,7 +355,7 @@ def pulls_of(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> lis
                                   place[None])
             if not len(near):
                 with blame(job.scene, one.body, f"pulls[{k}].radius"):
-                    raise BadScene("a pull is near none of its nodes", "Move it to the body or raise its radius")
+                    raise BadScene("a pull is not near any of its nodes", "Move it to the body or raise its radius")
             nodes = (near + start).astype(np.int32)
             # by mass, so that a finer mesh is pulled no harder
             share = pull.stiffness * mass[nodes] / mass[nodes].sum()

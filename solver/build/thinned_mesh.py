@@ -13,8 +13,8 @@ from ..meshing.volume import Volume, boundary_faces, mean_edge
 from ..state import Index, Vec
 
 MOST = 6.0  #: triangles for each one of the tetrahedra's boundary; with more, steps take far longer
-DETAILED = ("Simplify leaves its mesh more than six times as many faces as its tetrahedra have outside, so these "
-            "collide: raise Simplify, or set it to 0 to collide by all faces")
+DETAILED = ("After Simplify its mesh has more than six times as many faces as the surface of its tetrahedra, so "
+            "that surface collides: raise Simplify, or set it to 0 to collide by all faces")
 
 
 @dataclass(frozen=True)

@@ -59,10 +59,8 @@ Arrange = Callable[[list[Prepared], EmbeddedVertices | None], Touching]
 
 
 def as_they_touch(arrange: Arrange, prepared: list[Prepared]) -> Touching:
-    """The bodies' own surfaces where these do not cross; else those of which fewest touch otherwise than they say.
-
-    What crosses whatever is done stays as it was.
-    """
+    """Return the bodies' own surfaces if these do not intersect; else replace the smallest number of them by other
+    surfaces. Surfaces that intersect in any case are not changed."""
     first = made = arrange(prepared, None)
     pairs = made.crossing()
     while pairs:

@@ -73,6 +73,7 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None, groupin
         report("world", None, None, "Analysing the stiffness matrix")
     sharp = [one for one in prepared if slides(one.body)]
     drafted = [one for one in prepared if is_drafted(job.scene, one.body)]
+    staggered = [one for one in drafted if touches_bodies(job.scene, one.body)]
     together = [one for one in prepared if not (slides(one.body) or is_drafted(job.scene, one.body))]
     if grouping is not None:
         soft = grouping(together, rigid)
@@ -82,10 +83,13 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None, groupin
     joints = None if rigid is None else rigid.beside(rides)
     parts: list[Part] = [*(one.part for one in soft), *([] if joints is None else [joints])]
     beside = rigid is not None and len(parts) - len(rides) > 1 and job.scene.contact is None
-    couplings = _add_sharp(job, parts, sharp, [one.part for one in soft], together, joints, rides)
-    if drafted:
+    couplings = rides
+    if sharp or staggered:
+        around = [one.part for one in soft], together, joints
+        couplings = _add_staggered(job, parts, sharp, staggered, around, rides, report)
+    if len(drafted) > len(staggered):
         # kernels are compiled where something is drafted
-        parts += _drafts(job, drafted, report)
+        parts += _drafts(job, [one for one in drafted if one not in staggered], report)
     notes = [SIDE_BY_SIDE] if beside else []
     return Built(World(parts, [one.body.name for one in prepared], notes, couplings), prepared, soft)
 
@@ -141,30 +145,41 @@ def is_drafted(scene: Scene, body: Body) -> bool:
     return catalogue.find("method", scene.method_of(body).kind).able("draft")
 
 
+def touches_bodies(scene: Scene, body: Body) -> bool:
+    """Return whether its method drafts it in staggered steps with the bodies that it touches."""
+    return catalogue.find("method", scene.method_of(body).kind).able("touches bodies")
+
+
 def slides(body: Body) -> bool:
     """Whether it is cloth that slides over what is sharp."""
     return body.cloth is not None and body.cloth.eulerian is not None
 
 
-def _add_sharp(job: Job, parts: list[Part], sharp: list[Prepared], soft: list[NodesPart],
-               together: list[Prepared], rigid: JointsPart | None, rides: list[Coupling]) -> list[Coupling]:
-    """Add such cloths as parts behind the others, which they touch: first parts of soft bodies, which are these, then
-    the mechanisms. Return the couplings of all of them, those of the others included. Raises a ConJacError that names
-    one and the field."""
-    if not sharp:
-        return rides
-    from ..coupling.staggered import StaggeredCloths
-    from .cloth_interfaces import ClothSurroundings
-    from .eol_cloth import sharp_cloth  # its kernels are compiled where something slides
-    from .eol_cloth import together as sheets_of
+def _add_staggered(job: Job, parts: list[Part], sharp: list[Prepared], drafted: list[Prepared],
+                   around: tuple[list[NodesPart], list[Prepared], JointsPart | None], rides: list[Coupling],
+                   report: Report) -> list[Coupling]:
+    """Add cloth with Sharp Edges and drafts that touch bodies as parts behind those that they touch. around: the first
+    parts of the world, of soft bodies, these bodies, and the mechanisms. Return the couplings of all
+    parts. Raises a ConJacError that names a body and the field."""
+    from ..coupling.staggered import StaggeredParts
+    from .cloth_interfaces import ClothSurroundings, interface_of
 
-    around = ClothSurroundings(job, soft, together, rigid)
-    meetings: list[CoupledInterface] = []
-    for one in sheets_of(job, sharp):
-        part, meeting = sharp_cloth(job, one, len(parts), around)
-        parts.append(part)
-        meetings += [meeting] if meeting.linked else []
-    return [StaggeredCloths(parts, rides, meetings)] if meetings else rides
+    surroundings = ClothSurroundings(job, *around)
+    interfaces: list[CoupledInterface] = []
+    if sharp:
+        from .eol_cloth import sharp_cloth, together  # its kernels are compiled where something slides
+
+        for sheets in together(job, sharp):
+            part, interface = sharp_cloth(job, sheets, len(parts), surroundings)
+            parts.append(part)
+            interfaces.append(interface)
+    for one in drafted:
+        surfaces = surroundings.surfaces(one)
+        draft = catalogue.find("method", job.scene.method_of(one.body).kind).load()(job, one, report, surfaces)
+        interfaces.append(interface_of(len(parts), draft, surfaces))
+        parts.append(draft)
+    interfaces = [one for one in interfaces if one.linked]
+    return [StaggeredParts(parts, rides, interfaces)] if interfaces else rides
 
 
 def _mechanisms(job: Job) -> Mechanisms | None:

@@ -1,10 +1,11 @@
-"""One entry for every plural thing: its key, class, words and parameters. Standard library only.
+"""Catalogue of materials, integrators, joints and all else that has variants: one entry each, with key, class, label
+and parameters. Standard library only.
 
-The scene schema, Blender's menus and properties, the manual's tables and the property tests all read this package,
-so a new material, joint or integrator is one new file and one entry here. Nothing branches on a key.
+The schema of scene.json, Blender's menus and properties, the manual's tables and the property tests all read this
+package, so a new material, joint or integrator is one new file and one entry here. No code branches on a key.
 
-Saved files keep an entry's number: a new entry takes the next one of its family, wherever it stands in the menu, and
-the number of one that went is never given again. Where a menu offers to choose nothing, that is number 0.
+Saved files store an entry's number: a new entry takes the next number of its family, wherever it is in the menu, and
+the number of a removed entry is not reused. In menus that offer *None*, number 0 is none.
 """
 
 from __future__ import annotations

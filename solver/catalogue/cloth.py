@@ -6,10 +6,10 @@ import math
 
 from .entry import Entry, Param
 
-STRETCH_WARP = Param("stretch_warp", "Warp Stiffness", "Tension of a metre's width that doubles the length "
+STRETCH_WARP = Param("stretch_warp", "Warp Stiffness", "Tension of a meter's width that doubles the length "
                      "along the warp, U of the UV map: cotton 1000, rubber sheet 50", 1.0e3, "N/m", 1.0e-3, 1.0e9,
                      10.0, 2.0e4)
-STRETCH_WEFT = Param("stretch_weft", "Weft Stiffness", "Tension of a metre's width that doubles the length "
+STRETCH_WEFT = Param("stretch_weft", "Weft Stiffness", "Tension of a meter's width that doubles the length "
                      "along the weft, V of the UV map", 1.0e3, "N/m", 1.0e-3, 1.0e9, 10.0, 2.0e4)
 SHEAR = Param("shear", "Shear Stiffness", "Resistance to a change of the angle between warp and weft: woven cloth "
               "has little, paper much", 3.0e2, "N/m", 1.0e-3, 1.0e9, 1.0, 1.0e4)
@@ -18,7 +18,7 @@ CONTRACTION = Param("poisson_ratio", "Poisson Ratio", "How much narrower cloth b
 STRETCH_LIMIT = Param("stretch_limit", "Stretch Limit", "Share of its length by which cloth stretches before it "
                       "becomes a hundred times stiffer, and twice that across its threads: heavy objects sink in no "
                       "deeper. 0 for no limit", 0.0, "", 0.0, 10.0, 0.0, 0.5)
-BENDING = Param("bending_stiffness", "Bending Stiffness", "Moment of a metre's width that bends to a radius of 1 m: "
+BENDING = Param("bending_stiffness", "Bending Stiffness", "Moment of a meter's width that bends to a radius of 1 m: "
                 "silk 1e-6, cotton 2e-5, leather 1e-3", 2.0e-5, "N m", 0.0, 1.0e6, 0.0, 1.0e-2)
 
 #: what cloth has besides that slides over sharp edges: the switch, and fields of scene.json's cloth.eulerian by their
@@ -39,18 +39,18 @@ SHARP_COARSER = Param("sharp_coarser", "Preview", "Factor by which edges may be 
                       1.0, 4.0)
 SHARP_OWN_FRICTION = Param("sharp_own_friction", "Own Edge Friction", "Set the friction on sharp edges and corners "
                            "here, instead of using that of each collider", False)
-SHARP_FRICTION = Param("sharp_friction", "Edge Friction", "Coulomb's coefficient where cloth slides over sharp edges "
-                       "and corners, whatever the colliders say", 0.5, "", 0.0, 100.0, 0.0, 1.0,
+SHARP_FRICTION = Param("sharp_friction", "Edge Friction", "Coulomb friction coefficient where cloth slides over "
+                       "sharp edges and corners, instead of the colliders'", 0.5, "", 0.0, 100.0, 0.0, 1.0,
                        needs="sharp_own_friction")
-SHARP_CAPSTAN = Param("sharp_capstan", "Rope Friction", "Folds over edges hold like a rope around a bollard, more "
-                      "firmly than one sharp line", False)
+SHARP_CAPSTAN = Param("sharp_capstan", "Rope Friction", "Folds over edges grip like a rope around a bollard, more "
+                      "firmly than a single sharp edge", False)
 SHARP_OPTIONS = (SHARP_COARSER, SHARP_OWN_FRICTION, SHARP_FRICTION, SHARP_CAPSTAN)
 
 #: what cloth has besides: fields of scene.json's cloth by their keys
 NUMBERS = (
-    Param("area_density", "Area Density", "Mass of a square metre: silk 0.05, cotton 0.2, denim 0.4, leather 1", 0.2,
+    Param("area_density", "Area Density", "Mass of a square meter: silk 0.05, cotton 0.2, denim 0.4, leather 1", 0.2,
           "kg/m²", 1.0e-6, 1.0e6, 0.01, 10.0),
-    Param("thickness", "Thickness", "Distance that cloth keeps from itself and from other objects", 1.0e-3, "m", 1.0e-6,
+    Param("thickness", "Thickness", "Distance that cloth keeps from itself and other objects", 1.0e-3, "m", 1.0e-6,
           1.0e3, 1.0e-4, 1.0e-2),
     Param("drag", "Air Drag", "Force of air that blows onto its faces: a board 1.2, gauze 0.3, 0 nothing", 1.2,
           "", 0.0, 100.0, 0.0, 3.0),
@@ -62,7 +62,7 @@ NUMBERS = (
           "under any load; 0 for no limit", 0.0, "", 0.0, 10.0, 0.0, 0.5),
     Param("area_limit", "Area Limit", "Share of its area by which a face can grow or shrink at most, under any load; "
           "0 for no limit", 0.0, "", 0.0, 0.9, 0.0, 0.5),
-    Param("seam_stiffness", "Seam Stiffness", "Force of each seam for the distance between its ends", 500.0, "N/m",
+    Param("seam_stiffness", "Seam Stiffness", "Force of each seam for each meter between its ends", 500.0, "N/m",
           1.0e-6, 1.0e9, 10.0, 5000.0),
     Param("seam_time", "Seams Close In", "Time in which the seams pull the cloth together", 1.0, "s", 0.0, 1.0e3, 0.0,
           5.0),

@@ -47,5 +47,5 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("method", "xpbd", "build.constraint_drafts:compliant_draft", "XPBD",
           "A draft: no factorization at all; with few substeps stiff parts stretch as if they were soft",
           (XPBD_SUBSTEPS, XPBD_SWEEPS),
-          can=CONSTRAINED, leaves_out=f"{CONSTRAINED_LEAVES_OUT}, Stiffness Damping of what is filled", number=4),
+          can=CONSTRAINED, leaves_out=f"{CONSTRAINED_LEAVES_OUT}, Stiffness Damping of volumes", number=4),
 )

@@ -16,16 +16,17 @@ WELD_DISTANCE = Param("distance", "Distance",
                       "Largest distance between the surfaces, at the start, at which they stick together",
                       0.01, "m", 1.0e-9, None, 0.0, 0.1)
 WELD_STIFFNESS = Param("stiffness", "Stiffness",
-                       "Stiffness of the weld for each square metre of surface", 1.0e7, "N/m³", 1.0e-6,
+                       "Stiffness of the weld for each square meter of surface", 1.0e7, "N/m³", 1.0e-6,
                        None, 1.0e4, 1.0e9)
 WELD_LASTS = Param("lasts", "Lasts", "How long it sticks; 0 means forever", 0.0, "s", 0.0, None, 0.0, 10.0)
 
 #: a force with it remembers from step to step what has come off
-BREAKS = Param("breaks", "Breaks At", "Pull on a square metre at which the weld breaks, point by point: a sticky "
+BREAKS = Param("breaks", "Breaks At", "Pull on a square meter at which the weld breaks, point by point: a sticky "
                "note 500, tape 1e4, glue 1e6; 0 for never", 0.0, "Pa", 0.0, None, 0.0, 1.0e6)
 
 #: a force with it remembers what it found then
-BEGINS = Param("begins", "Begins", "When it sticks: what is within Distance then", 0.0, "s", 0.0, None, 0.0, 10.0)
+BEGINS = Param("begins", "Begins", "Time at which surfaces within Distance begin to "
+                                   "stick", 0.0, "s", 0.0, None, 0.0, 10.0)
 
 WELD = (WELD_DISTANCE, WELD_STIFFNESS, WELD_LASTS, BREAKS, BEGINS)
 

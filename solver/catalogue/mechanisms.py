@@ -34,7 +34,7 @@ AGREEMENT = Param("agreement", "Agreement", "Relative change of the friction bet
                   1.0e-4, "", 1.0e-12, 1.0, 1.0e-8, 1.0e-2)
 
 ENTRIES: tuple[Entry, ...] = (
-    Entry("joint", "fixed", "coordinates.joints.fixed:Fixed", "Fixed", "Holds the two as one body", number=1),
+    Entry("joint", "fixed", "coordinates.joints.fixed:Fixed", "Fixed", "Joins the two rigidly", number=1),
     Entry("joint", "revolute", "coordinates.joints.revolute:Revolute", "Hinge", "Turns about the joint's own Z",
           rates=(ANGLE,), motions=(TURN_Z,), number=2),
     Entry("joint", "prismatic", "coordinates.joints.prismatic:Prismatic", "Slider", "Slides along the joint's own Z",
@@ -83,5 +83,5 @@ ENTRIES: tuple[Entry, ...] = (
           "Friction in the bearings, each joint by itself: fast", (PASSES, AGREEMENT), number=1),
     Entry("joint_friction", "staggered", "bearings.staggered:Staggered", "Staggered Projections",
           "Friction in the bearings, all joints at once: the reference, slow", (PASSES, AGREEMENT),
-          lacks=(("flesh", "it takes the bodies apart, and flesh ties them together"),), number=2),
+          lacks=(("flesh", "it solves each body separately, but soft bodies tie them together"),), number=2),
 )

@@ -13,7 +13,7 @@ MOST_STRETCH = Param("most_stretch", "Stretch Limit", "Share of its length by wh
 
 #: what ropes have besides: fields of scene.json's rope by their keys
 NUMBERS = (
-    Param("linear_density", "Density per Metre", "Mass of a metre: string 0.002, rope of 1 cm 0.07, steel cable of 1 "
+    Param("linear_density", "Density per Meter", "Mass of a meter: string 0.002, rope of 1 cm 0.07, steel cable of 1 "
           "cm 0.4, chain 2", 0.1, "kg/m", 1.0e-9, 1.0e6, 1.0e-3, 10.0),
     Param("rope_bending_stiffness", "Bending Stiffness", "Moment that bends it to a radius of 1 m: string "
           "1e-6, rope 1e-3, steel wire of 3 mm 0.8", 1.0e-4, "N m²", 0.0, 1.0e9, 0.0, 10.0),

@@ -75,27 +75,27 @@ MIXED_ITERATIONS = Param("mixed_iterations", "Mixed Iterations",
 DECREMENT_LEFT = Param("decrement_left", "Decrement Left",
                        "A step ends sooner where an iteration's Newton decrement is a smaller share of the first one's",
                        1.0e-3, "", 1.0e-15, 1.0, 1.0e-6, 1.0e-1)
-TRIES = Param("tries", "Tries", "Iterations after which a step is linearised instead, which calms it", 32, "",
+TRIES = Param("tries", "Tries", "Iterations after which a step is linearised instead, which damps it", 32, "",
               2, 1000, 4, 50)
 KEEP_SPIN = Param("keep_spin", "Keep Spin",
                   "Bodies in free flight keep their spin; without it large steps slow the rotation of stiff bodies",
                   False)
 #: why an integrator moves no jointed bodies
-LINEARISED = "it is linearised where a step starts, and forces of what turns grow with the square of its speed"
-ACCELERATED = "it begins with accelerations, which know nothing of what loops, limits and contacts hold"
-BEYOND = "it goes on past where it has solved, where loops, limits and contacts hold nothing"
-EXPONENTIAL = "it needs the stiffness of all nodes as one matrix, which turning joints do not have"
-FOLLOWED = "its steps are of nodes that others follow, which bodies of joints do not"
-STILL = "a joint that nothing springs back has no balance to go to"
+LINEARISED = "it is linearised at the start of a step, but forces of rotation grow with the square of speed"
+ACCELERATED = "it begins with accelerations, which ignore loops, limits and contacts"
+BEYOND = "it extrapolates past its solution, where loops, limits and contacts are not enforced"
+EXPONENTIAL = "it needs one stiffness matrix of all nodes, which rotating joints do not have"
+FOLLOWED = "it moves dynamic nodes that others follow, which jointed bodies do not have"
+STILL = "a joint without a spring has no equilibrium"
 #: why an integrator steps no nodes that follow others
-FORCED = "it begins with accelerations, which what follows in balance has none of by itself"
-PASSED = "it goes on past where it has solved, where what follows is not in balance"
-UNRULED = "it needs the stiffness of every node as one matrix with one mass, which what follows has not"
-RESTING = "where all is in balance no node is any other's to follow"
+FORCED = "it begins with accelerations, which quasistatic nodes do not have"
+PASSED = "it extrapolates past its solution, where quasistatic nodes are not in balance"
+UNRULED = "it needs one stiffness and one mass matrix of all nodes, which quasistatic nodes do not have"
+RESTING = "with everything in balance, there are no dynamic nodes to follow"
 #: why an integrator knows no friction
-UNFELT = "the forces that its first stage begins with have no friction in them"
+UNFELT = "the forces at the start of its first stage do not include friction"
 SWINGING = "its modes swing on as if there were no friction"
-SPEEDLESS = "what has no speed slides nowhere"
+SPEEDLESS = "without velocities nothing slides"
 
 ENTRIES: tuple[Entry, ...] = (
     Entry("method", "conjac", "parts.conjac.conjac:ConJac", "ConJac",
@@ -124,7 +124,7 @@ ENTRIES: tuple[Entry, ...] = (
           "Calm: wobbles die within a few swings; what tumbles gains spin at large steps",
           can=("adaptive", "iterates", "contact"), number=4),
     Entry("integrator", "bdf2", "integrators.bdf2:BDF2", "BDF2",
-          "Snappy: slow wobbles stay and fast ones die; starts anew after each impact",
+          "Snappy: slow wobbles stay and fast ones die; restarts after each impact",
           can=("adaptive", "iterates", "contact"), number=5),
     Entry("integrator", "tr_bdf2", "integrators.tr_bdf2:TRBDF2", "TR-BDF2",
           "Lively: keeps wobbles for many swings, two solves a step", can=("adaptive", "iterates"),

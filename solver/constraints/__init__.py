@@ -1,1 +1,1 @@
-"""Rows on rates and points: loops, limits, drives, and the programs over them."""
+"""Constraints on rates and points as rows: loops, limits and drives, and the programs that solve them."""

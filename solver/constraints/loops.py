@@ -20,7 +20,8 @@ class Ball:
 
 
 class Hinge:
-    """Point and axis stay together: five rows. In a planar mechanism three of them say what the tree says."""
+    """Loop joint that keeps a point and an axis together: five rows. In a planar mechanism the tree implies three of
+    them."""
 
     along = (0, 1, 2)
     across = (0, 1)

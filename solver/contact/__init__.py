@@ -1,1 +1,1 @@
-"""Contact: finders make tables of pairs, laws turn them into forces."""
+"""Contact: finders detect pairs, laws turn pairs into forces."""

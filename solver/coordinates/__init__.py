@@ -1,1 +1,1 @@
-"""Coordinates: functions of q and of what is prescribed, never of stiffness."""
+"""Generalised coordinates: functions of q and of prescribed motion, independent of stiffness."""

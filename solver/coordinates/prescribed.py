@@ -29,7 +29,7 @@ class OverTime(Protocol):
 
 
 def let_go(time: float, until: float) -> bool:
-    """Whether what lets go at `until` has done so at `time` [s], but for rounding."""
+    """Whether a constraint that ends at `until` has ended by `time` [s], up to rounding."""
     return time >= until * (1.0 - 1.0e-12)
 
 

@@ -112,10 +112,10 @@ def _joints_above(place: dict[str, int], joints: Sequence[Joint]) -> dict[str, J
     for joint in joints:
         for role, name in (("child", joint.child), ("parent", joint.parent)):
             if name is not None and name not in place:
-                raise BadScene(f'its {role} "{name}" is none of the bodies', "Correct the name or add the body",
+                raise BadScene(f'its {role} "{name}" is not a body', "Correct the name or add the body",
                                object=joint.name)
         if joint.child in above:
-            raise BadScene(f'body "{joint.child}" hangs on joint "{above[joint.child].name}" already',
+            raise BadScene(f'body "{joint.child}" is already attached to joint "{above[joint.child].name}"',
                            "Remove one of them or make it a loop", object=joint.name)
         above[joint.child] = joint
     return above
@@ -150,5 +150,5 @@ def _raise_ring(bodies: Sequence[Body], joints: Sequence[Joint], place: dict[str
         k = place[str(joints[k].parent)]
     ring = [bodies[j].name for j in path[path.index(k):]]
     listed = ring if len(ring) <= 5 else [*ring[:4], "…", ring[-1]]
-    raise BadScene(f"it hangs on itself: {' on '.join([*listed, ring[0]])}", "Make one of the joints a loop",
+    raise BadScene(f"it is attached to itself: {' on '.join([*listed, ring[0]])}", "Make one of the joints a loop",
                    object=ring[0])

@@ -1,1 +1,1 @@
-"""Couplings of parts: monolithic, one system with the unknowns of both; staggered, in turn until they agree."""
+"""Couplings of parts: monolithic, one system with the unknowns of both; staggered, each in turn until they agree."""

@@ -84,7 +84,7 @@ class CoupledQuasistatic:
         matrix = self._own - back.T @ self._across - self._across.T @ back + back.T @ self._products[:, :count]
         impulse = -on_rates - self._across.T @ solved[:, count] - back.T @ (right[:, count] - self._products[:, count])
         if not (np.isfinite(matrix).all() and np.isfinite(impulse).all()):
-            raise StepFailed("what it does to its bones is not a number")
+            raise StepFailed("its force on the bones is not a number")
         matrix = 0.5 * (matrix + matrix.T)
         self._left = ReducedOnRates(matrix, impulse + matrix @ here.rates)
 

@@ -103,7 +103,7 @@ class CoupledStage(NoQuasistatic):
         standing = replace(stage, v_hat=v_hat, carrier_motion=self._standing(np.zeros(self._columns.shape[2])))
         self._eliminated = flesh.condensation.eliminate(lin, standing, coordinates.carried(self._columns))
         if not (np.isfinite(self._eliminated.matrix).all() and np.isfinite(self._eliminated.impulse).all()):
-            raise StepFailed("what it does to its bones is not a number")
+            raise StepFailed("its force on the bones is not a number")
         self._impulses: Vec | None = None
 
     def solve(self) -> Vec:

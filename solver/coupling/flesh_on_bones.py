@@ -52,7 +52,7 @@ class FleshOnBones(Coupling, SteppedSoft, System[CoupledStage]):
     prefix.
     """
 
-    max_tries = 4  #: tries of a step whose projected end is blocked by contact
+    max_tries = 4  #: attempts of a step whose projected end is blocked by contact
 
     def __init__(self, soft: NodesPart, jointed: JointsPart, integrator: Integrator, by_body: bool = False) -> None:
         """integrator: of both. by_body: whether the mechanisms need the forces of soft bodies on each rigid body."""
@@ -151,8 +151,8 @@ class FleshOnBones(Coupling, SteppedSoft, System[CoupledStage]):
                 leads = np.concatenate([earlier, earlier[-1:].sum(axis=0, keepdims=True) + drive_errors / h])
                 return before, replace(inputs, drive_leads=leads)
             by = float(np.abs(finished - solved).max())
-            raise StepFailed(f"what joints bring to its place by {by:.3g} m at the end of a step has something before "
-                             f"it{nearest(self.soft.contact_forces_at(solved))}", None, BLOCKED_REMEDY)
+            raise StepFailed(f"joints move attached parts by {by:.3g} m at the end of a step, and these "
+                             f"are blocked{nearest(self.soft.contact_forces_at(solved))}", None, BLOCKED_REMEDY)
         self.soft.refuse_blow_up(soft)
         self.soft.note_remarks(soft)
         return self.merged([soft, joints]), None
@@ -166,8 +166,8 @@ class FleshOnBones(Coupling, SteppedSoft, System[CoupledStage]):
 
     def acceleration(self, state: State) -> Vec:
         """Raise BadScene: neither part has an acceleration of its own."""
-        raise BadScene("flesh that hangs on bones has its weight on them, so neither accelerates by itself: only a "
-                       "stage of both knows how", "Use an integrator that begins with no accelerations, such as SDIRK2")
+        raise BadScene("soft bodies attached to bones load them, so their accelerations can only "
+                       "be solved together", "Use an integrator that begins with no accelerations, such as SDIRK2")
 
     def keep_spin(self, before: State, after: State, h: float, posed: CoupledStage) -> State:
         """Return the end of a step with the angular momentum of free bodies before it, with bones or without."""

@@ -1,4 +1,4 @@
-"""Points of other parts that a cloth touches or is attached to: their positions, effective inertia and external forces.
+"""Points of other parts that a staggered part touches or is attached to: positions, effective inertia, external forces.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class InterfacePoints(Protocol):
     def external_forces(self, forces: Vec, others: Vec | None) -> Vec:
         """Return the external forces on the part in the form of `StepInputs`, from those on the points, (k, 3) [N].
 
-        others: external forces of other cloths; None for none.
+        others: external forces of other staggered parts; None for none.
         """
 
     def inertia(self, state: State, h: float) -> InterfaceInertia:
@@ -45,7 +45,7 @@ class InterfacePoints(Protocol):
 class NodePoints:
     """Nodes of soft bodies."""
 
-    largest_body = 2000  #: largest number of nodes of a body whose stiffness is part of the effective inertia
+    largest_body = 2000  #: largest number of nodes of a body whose stiffness contributes to the effective inertia
     part: int
     soft: NodesPart
     body: slice  #: all nodes of the body
@@ -61,7 +61,7 @@ class NodePoints:
 
     def inertia(self, state: State, h: float) -> InterfaceInertia:
         """Return M − h² K of the body, with contacts at rest; for a large one its lumped mass alone, a lower bound: too
-        little inertia is corrected try by try, too much throws the cloth."""
+        little inertia is corrected try by try, too much throws what touches it."""
         soft, own = self.soft, np.zeros(len(self.soft.rest), dtype=bool)
         own[self.body] = soft.coordinates.is_free[self.body]
         if np.count_nonzero(own) > self.largest_body:

@@ -1,12 +1,13 @@
-"""Staggered coupling of a cloth that takes substeps with the parts that it touches or is attached to.
+"""Staggered coupling of parts that step by themselves, such as a cloth with substeps, with all parts that they touch or
+are attached to.
 
-Its vertices come and go within a step, so its equations cannot be part of one system with theirs. Instead the others
-step first, under predicted forces of the cloth; then the cloth takes its substeps among them, with interface points
-that respond by their effective inertia (`parts/eol/interface_inertia`), and returns its reaction. Both steps are
-repeated with relaxation until prediction and reaction agree and the cloth intersects nothing at the others' final
-positions. The remaining impulse is carried over to the next step, so momentum is conserved. Without convergence the
-others' motion is final, and the cloth steps among them with their motion prescribed; where it has no room the step is
-shorter.
+The vertices of cloth with Sharp Edges come and go within a step, so its equations cannot be part of one system with
+others. Instead the others step first, under predicted forces of the staggered part; then this steps among them, with
+interface points that respond by their effective inertia (`parts/eol/interface_inertia`), and returns its reaction. Both
+steps are repeated with relaxation until prediction and reaction agree and the staggered part intersects nothing at the
+others' final positions. The remaining impulse is carried over to the next step, so momentum is conserved. Without
+convergence the others' motion is final, and the staggered part steps among them with their motion prescribed; where it
+has no room the step is shorter.
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ from ..world.layout import Layout
 from ..world.subsystems import Advance, Subsystems, naming_part, rescuing, stepping
 from .interface_points import InterfacePoints
 
-#: keys of the cloth's memory, (p, 3) each: acting force [N], carried over impulse [N s]
+#: keys of a staggered part's memory, (p, 3) each: acting force [N], carried over impulse [N s]
 ACTING, CARRIED_OVER = "acts", "owed"
-MAX_ITERATIONS = 6  #: of the fixed-point iteration of one step
+MAX_ITERATIONS = 6  #: largest number of fixed-point iterations of a step
 CONVERGED = 0.01  #: relative to the reaction: a smaller error is carried over to the next step
 SLOWEST, FASTEST = 0.02, 1.0  #: bounds of the relaxation factor
 
 
-class SubsteppedCloth(Protocol):
-    """A cloth that takes substeps; its step returns its reaction with the state."""
+class StaggeredPart(Protocol):
+    """A part that steps by itself; its step returns its reaction, an `InterfaceReaction`, with the state."""
 
     def with_interface(self, inertia: InterfaceInertia | None) -> SteppedPart:
         """Return a copy whose interface points respond with this inertia; None: their motion is prescribed."""
@@ -47,12 +48,12 @@ class SubsteppedCloth(Protocol):
 
 @dataclass(frozen=True)
 class InterfaceLink:
-    """Points of one part that a cloth touches or is attached to."""
+    """Points of one part that a staggered part touches or is attached to."""
 
     carrier: InterfacePoints
-    points: slice  #: among all interface points of the cloth
-    path: OnItsWay  #: as the cloth sees it
-    #: interpolation from the part's points to the cloth's, (points, k); None: identity
+    points: slice  #: among all interface points of the staggered part
+    path: OnItsWay  #: as the staggered part sees it
+    #: interpolation from the part's points to the interface points, (points, k); None: identity
     within: csr_matrix | None = None
 
     @property
@@ -61,17 +62,18 @@ class InterfaceLink:
         return self.points.stop - self.points.start if self.within is None else int(self.within.shape[1])
 
     def reaction(self, state: State) -> Vec:
-        """Return the cloth's impulses on the points of the part, (k, 3) [N s]. state: as its step returned it."""
+        """Return the impulses on the points of the part, (k, 3) [N s]. state: as the step of the staggered part
+        returned it."""
         reaction: Vec = state.reaction.impulses[self.points]
         return reaction if self.within is None else self.within.T @ reaction
 
 
 @dataclass(frozen=True)
 class CoupledInterface:
-    """One cloth and all points that it touches or is attached to."""
+    """One staggered part and all points that it touches or is attached to."""
 
-    cloth: int  #: its index among the parts of the world
-    part: SubsteppedCloth
+    number: int  #: its index among the parts of the world
+    part: StaggeredPart
     touched: int  #: number of points that it touches; those that it is attached to come after
     linked: Sequence[InterfaceLink]
 
@@ -88,7 +90,7 @@ class CoupledInterface:
 
 
 class _Points:
-    """All interface points of the cloths of a world, one after the other."""
+    """All interface points of the staggered parts of a world, one after the other."""
 
     def __init__(self, interfaces: Sequence[CoupledInterface], before: Sequence[State], h: float) -> None:
         self.interfaces, self.before, self.h = interfaces, before, h
@@ -103,18 +105,18 @@ class _Points:
         return np.concatenate([linked.carrier.positions(states[linked.carrier.part]) for _, linked in self.all])
 
     def reaction(self, after: Sequence[State]) -> Vec:
-        """Return the cloths' impulses on the points, (p, 3) [N s]."""
-        return np.concatenate([linked.reaction(after[one.cloth]) for one, linked in self.all])
+        """Return the staggered parts' impulses on the points, (p, 3) [N s]."""
+        return np.concatenate([linked.reaction(after[one.number]) for one, linked in self.all])
 
     def remembered_values(self, name: str) -> Vec:
-        """Return values of the cloths' memory, (p, 3); zero where there are none yet."""
-        values = [self.before[one.cloth].memory.get(name) for one in self.interfaces]
+        """Return values of the staggered parts' memory, (p, 3); zero where there are none yet."""
+        values = [self.before[one.number].memory.get(name) for one in self.interfaces]
         if any(one is None for one in values):
             return np.zeros_like(self.start)
         return np.concatenate([one for one in values if one is not None])
 
     def remembered(self, state: State, which: int, **values: Vec) -> State:
-        """Return the state of a cloth with values for the next step in its memory."""
+        """Return the state of a staggered part with values for the next step in its memory."""
         own = [mine for mine, (one, _) in zip(self.own, self.all) if one is self.interfaces[which]]
         return replace(state, memory={**state.memory, **{
             name: np.concatenate([value[mine] for mine in own]) for name, value in values.items()}})
@@ -127,16 +129,16 @@ class _Points:
         return out
 
     def with_interface(self, acting: Vec | None) -> list[SteppedPart]:
-        """Return the cloths with interface points that respond to forces beyond these predicted ones, (p, 3) [N]; None:
-        their motion is prescribed."""
-        cloths = []
+        """Return the staggered parts with interface points that respond to forces beyond these predicted ones, (p, 3)
+        [N]; None: their motion is prescribed."""
+        parts = []
         for one, inertia in zip(self.interfaces, self.inertia):
             under = np.zeros((one.touched, 3))
             for mine, (which, linked) in zip(self.own, self.all):
                 if acting is not None and which is one and linked.points.stop <= one.touched:
                     under[linked.points] = acting[mine]
-            cloths.append(one.part.with_interface(None if acting is None else inertia.under(under)))
-        return cloths
+            parts.append(one.part.with_interface(None if acting is None else inertia.under(under)))
+        return parts
 
     def predict_end(self, end: Vec) -> None:
         """Set the predicted positions at the end of the step, (p, 3) [m]."""
@@ -144,22 +146,22 @@ class _Points:
             linked.path.goes(self.before[linked.carrier.part].time, self.h, self.start[mine], end[mine])
 
 
-class StaggeredCloths(Coupling):
-    """Cloths with substeps, and all parts that step before them under their predicted forces: the first of the world.
-    """
+class StaggeredParts(Coupling):
+    """Parts that step by themselves, and all parts that step before them under their predicted forces: the first of the
+    world."""
 
     def __init__(self, parts: Sequence[Part], couplings: Sequence[Coupling],
                  interfaces: Sequence[CoupledInterface]) -> None:
-        """couplings: of the other parts to each other. interfaces: of the cloths."""
+        """couplings: of the other parts to each other. interfaces: of the staggered parts."""
         self._parts, self._couplings, self._interfaces = list(parts), list(couplings), list(interfaces)
         self._layout = Layout([part.unknowns for part in parts])
         self._subsystems = Subsystems(parts, couplings)
-        self._cloths = {one.cloth for one in interfaces}
+        self._staggered = {one.number for one in interfaces}
         self.notes = [note for one in couplings for note in one.notes]
 
     @property
     def parts(self) -> list[Part]:
-        """Return the parts, those of the cloths last."""
+        """Return the parts, the staggered ones last."""
         return self._parts
 
     def solved_with(self, part: Part) -> Sequence[Part]:
@@ -170,7 +172,7 @@ class StaggeredCloths(Coupling):
     def replaced(self, part: Part, after: Part, couplings: Sequence[Coupling]) -> Sequence[Coupling]:
         """Return the coupling with the reshaped part and its couplings."""
         others = [one for one in self._couplings if not any(coupled is part for coupled in one.parts)]
-        return [StaggeredCloths([after if one is part else one for one in self._parts], [*others, *couplings],
+        return [StaggeredParts([after if one is part else one for one in self._parts], [*others, *couplings],
                                 self._interfaces)]
 
     def merged(self, states: Sequence[State]) -> State:
@@ -210,19 +212,20 @@ class StaggeredCloths(Coupling):
         before = self._layout.parted(state)
 
         def others(external_forces: Mapping[int, Vec]) -> list[State]:
-            return self._subsystems.advanced(before, advance, self._cloths, external_forces)
+            return self._subsystems.advanced(before, advance, self._staggered, external_forces)
 
-        def of_cloth(k: int, cloth: SteppedPart, own: State) -> State:
-            return naming_part(k, advance, cloth, own)
+        def one_step(k: int, part: SteppedPart, own: State) -> State:
+            return naming_part(k, advance, part, own)
 
-        return self.merged(step_coupled(self._interfaces, self.parted(state), h, others, of_cloth))
+        return self.merged(step_coupled(self._interfaces, self.parted(state), h, others, one_step))
 
 
 def step_coupled(interfaces: Sequence[CoupledInterface], before: Sequence[State], h: float,
                  others: Callable[[dict[int, Vec]], list[State]],
-                 of_cloth: Callable[[int, SteppedPart, State], State]) -> list[State]:
-    """Return the states of all parts after h seconds. others: returns the states of all parts but coupled cloths after
-    a step from `before` under external forces. of_cloth: returns that of the k-th part, a cloth. Raises StepFailed."""
+                 one_step: Callable[[int, SteppedPart, State], State]) -> list[State]:
+    """Return the states of all parts after h seconds. others: returns the states of all parts but staggered ones
+    after a step from `before` under external forces. one_step: returns that of the k-th part, a staggered one. Raises
+    StepFailed."""
     points = _Points(interfaces, before, h)
     carried_over = points.remembered_values(CARRIED_OVER)
     acting = points.remembered_values(ACTING) + carried_over / h
@@ -231,12 +234,12 @@ def step_coupled(interfaces: Sequence[CoupledInterface], before: Sequence[State]
         after = others(points.external_forces(acting))
         points.predict_end(points.positions(after))
         applied, is_last = h * acting, tried + 1 == MAX_ITERATIONS
-        for one, cloth in zip(interfaces, points.with_interface(None if is_last else acting - carried_over / h)):
-            after[one.cloth] = of_cloth(one.cloth, cloth, before[one.cloth])
+        for one, part in zip(interfaces, points.with_interface(None if is_last else acting - carried_over / h)):
+            after[one.number] = one_step(one.number, part, before[one.number])
         reaction = points.reaction(after)
         residual = carried_over + reaction - applied
         if is_last or (np.linalg.norm(residual) <= CONVERGED * np.linalg.norm(reaction)
-                       and all(one.part.may_finish(after[one.cloth]) for one in interfaces)):
+                       and all(one.part.may_finish(after[one.number]) for one in interfaces)):
             break
         if len(last):
             change = residual - last
@@ -244,5 +247,6 @@ def step_coupled(interfaces: Sequence[CoupledInterface], before: Sequence[State]
             relaxed = min(max(relaxed, SLOWEST), FASTEST)
         last, acting = residual, (applied + relaxed * residual) / h
     for which, one in enumerate(interfaces):
-        after[one.cloth] = points.remembered(after[one.cloth], which, **{ACTING: reaction / h, CARRIED_OVER: residual})
+        values = {ACTING: reaction / h, CARRIED_OVER: residual}
+        after[one.number] = points.remembered(after[one.number], which, **values)
     return after

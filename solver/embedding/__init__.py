@@ -1,1 +1,1 @@
-"""The artist's mesh, embedded in the tetrahedra."""
+"""Embedding of the artist's mesh in the tetrahedra."""

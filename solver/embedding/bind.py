@@ -15,7 +15,7 @@ from ..meshing.closest import triangle_distances, vertex_normals
 from ..meshing.volume import boundary_faces, face_parts
 from ..state import Index, Vec
 from .locate import containing_tets
-from .tears import mend_tears
+from .tears import mend_tears, nearest_of
 
 NEAR = 0.25  # of the median edge: closer than this a vertex may have slipped through the wrong side
 CHUNK = 400_000  # pairs of point and face at a time
@@ -146,23 +146,16 @@ def _nearest_faces(nodes: Vec, faces: Index, part_of_face: Index, points: Vec, t
         return np.where(agrees, distance, np.inf)
 
     few, few_distance = nearest(np.arange(len(points)), FEW)
-    near, near_distance = _least(few, few_distance)
+    near, near_distance = nearest_of(few, few_distance)
 
     # a loose part whose normals mostly look inwards was modelled inside out
     normal = vertex_normals(points, triangles)
     agreement = np.einsum("ij,ij->i", normal, face_normal[near])
     normal = np.where((np.bincount(part_of_vertex, agreement) < 0.0)[part_of_vertex, None], -normal, normal)
 
-    facing, facing_distance = _least(few, agreeing(few, few_distance, normal))
+    facing, facing_distance = nearest_of(few, agreeing(few, few_distance, normal))
     lost = np.flatnonzero(np.isinf(facing_distance) & (normal != 0.0).any(axis=1))
     for chunk in np.array_split(lost, 1 + len(lost) * MANY // CHUNK):
         many, many_distance = nearest(chunk, MANY)
-        facing[chunk], facing_distance[chunk] = _least(many, agreeing(many, many_distance, normal[chunk]))
+        facing[chunk], facing_distance[chunk] = nearest_of(many, agreeing(many, many_distance, normal[chunk]))
     return near, near_distance, facing, facing_distance
-
-
-def _least(face: NDArray, distance: Vec) -> tuple[NDArray, Vec]:
-    """The nearest of a few faces of each point, and the distance to it, both (n,)."""
-    best = distance.argmin(axis=1)
-    row = np.arange(len(face))
-    return face[row, best], distance[row, best]

@@ -50,7 +50,7 @@ def fused(embedding: Embedding, vertices: Vec, triangles: NDArray, edge: float) 
 
 
 def _outwards(vertices: Vec, triangles: NDArray, graph: csr_matrix) -> Vec:
-    """Unit normals (n, 3) that look out of what each connected part of the mesh encloses."""
+    """Return unit normals (n, 3) that point out of the volume enclosed by each connected part of the mesh."""
     part = connected_components(graph, directed=False)[1]
     enclosed = np.bincount(part[triangles[:, 0]], enclosed_volumes(vertices - vertices.mean(axis=0), triangles),
                            minlength=int(part.max()) + 1)

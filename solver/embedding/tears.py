@@ -14,6 +14,9 @@ from ..state import Index, Vec
 ROUNDS = 5
 CANDIDATES = 64  # boundary faces that a torn vertex may go to
 CHUNK = 500_000
+#: of the body's extent: faces that are so much farther are as near. A vertex just outside of an edge is as near to both
+#: of its faces, and rounding, another one once the object is turned, would choose the tetrahedron that carries it
+ALIKE = 1.0e-5
 
 
 class Closeness:
@@ -80,8 +83,19 @@ def _nearest_to_neighbours(asks: NDArray, tet: Index, nodes: Vec, faces: Index, 
     reachable = np.zeros(rows.shape, dtype=bool)
     np.logical_or.at(reachable, which, good)
     away = np.where(reachable, away, np.inf)
-    best = away.argmin(axis=1)
     found = reachable.any(axis=1)
     moved = tet.copy()
-    moved[lost[found]] = tet_of_face[rows[np.arange(len(lost)), best]][found]
+    moved[lost[found]] = tet_of_face[nearest_of(rows, away)[0]][found]
     return moved
+
+
+def nearest_of(faces: NDArray, distance: Vec) -> tuple[NDArray, Vec]:
+    """Return the nearest of a few faces of each point, and the distance to it, both (n,); of faces that are as near the
+    one with the lowest number.
+
+    faces: (n, k). distance: (n, k), of a body whose extent is 1.
+    """
+    is_nearest = distance <= distance.min(axis=1, keepdims=True) + ALIKE
+    best = np.where(is_nearest, faces, np.iinfo(faces.dtype).max).argmin(axis=1)
+    row = np.arange(len(faces))
+    return faces[row, best], distance[row, best]

@@ -1,1 +1,1 @@
-"""Many bakes of one job: wedges, a table of what runs, and a description of all of it for queues and clouds."""
+"""Many bakes of one job: wedges, a table of running bakes, and job descriptions for queues and clouds."""

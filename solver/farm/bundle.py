@@ -38,8 +38,8 @@ def write(job: Path, out: Path, *, wedge: Path | None = None, chunk: str | None 
 
     chunk: a number of frames, or a list of chunks; one task a row where left out. threads: of a task. name: of the
     shot; the scene's where left out. blend: what is rendered at the end, if anything. format: what Blender exports of
-    it, of `template.FORMATS`. draft: a job folder with a coarse bake; bodies that never meet in it are tasks apart.
-    Raises a ConJacError where any row cannot be baked, BadInput where the folder is not empty, CacheUnwritable.
+    it, of `template.FORMATS`. draft: a job folder with a coarse bake; bodies that never meet in it become separate
+    tasks. Raises a ConJacError where any row cannot be baked, BadInput where the folder is not empty, CacheUnwritable.
     """
     loaded, rows = load(job), read_rows(wedge)
     made = check_rows(loaded, rows)

@@ -21,17 +21,17 @@ _HELP = {"job": "folder with scene.json", "wedge": "CSV file with a line of path
 def add(verbs: Verbs, listen: Listen, frames: Callable[[str], tuple[int, int]], count: Callable[[str], int]
         ) -> list[argparse.ArgumentParser]:
     """Add the verbs; returns their parsers. frames, count: types of arguments."""
-    wedge = verbs.add_parser("wedge", help="check the rows of a wedge, make their jobs, look at what came of them")
+    wedge = verbs.add_parser("wedge", help="check the rows of a wedge, write their jobs, show their results")
     wedge.add_argument("job", type=Path, help=_HELP["job"])
     wedge.add_argument("wedge", type=Path, nargs="?", help=f"{_HELP['wedge']}; left out: the job as it is")
-    wedge.add_argument("--out", type=Path, metavar="FOLDER", help="make a job folder of every row in here")
+    wedge.add_argument("--out", type=Path, metavar="FOLDER", help="write a job folder for each row into this folder")
     wedge.add_argument("--look", action="store_true", help="write FOLDER/wedge.png and wedge.csv of what is there")
     wedge.set_defaults(command=_wedge)
 
     watch = verbs.add_parser("watch", help="a table of all bakes below a folder, until Ctrl-C")
     watch.add_argument("folder", type=Path, help="folder above the job folders")
-    watch.add_argument("--every", type=count, metavar="S", default=2, help="seconds between two looks (default: 2)")
-    watch.add_argument("--once", action="store_true", help="look once; so it is too with --json and without a terminal")
+    watch.add_argument("--every", type=count, metavar="S", default=2, help="seconds between two updates (default: 2)")
+    watch.add_argument("--once", action="store_true", help="print once; implied by --json and without a terminal")
     watch.set_defaults(command=_watch)
 
     task = verbs.add_parser("task", help="one task of a farm: a step of one row of a wedge")
@@ -42,8 +42,9 @@ def add(verbs: Verbs, listen: Listen, frames: Callable[[str], tuple[int, int]], 
     task.add_argument("--row", type=count, metavar="N", default=1, help="row of the wedge, from 1 (default: 1)")
     task.add_argument("--frames", type=frames, metavar="A-B", help="of simulate: the chunk (default: all)")
     task.add_argument("--threads", type=count, metavar="N", help="threads of the kernels (default: one a core)")
-    task.add_argument("--islands", type=Path, metavar="FILE", help="list of bodies that are baked apart")
-    task.add_argument("--island", type=count, metavar="N", help="of simulate: which of them, from 1 (default: all)")
+    task.add_argument("--islands", type=Path, metavar="FILE", help="list of groups of bodies that are baked separately")
+    task.add_argument("--island", type=count, metavar="N", help="of simulate: number of the group, from 1 (default: "
+                                                                "all)")
 
     def run_task(arguments: argparse.Namespace, lines: Any, read_stdin: bool) -> str:
         return _task(arguments, lines, listen(read_stdin))
@@ -52,20 +53,23 @@ def add(verbs: Verbs, listen: Listen, frames: Callable[[str], tuple[int, int]], 
 
     farm = verbs.add_parser("farm", help="write a bundle for a farm: the job, its description, a list of all files")
     farm.add_argument("job", type=Path, help=_HELP["job"])
-    farm.add_argument("--out", type=Path, metavar="BUNDLE", required=True, help="empty folder, made where it lacks")
+    farm.add_argument("--out", type=Path, metavar="BUNDLE", required=True, help="empty folder, created if missing")
     farm.add_argument("--wedge", type=Path, metavar="CSV", help=_HELP["wedge"])
-    farm.add_argument("--chunk", metavar="N", help="frames of a task, or a list as 1-24,25-48 (default: all of a row)")
+    farm.add_argument("--chunk", metavar="N", help="frames of one task, or a list such as 1-24,25-48 (default: all "
+                                                   "of a row)")
     farm.add_argument("--threads", type=count, metavar="N", default=1, help="threads of a task (default: 1)")
     farm.add_argument("--name", help="of the shot (default: the scene's)")
     farm.add_argument("--blend", type=Path, metavar="FILE", help="render this .blend after the export")
     farm.add_argument("--format", choices=tuple(FORMATS), help="of the .blend's objects: export this too, by Blender")
-    farm.add_argument("--draft", type=Path, metavar="JOB", help="a baked draft: bodies that never meet are tasks apart")
+    farm.add_argument("--draft", type=Path, metavar="JOB", help="a baked draft: bodies that never meet become "
+                                                                "separate tasks")
     farm.set_defaults(command=_farm)
 
-    islands = verbs.add_parser("islands", help="part a job into bodies that never meet, and join their bakes again")
+    islands = verbs.add_parser("islands", help="split a job into groups of bodies that never meet, and join their "
+                                               "bakes")
     islands.add_argument("job", type=Path, help=_HELP["job"])
-    islands.add_argument("--out", type=Path, metavar="FOLDER", required=True, help="where each island's job comes")
-    islands.add_argument("--draft", type=Path, metavar="JOB", help="a baked draft: part the job by it")
+    islands.add_argument("--out", type=Path, metavar="FOLDER", required=True, help="folder for the islands' jobs")
+    islands.add_argument("--draft", type=Path, metavar="JOB", help="a baked draft that shows which bodies meet")
     islands.add_argument("--join", action="store_true", help="join the bakes of all islands into the job's cache")
     islands.set_defaults(command=_islands)
     return [wedge, watch, task, farm, islands]
@@ -138,11 +142,11 @@ def _islands(arguments: argparse.Namespace, lines: Any, _: bool) -> str:
     if arguments.join:
         folders = sorted(arguments.out.glob(islands.ISLAND.format(0).replace("000", "*")))
         if not folders:
-            raise BadInput(f"there is no island in {arguments.out}", "Part the job first, with --draft")
+            raise BadInput(f"there is no island in {arguments.out}", "Split the job first, with --draft")
         islands.join(job, folders, lines.log)
         return f"{len(folders)} islands are joined in {job.cache}"
     if arguments.draft is None:
-        raise BadInput("nothing tells which bodies meet", "Give a baked draft with --draft, or --join")
+        raise BadInput("which bodies meet is not known", "Give a baked draft with --draft, or --join")
     found = islands.find(job, arguments.draft)
     for folder, names in zip(islands.part(job, found, arguments.out), found):
         lines.say(f"{folder.name}: {', '.join(names)}", *estimate(folder).sentences()[-2:], event="island",

@@ -14,7 +14,7 @@ from ..state import Index, Vec
 
 
 class InWorld:
-    """Reads frames of one bake. Its job folder says where the objects stand."""
+    """Reader of the frames of one bake in world space. Its job folder has the transforms of the objects."""
 
     def __init__(self, job: Job, cache: Cache) -> None:
         self.job, self.cache = job, cache

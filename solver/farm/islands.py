@@ -146,12 +146,12 @@ def read_list(path: Path, job: Job) -> list[list[str]]:
     try:
         found = msgspec.json.decode(read_bytes(path), type=list[list[str]])
     except OSError as error:
-        raise NoSuchThing(f"the islands {path} cannot be read ({error.strerror or error})", "Write the bundle anew"
+        raise NoSuchThing(f"the islands {path} cannot be read ({error.strerror or error})", "Write the bundle again"
                           ) from error
     except msgspec.DecodeError as error:
-        raise BadInput(f"{path.name} is no list of islands ({error})", "Write the bundle anew") from error
+        raise BadInput(f"{path.name} is no list of islands ({error})", "Write the bundle again") from error
     if sorted(name for names in found for name in names) != sorted(body.name for body in job.scene.bodies):
-        raise BadInput(f"{path.name} does not have every soft body of the scene once", "Write the bundle anew")
+        raise BadInput(f"{path.name} does not have every soft body of the scene once", "Write the bundle again")
     return found
 
 

@@ -120,7 +120,8 @@ def job_folder(task: Task) -> Path:
 
 def _islands_of(task: Task, row: Job) -> list[list[str]]:
     if task.islands is None:
-        raise BadInput("nothing tells which bodies are baked apart", "Give the bundle's list of islands with --islands")
+        raise BadInput("which bodies are baked separately is not known",
+                       "Give the bundle's list of islands with --islands")
     return islands.read_list(task.islands, row)
 
 
@@ -188,7 +189,7 @@ def join(task: Task, folder: Path, queue: ForQueue, stop: Callable[[], bool]) ->
 def export(task: Task, folder: Path, queue: ForQueue, stop: Callable[[], bool]) -> str:
     """Write a row's frames as PC2 files, one a soft body, and which object each plays on.
 
-    Raises BadInput where frames are missing, or cloth has faces of its own, which PC2 does not know.
+    Raises BadInput where frames are missing, or cloth has faces of its own, which PC2 cannot store.
     """
     cache = Cache(folder / "cache")
     frames, done = load(folder).frames, set(cache.frames_done())
@@ -196,7 +197,7 @@ def export(task: Task, folder: Path, queue: ForQueue, stop: Callable[[], bool]) 
     if missing is not None:
         raise BadInput(f"frame {missing} is not baked yet", "Simulate all frames before they are exported")
     if cache.sheet_names():
-        raise BadInput(f'"{cache.sheet_names()[0]}" has other faces at every frame, which PC2 does not know',
+        raise BadInput(f'"{cache.sheet_names()[0]}" has other faces at every frame, which PC2 cannot store',
                        "Export it from Blender as Alembic")
     files = {name: f"{safe_name(name)}.pc2" for name, _, _ in cache.bodies()}
     uuids = cache.body_uuids()
@@ -213,7 +214,7 @@ def export(task: Task, folder: Path, queue: ForQueue, stop: Callable[[], bool]) 
     writers = {name: Writer(place / file, frames[0]) for name, file in files.items()}
     for frame in frames:
         if stop():
-            raise Stopped(f"stopped before frame {frame} was exported", "Run it again: it begins anew")
+            raise Stopped(f"stopped before frame {frame} was exported", "Run it again; it starts over")
         for name, points in cache.shown(frame).items():
             writers[name].append(points)
     write_whole(place / PLAYED, played, folder)  # last: with it the export is whole
@@ -248,7 +249,7 @@ def chunks_of(text: str, first: int, last: int, snapshots: int) -> list[tuple[in
         return list(zip([first, *(end + 1 for end in ends[:-1])], ends))
     found = [_FRAMES.match(part.strip()) for part in text.split(",")]
     if not all(found):
-        raise BadInput(f'"{text}" names no chunks', "Give a number of frames, or a list like 1-24,25-48")
+        raise BadInput(f'"{text}" is not a list of chunks', "Give a number of frames, or a list like 1-24,25-48")
     chunks = [(int(one[1]), int(one[2])) for one in found if one is not None]
     expected = first
     for begin, end in chunks:

@@ -64,7 +64,7 @@ def read_rows(path: Path | None) -> list[Row]:
         for cell in cells:
             name, equals, value = (part.strip() for part in cell.partition("="))
             if not equals or not name:
-                raise BadInput(f'line {line} of {path.name}: "{cell.strip()}" is not like path=value',
+                raise BadInput(f'line {line} of {path.name}: "{cell.strip()}" is not of the form path=value',
                                "Write for example time.step=0.01")
             if name in settings:
                 raise BadInput(f'line {line} of {path.name} sets "{name}" twice', "Leave one of them out")
@@ -95,10 +95,10 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def row_of(path: Path | None, number: int) -> Row:
-    """One row. Raises what `read_rows` does, and NoSuchThing where there is no such row."""
+    """Return one row. Raises as `read_rows` does, and NoSuchThing if there is no such row."""
     rows = read_rows(path)
     if not 1 <= number <= len(rows):
-        raise NoSuchThing(f"the wedge has {len(rows)} rows and row {number} was asked for", "Count rows from 1")
+        raise NoSuchThing(f"the wedge has {len(rows)} rows, and row {number} was requested", "Count rows from 1")
     return rows[number - 1]
 
 

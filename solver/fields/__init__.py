@@ -1,1 +1,1 @@
-"""Painted maps become numbers per element and roles of nodes."""
+"""Painted maps as values on elements and roles of nodes."""

@@ -237,7 +237,7 @@ def prescribed_motion(body: schema.Body, arrays: Arrays, volume: Volume, carried
         moving_vertices = (np.asarray(arrays(pin.motion_vertices), dtype=np.int64) if pin.motion_vertices is not None
                 else np.arange(len(vertices)))
         if moved.ndim != 3 or moved.shape[1:] != (len(moving_vertices), 3) or not np.isfinite(moved).all():
-            raise BadScene(f"the motion of its pins does not fit the {len(moving_vertices)} vertices it tells of",
+            raise BadScene(f"the motion of its pins does not fit its {len(moving_vertices)} vertices",
                            "Gather the object again", where="pin.motion")
         if len(moving_vertices):
             _follow_own_part(where, pinned, volume, vertices[moving_vertices], corners[moving_vertices, 0], moved)

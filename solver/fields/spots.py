@@ -26,7 +26,7 @@ SPOT_SHARE = 0.1  #: of the box diagonal: how far a spot around a point reaches 
 
 
 def spots_of(body: schema.Body) -> dict[str, schema.Spots]:
-    """The body's spots by the path of their weights: those that move as the body says, then those with a way of their
+    """Return the body's spots by the path of their weights: those with the body's kind of motion, then those with their
     own."""
     dynamic = body.dynamic
     return {"dynamic.weights": schema.Spots(body.spot, dynamic.weights, dynamic.points),

@@ -94,7 +94,7 @@ class Elastic:
         self._fill((x, self._nodes, self._rest, self._constants, *fibers), project, forces, blocks)
 
     def fill_again(self, x: Vec, which: Index, blocks: Vec) -> None:
-        """Write blocks of some elements alone, (k,), into those of all, projected, at positions (n, 3) [m]."""
+        """Recompute the blocks of some elements only, (k,), among those of all, projected, at positions (n, 3) [m]."""
         padded = np.full(-(-len(which) // LANES) * LANES, which[0])
         padded[: len(which)] = which
         forces, found = np.empty((len(padded), 4, 3)), np.empty((len(padded), 6, 9))

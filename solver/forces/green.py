@@ -1,4 +1,4 @@
-"""Green damping: what resists the rate of the Green strain, whatever the material is."""
+"""Green damping: damping of the rate of the Green strain, for any material."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class BodyElements(Protocol):
         (n, 3) [m]; K is negative semi-definite if `project`."""
 
     def fill_again(self, x: Vec, which: Index, blocks: Vec) -> None:
-        """Write blocks of some elements alone, (k,), into those of all, projected, at positions (n, 3) [m]."""
+        """Recompute the blocks of some elements only, (k,), among those of all, projected, at positions (n, 3) [m]."""
 
     def measure(self, x: Vec, forces: Vec) -> float:
         """Energy [J] at positions (n, 3) [m]; writes forces (p, 4, 3) [N]."""
@@ -101,7 +101,8 @@ class StretchedElements(BodyElements, Protocol):
         """Take stretches from the positions of the next `fill`."""
 
     def follow(self, moved: Vec) -> float:
-        """Let stretches go where a move of all nodes, (n, 3) [m], leads them; by what their energy bends [J]."""
+        """Move stretches along with a displacement of all nodes, (n, 3) [m]; returns the curvature of their energy
+        [J]."""
 
     def go(self, relaxation: float) -> None:
         """Move the stretches by this fraction of the step, for all later calls of `measure`."""

@@ -34,7 +34,7 @@ class YieldingPins(Pull):
         first, self._worst = not self._worst, float(off[furthest])
         place = ", ".join(f"{c:.4g}" for c in x[self.nodes[furthest]])
         self._where = f"at frame {self._frame_at(time):.4g} near ({place}) m"
-        return f'{self._what} of "{self._name}" begin to give way to what is before them {self._where}' if first else ""
+        return f'{self._what} of "{self._name}" begin to give way to an obstacle {self._where}' if first else ""
 
     def _goals(self, x: Vec, time: float) -> Vec:
         """Return their targets, (k, 3) [m]."""

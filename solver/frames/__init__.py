@@ -1,1 +1,1 @@
-"""The cache: frames, manifest, snapshots and lock. `read` needs only numpy and is what Blender loads."""
+"""The cache of a bake: frames, manifest, snapshots and lock. `read` needs only numpy, and Blender loads it alone."""

@@ -100,7 +100,7 @@ def _check(sheet: SheetBeside) -> None:
         raise ValueError("its arrays do not fit each other")
     for numbers, end in ((sheet.faces, count), (sheet.sliding, count)):
         if numbers.size and not (0 <= numbers.min() and numbers.max() < end):
-            raise ValueError("a number of a vertex is none")
+            raise ValueError("a vertex number is invalid")
 
 
 def cuts(folder: Path, frames: Sequence[int], names: Sequence[str]) -> dict[str, list[CutMade]]:
@@ -117,7 +117,7 @@ def cuts(folder: Path, frames: Sequence[int], names: Sequence[str]) -> dict[str,
                 parts = (stored[f"{k}.{name}"] for name in ("parents", "shares", "triangles", "source"))
                 found.setdefault(names[int(body)], []).append(CutMade(frame, *parts))
         except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
-            raise BadInput(f"{path} is damaged", "Bake again to make it anew") from error
+            raise BadInput(f"{path} is damaged", "Bake again to recreate it") from error
     return found
 
 

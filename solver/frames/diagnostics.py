@@ -77,7 +77,7 @@ class Diagnostics:
         except FileNotFoundError as error:
             raise NoSuchThing(f"no groups of frame {frame} are in {folder}", "Bake it first") from error
         except (OSError, ValueError) as error:
-            raise BadInput(f"{path} is damaged", "Bake again to make it anew") from error
+            raise BadInput(f"{path} is damaged", "Bake again to recreate it") from error
 
     def _rows(self, kind: str, frame: int, columns: int, missing: str) -> NDArray[np.float32]:
         """Return a frame's rows of one kind, (k, columns). missing: what NoSuchThing says is not there. Raises
@@ -89,7 +89,7 @@ class Diagnostics:
         except FileNotFoundError as error:
             raise NoSuchThing(f"no {missing.format(frame)} in {folder}", "Bake it first") from error
         except (OSError, ValueError) as error:
-            raise BadInput(f"{path} is damaged", "Bake again to make it anew") from error
+            raise BadInput(f"{path} is damaged", "Bake again to recreate it") from error
 
     def needles(self) -> list[str]:
         """Return sentences on bodies whose edges were drawn out in existing frames, one a body."""

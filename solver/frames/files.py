@@ -24,7 +24,7 @@ _looked_at: dict[tuple[str, int, int, str], bool] = {}
 
 
 class CacheFiles:
-    """Files of one folder as it is now; make a new list to look again."""
+    """Files of one folder at present; create a new list to read it again."""
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)

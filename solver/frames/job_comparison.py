@@ -1,4 +1,4 @@
-"""The inputs of a bake beside those of a job folder as it is now. Needs only numpy."""
+"""Comparison of a bake's inputs with those of the present job folder. Needs only numpy."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ class AcquiredLock:
             raise CacheUnwritable(f"the folder {self._folder} has gone while it was baked into", BRING_BACK)
         now = description(self._folder)
         raise CacheBusy(f"the lock of {self._folder} was taken away" + (f" by {now}" if now else ""),
-                        "Resume once nobody else bakes into it")
+                        "Resume once no other process bakes into it")
 
     def let_go(self) -> None:
         self._end.set()

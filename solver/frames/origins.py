@@ -48,7 +48,7 @@ class Origins:
             share = HALF_STEP * away / max(self._size[name], 1e-300)
             if share > COARSE and name not in self._reported:
                 self._reported.add(name)
-                sentences.append(f'"{name}", frame {frame}: it is {away:.3g} m from where its frames are counted '
-                                 f"from, so that, in single precision, they are off by {share:.1g} of its size. "
+                sentences.append(f'"{name}", frame {frame}: it is {away:.3g} m from the origin of its '
+                                 f"frames, so that single precision is off by {share:.1g} of its size. "
                                  "Hold it, or end the bake sooner")
         return sentences

@@ -47,7 +47,7 @@ class Status:
 
 
 class Cache(CacheFiles):
-    """One cache folder as it is now; make a new one to look again."""
+    """One cache folder at present; create a new object to read it again."""
 
     @cached_property
     def manifest(self) -> dict[str, Any] | None:

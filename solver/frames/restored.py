@@ -18,10 +18,8 @@ LATE = 1.0e-6  #: of a frame: how far its time may be off
 
 
 def check_state(state: State, seconds: float, frame: float) -> None:
-    """Check the arrays of a snapshot. seconds: where its frame lies; frame: how long one is, both [s].
-
-    Raises ValueError that says what is wrong.
-    """
+    """Check the arrays of a snapshot. seconds: time of its frame; frame: duration of one, both [s]. Raises ValueError
+    with the error."""
     if not abs(state.time - seconds) <= LATE * frame:
         raise ValueError(f"it is of second {state.time:.9g} and not of {seconds:.9g}")
     for what, values, most in (("coordinates", state.q, FARTHEST), ("rates", state.u, FASTEST)):
@@ -39,7 +37,7 @@ def check_numbers(arrays: Mapping[str, NDArray[Any]]) -> None:
         if values.dtype.kind not in "biuf" or (values.dtype.kind == "f" and values.dtype != np.float64):
             raise ValueError(f'"{name}" is {values.dtype}')
         if values.dtype.kind == "f" and not (np.abs(values) <= LARGEST).all():
-            raise ValueError(f'"{name}" holds what is no number')
+            raise ValueError(f'"{name}" contains values that are not numbers')
 
 
 @contextmanager
@@ -54,5 +52,5 @@ def fits_or_refused(frame: int, remedy: str = "Free the cache and bake again") -
         if isinstance(error, ConJacError) and not isinstance(error, BadInput):
             raise
         what = error.what if isinstance(error, ConJacError) else str(error)
-        raise BadInput(f"the snapshot of frame {frame}, or a cut before it, cannot be gone on from: {what}",
+        raise BadInput(f"the snapshot of frame {frame}, or a cut before it, cannot be resumed from: {what}",
                        remedy) from error

@@ -1,1 +1,1 @@
-"""Integrators: one whole step, from (system, state, h) to a new state."""
+"""Time integrators: one whole step, from (system, state, h) to a new state."""

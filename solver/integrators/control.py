@@ -53,7 +53,7 @@ class Controller:
         return -(-left // count)
 
     def accepts(self, units: int, error: float) -> bool:
-        """Whether a step that errs so much stands."""
+        """Whether a step with this error is accepted."""
         return error <= self.tolerance or units == 1
 
     def shorter(self, units: int, error: float) -> float:

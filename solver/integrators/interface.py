@@ -18,7 +18,7 @@ P = TypeVar("P", bound=Posed)  #: what a system poses
 
 
 class System(Protocol[P]):
-    """The world at a step, whatever its parts, with what most say of theirs."""
+    """The world during a step, independent of its parts, with the defaults of most systems."""
 
     @property
     def beta(self) -> float:
@@ -82,7 +82,7 @@ class System(Protocol[P]):
 
 
 class Integrator(Protocol):
-    """A whole step, with what most say of theirs."""
+    """A whole step, with the defaults of most integrators."""
 
     order: int  #: of accuracy; a test measures it
     remembers: tuple[str, ...] = ()  #: keys of the memory by which it goes on from earlier steps
@@ -103,4 +103,4 @@ class Integrator(Protocol):
 
     def error(self, before: State, after: State, h: float) -> Vec:
         """Return the error of a step of h seconds in the positions of the free nodes, (3 f,) [m]."""
-        raise TypeError("this integrator does not tell its error; the loader refuses an accuracy for it")
+        raise TypeError("this integrator does not estimate its error; the loader refuses an accuracy for it")

@@ -117,7 +117,8 @@ def check_joined_methods(scene: schema.Scene, names: list[str], where: str) -> N
     joined = scene.joined(bodies[0].name)
     hanging = next((body.name for body in scene.bodies if body.name in joined and body.attach), None)
     if hanging is not None:
-        raise refuse(f'{who} have different methods, and "{hanging}", which forces join to them, hangs on bones', where,
+        raise refuse(f'{who} have different methods, and "{hanging}", which forces join to them, is attached to '
+                     "bones", where,
                      same)
 
 
@@ -136,4 +137,4 @@ def check_one_damping(scene: schema.Scene, bodies: list[schema.Body], do: str) -
             raise refuse(f'"{bodies[0].name}" and "{body.name}" {do} and have a Damping of {betas[0]:g} and {beta:g}, '
                          f"and {integrator.label} takes one step of both",
                          f"$.bodies[{scene.bodies.index(body)}].method",
-                         "Give both the same Damping, or use SDIRK2, which asks for none")
+                         "Give both the same Damping, or use SDIRK2, which needs none")

@@ -198,7 +198,7 @@ def replace(source: Path, target: Path) -> None:
 
 
 #: what to do about a folder that has gone
-BRING_BACK = "Bring it back, or its disk, and go on: the frames written so far are in it. Without it, bake again"
+BRING_BACK = "Restore it, or its disk, and resume: the frames written so far are in it. Otherwise bake again"
 
 
 def unwritable(path: Path, error: OSError) -> CacheUnwritable:
@@ -208,9 +208,9 @@ def unwritable(path: Path, error: OSError) -> CacheUnwritable:
                                "Free some space on that disk and resume; the frames written so far are whole")
     if isinstance(error, NotRegular):
         return CacheUnwritable(f"{path} cannot be written ({error.strerror})",
-                               "Look where it leads; remove it, or bake in a folder of its own")
+                               "Check where it leads; remove it, or bake in another folder")
     if error.errno in READ_ONLY:
-        return CacheUnwritable(f"{path} cannot be written: its disk can only be read",
+        return CacheUnwritable(f"{path} cannot be written: its disk is read-only",
                                "Choose a folder on another disk, or make that one writable and resume")
     if error.errno in GONE and not path.parent.is_dir():
         return CacheUnwritable(f"{path} cannot be written: the folder {path.parent} has gone", BRING_BACK)

@@ -87,7 +87,7 @@ class Job:
         return self._loaded[name]
 
     def described(self, name: str, where: str = "$") -> tuple[str, tuple[int, ...]]:
-        """Kind ("f" or "i") and shape of an array, from its header alone. Raises what `array` raises."""
+        """Return kind ("f" or "i") and shape of an array, from its header alone. Raises as `array` does."""
         with _read(name, where):
             header = header_of(self.array_path(name, where), self.path)
         return "i" if header.dtype.kind == "u" else header.dtype.kind, header.shape

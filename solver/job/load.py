@@ -44,7 +44,7 @@ def read_scene(path: Path) -> dict[str, Any]:
         with open_regular(path) as stream:
             content = stream.read(LARGEST + 1)
         if len(content) > LARGEST:
-            raise refuse(f"{path.name} is larger than {LARGEST >> 20} MB", "$", "Put what is long into arrays")
+            raise refuse(f"{path.name} is larger than {LARGEST >> 20} MB", "$", "Put long lists into arrays")
         raw = msgspec.json.decode(content)
     except FileNotFoundError as error:
         raise NoSuchThing(f"there is no {path}", "Give the folder that holds a job's scene.json") from error

@@ -280,8 +280,8 @@ class Body(Strict):
     cuts: Annotated[list[Cut], SOLVE, Called("cuts")] = field(default_factory=list)
     nails: Annotated[list[Nail], SOLVE, Called("nails")] = field(default_factory=list)
     pulls: Annotated[list[Pull], SOLVE, Called("pulls")] = field(default_factory=list)
-    attach: Annotated[list[Attach], SOLVE, Called("bones that it hangs on")] = field(default_factory=list)
-    follow: Annotated[Follow | None, SOLVE, Called("what it follows")] = None
+    attach: Annotated[list[Attach], SOLVE, Called("attached bones")] = field(default_factory=list)
+    follow: Annotated[Follow | None, SOLVE, Called("followed object")] = None
     #: whether stress, stretch, pressure and speed are written at its vertices; older caches do not know it
     stress_output: Annotated[bool | None, SOLVE, Called("stress and stretch")] = None
     #: Coulomb's coefficient in contact of surfaces; that of `contact` where left out
@@ -291,13 +291,13 @@ class Body(Strict):
     #: distance from its surface that others have in contact, in addition to their own [m]; contact with itself has none
     thickness: Annotated[Annotated[float, Meta(ge=0, le=1e6)] | None, SOLVE, Called("thickness"), AMONG_BODIES] = None
     #: whether the embedded surface is what touches others; else the boundary of the tetrahedra
-    touches_by_mesh: Annotated[bool, SOLVE, Called("by what it touches"), AMONG_BODIES] = False
+    touches_by_mesh: Annotated[bool, SOLVE, Called("colliding mesh"), AMONG_BODIES] = False
     #: largest distance, as a fraction of the body's extent, of a surface of fewer faces that touches then; 0: all faces
     #: touch
     simplify: Annotated[Annotated[float, Meta(ge=0, le=0.1)], SOLVE, Called("simplified faces"), AMONG_BODIES] = 0.0
     #: names of the soft bodies, obstacles and mechanisms that it touches, its own name for contact with itself; all
     #: where left out. Two soft bodies touch where each has the other's name
-    touches: Annotated[list[str] | None, SOLVE, Called("what it touches"), AMONG_BODIES] = None
+    touches: Annotated[list[str] | None, SOLVE, Called("objects that it touches"), AMONG_BODIES] = None
 
     @property
     def is_reshaped(self) -> bool:

@@ -1,4 +1,4 @@
-"""scene.json: what a rope says."""
+"""Settings of a rope in scene.json."""
 
 from __future__ import annotations
 

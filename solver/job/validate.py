@@ -106,23 +106,23 @@ def _check_following(scene: schema.Scene) -> None:
 
 def _check_tolerance(scene: schema.Scene) -> None:
     if 0 < scene.time.tolerance < FINEST:
-        raise refuse(f"an accuracy of {scene.time.tolerance:g} is finer than numbers can be, so that every step would "
+        raise refuse(f"an accuracy of {scene.time.tolerance:g} is below rounding error, so that every step would "
                      "be the shortest", "$.time.tolerance", f"Use {FINEST:g} or more, or 0 for steps of one length")
     integrator = catalogue.find("integrator", scene.integrator.kind)
     if scene.time.tolerance and not integrator.able("adaptive"):
         works = [entry.label for entry in catalogue.able("integrator", "adaptive", hidden=True)]
-        raise refuse(f"{integrator.label} does not tell its error, so an accuracy cannot choose its steps",
+        raise refuse(f"{integrator.label} does not estimate its error, so an accuracy cannot choose its steps",
                      "$.time.tolerance", f"Use {', '.join(works[:-1])} or {works[-1]}, or set the accuracy to 0")
 
 
 def _check_time(time: schema.Time) -> None:
     if time.end < time.start:
-        raise refuse(f"the last frame, {time.end}, stands before the first, {time.start}", "$.time.end")
+        raise refuse(f"the last frame, {time.end}, is before the first, {time.start}", "$.time.end")
     for name, value in (("fps", time.fps), ("step", time.step)):
         if not 1 / FARTHEST <= value <= FARTHEST:
             raise refuse(f"{value:g} is beyond what can be computed with", f"$.time.{name}", "Use a number near 1")
     if not time.step * time.fps * STEPS_PER_FRAME >= 1:
-        raise refuse(f"a step of {time.step:g} s gives more than {STEPS_PER_FRAME} steps a frame", "$.time.step",
+        raise refuse(f"a step of {time.step:g} s means more than {STEPS_PER_FRAME} steps per frame", "$.time.step",
                      "Use a larger step")
 
 
@@ -138,7 +138,7 @@ def _check_ground(job: Job, ground: schema.Ground) -> None:
         integrator = catalogue.find("integrator", job.scene.integrator.kind)
         if why := integrator.why_not("ground friction"):
             works = [entry.label for entry in catalogue.able("integrator", "ground friction")]
-            raise refuse(f"{why}, so {integrator.label} knows no friction", "$.ground.friction",
+            raise refuse(f"{why}, so {integrator.label} has no friction", "$.ground.friction",
                          f"Use {', '.join(works[:-1])} or {works[-1]}, or a ground without friction")
 
 
@@ -206,7 +206,7 @@ def _check_pull(job: Job, pull: schema.Pull, where: str) -> None:
     if pull.motion is not None:
         frames = check_array(job, pull.motion, f"{where}.motion", "f", (job.samples, 4, 4))
         if not abs(np.linalg.det(frames[0, :3, :3])) > 1.0 / FARTHEST:
-            raise refuse("what carries a pull has no size at the start frame", f"{where}.motion",
+            raise refuse("the object that carries a pull has zero scale at the start frame", f"{where}.motion",
                          "Give it a scale that is not 0")
     if pull.strength is not None:
         share = check_array(job, pull.strength, f"{where}.strength", "f", (job.samples,))
@@ -228,7 +228,7 @@ def _check_nail(job: Job, nail: schema.Nail, where: str) -> None:
     if nail.motion is not None:
         matrices = check_array(job, nail.motion, f"{where}.motion", "f", (job.samples, 4, 4))
         if not (np.abs(np.linalg.det(matrices)) > 1e-12).all():
-            raise refuse("what the nail sits in has no size at some sample", f"{where}.motion",
+            raise refuse("the object that carries the nail has zero scale at some sample", f"{where}.motion",
                          "Leave its scale above 0")
 
 

@@ -22,7 +22,7 @@ OF_VOLUMES = {"tets": "tetrahedra", "fiber_material": "fibers", "cuts": "cuts",
 
 
 def check_cloth(job: Job, body: schema.Body, cloth: schema.Cloth, where: str) -> None:
-    """Check what the body says as cloth. Raises BadScene, NoSuchThing."""
+    """Check the cloth settings of a body. Raises BadScene, NoSuchThing."""
     if body.surface is None:
         raise refuse("cloth is the faces of its surface, and it has none", f"{where}.surface", "Give it a surface")
     for field, what in OF_VOLUMES.items():
@@ -53,7 +53,7 @@ def _check_sharp(job: Job, body: schema.Body, cloth: schema.Cloth, sharp: schema
     bending = catalogue.find("bending", cloth.bending.kind)
     if why := bending.why_not("remeshing"):
         works = [entry.label for entry in catalogue.able("bending", "remeshing")]
-        raise refuse(f"its Sharp Edges make its mesh anew, and {bending.label} cannot follow: {why}",
+        raise refuse(f"its Sharp Edges remesh it, and {bending.label} cannot follow: {why}",
                      f"{where}.cloth.bending", f"Use {' or '.join(works)}")
     for field, what, has in (("pulls", "pulls", body.pulls), ("nails", "nails driven through it", body.nails),
                              ("pin.until", "pins that let go", body.pin.until is not None),
@@ -64,13 +64,13 @@ def _check_sharp(job: Job, body: schema.Body, cloth: schema.Cloth, sharp: schema
             raise refuse(f"cloth with Sharp Edges has no {what} yet", f"{where}.{field}",
                          "Pin it to what moves instead, or switch Sharp Edges off")
     if cloth.seams is not None:
-        raise refuse("cloth with Sharp Edges knows no seams yet", f"{where}.cloth.seams",
+        raise refuse("cloth with Sharp Edges does not support seams yet", f"{where}.cloth.seams",
                      "Switch Sewing or Sharp Edges off")
     if cloth.pressure:
-        raise refuse("cloth with Sharp Edges knows no pressure yet", f"{where}.cloth.pressure",
+        raise refuse("cloth with Sharp Edges does not support pressure yet", f"{where}.cloth.pressure",
                      "Set it to 0, or switch Sharp Edges off")
     if job.scene.time.tolerance:
-        raise refuse("cloth with Sharp Edges does not tell how much a step errs", "$.time.tolerance",
+        raise refuse("cloth with Sharp Edges does not estimate the error of its steps", "$.time.tolerance",
                      "Set it to 0: steps are then as long as `step`")
     if sharp.coarsest and sharp.finest > sharp.coarsest:
         raise refuse(f"its finest edges, {sharp.finest:.4g} m, are longer than its coarsest, {sharp.coarsest:.4g} m",
@@ -133,11 +133,11 @@ def _check_uv(uv: NDArray[np.float64], where: str) -> None:
     flat = _flat(uv)
     if len(flat):
         raise refuse(f"{len(flat)} of its {len(uv)} faces have no area in the UV map, the first is triangle {flat[0]}",
-                     where, "Unwrap it anew: in Blender UV > Unwrap", kind=BadMesh)
+                     where, "Unwrap it again: in Blender UV > Unwrap", kind=BadMesh)
     found = _overlapping(np.asarray(uv, dtype=float))
     if found is not None:
         raise refuse(f"its faces overlap in the UV map, triangles {found[0]} and {found[1]} among them", where,
-                     "Unwrap it anew, so that each place of the map belongs to one face", kind=BadMesh)
+                     "Unwrap it again, so that each place of the map belongs to one face", kind=BadMesh)
 
 
 def _flat(corners: NDArray[np.float64]) -> NDArray[np.int64]:

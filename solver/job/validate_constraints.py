@@ -33,9 +33,9 @@ def _check_constraint(job: Job, one: Constraint, where: str) -> None:
     for k, end in enumerate(one.ends):
         _check_end(job, end, f"{where}.ends[{k}]", who)
         if end.point is None and (k == 0 or "point" in entry.reads):
-            raise refuse(f"{who} does not tell where it holds", f"{where}.ends[{k}].point", "Give it a point")
+            raise refuse(f"{who} has no points where it holds", f"{where}.ends[{k}].point", "Give it a point")
     if all(end.vertices is not None for end in one.ends):
-        raise refuse(f"{who} joins two objects that both move as they are animated", f"{where}.ends",
+        raise refuse(f"{who} joins two objects that are both animated", f"{where}.ends",
                      "Join one of them to a soft body, cloth or rope")
     if all(end.mechanism for end in one.ends) or (one.ends[0].mechanism or one.ends[1].mechanism) and not (
             one.ends[0].body in _soft(scene) or one.ends[1].body in _soft(scene)):
@@ -81,7 +81,7 @@ def _check_end(job: Job, end: ConstraintEnd, where: str, who: str) -> None:
                          f"Use {', '.join(_soft(scene)) or 'a soft body'}")
         body = next(body for body in scene.bodies if body.name == end.body)
         if body.cloth is not None and body.cloth.eulerian is not None:
-            raise refuse(f'{who} holds "{end.body}", a cloth with Sharp Edges, whose mesh is made anew on the way',
+            raise refuse(f'{who} holds "{end.body}", a cloth with Sharp Edges, which is remeshed as it moves',
                          f"{where}.body", "Switch its Sharp Edges off")
     if end.vertices is not None:
         count = len(check_array(job, end.vertices, f"{where}.vertices", "f", (None, 3)))

@@ -45,10 +45,10 @@ def check_contact(job: Job) -> None:
         integrator = catalogue.find("integrator", kind)
         if not integrator.able("contact"):
             works = [entry.label for entry in catalogue.able("integrator", "contact")]
-            raise refuse(f"{integrator.label} does not bound its steps where surfaces meet", where,
+            raise refuse(f"{integrator.label} does not support contact", where,
                          f"Use {', '.join(works[:-1])} or {works[-1]}, or leave the contact out")
     if scene.time.tolerance:
-        raise refuse("contact of surfaces goes with steps of one length", "$.time.tolerance", "Set the accuracy to 0")
+        raise refuse("contact needs steps of constant length", "$.time.tolerance", "Set the accuracy to 0")
     _check_law(scene)
     _check_thickness(job)
     for body in scene.bodies:
@@ -76,16 +76,16 @@ def _check_touches(scene: schema.Scene, names: set[str]) -> None:
                              "name", f"$.bodies[{i}].touches")
         slides = body.cloth is not None and body.cloth.eulerian is not None
         if slides and body.pins_yield:
-            raise refuse(f'"{body.name}" has pins that yield, which cloth with Sharp Edges does not know',
+            raise refuse(f'"{body.name}" has pins that yield, which cloth with Sharp Edges does not support',
                          f"$.bodies[{i}].pins_yield", "Leave one of both out")
         if body.touches_by_mesh and (body.surface is None or body.cloth is not None):
-            raise refuse(f'"{body.name}" has no mesh that tetrahedra carry', f"$.bodies[{i}].touches_by_mesh",
-                         "Leave it out: what there is touches")
+            raise refuse(f'"{body.name}" has no mesh embedded in tetrahedra', f"$.bodies[{i}].touches_by_mesh",
+                         "Leave the setting out: its tetrahedra or faces collide")
         met = next((name for name in thin if body.touches is None or name in body.touches), None)
         if met is not None and not slides:
             raise refuse(f'"{body.name}" touches "{met}", which has wires or nails, and only cloth with Sharp Edges '
-                         "feels those", f"$.bodies[{i}].touches", f'Leave "{met}" out of what it touches, or give that '
-                         "faces instead")
+                         "collides with those", f"$.bodies[{i}].touches", f'Leave "{met}" out of what it touches, '
+                         "or give that faces instead")
 
 
 def _check_cut(scene: schema.Scene, body: schema.Body, where: str) -> None:
@@ -97,15 +97,18 @@ def _check_cut(scene: schema.Scene, body: schema.Body, where: str) -> None:
     if body.cuts and body.touches_by_mesh:
         raise refuse(f'"{body.name}" has cuts, and its mesh touches, which they change', f"{where}.touches_by_mesh",
                      "Switch Collide by Mesh off, or leave the cuts out")
-    slides = [one.name for one in scene.bodies if one.cloth is not None and one.cloth.eulerian is not None]
-    met = next((name for name in slides if body.touches is None or name in body.touches), None)
-    if met is not None:
-        raise refuse(f'"{body.name}" has {what} and touches "{met}", which is cloth with Sharp Edges',
-                     f"{where}.{field}", "Let these two not touch, or give the cloth no Sharp Edges")
+    for one in scene.bodies:
+        method = catalogue.find("method", scene.method_of(one).kind)
+        is_sharp = one.cloth is not None and one.cloth.eulerian is not None
+        if (is_sharp or method.able("touches bodies")) and (body.touches is None or one.name in body.touches):
+            raise refuse(f'"{body.name}" has {what} and touches "{one.name}", which is '
+                         f'{"cloth with Sharp Edges" if is_sharp else f"drafted by {method.label}"}',
+                         f"{where}.{field}", "Let these two not touch, or give the "
+                         f'{"cloth no Sharp Edges" if is_sharp else "other one another method"}')
 
 
 def _check_thickness(job: Job) -> None:
-    """How far a body stands out of its faces for others has to fit its size."""
+    """Check that the Thickness of a body fits its size."""
     for i, body in enumerate(job.scene.bodies):
         out, vertices = body.thickness or 0.0, _points(job, body)
         size = float(np.ptp(vertices, axis=0).max()) if len(vertices) else 0.0
@@ -150,13 +153,13 @@ def _check_law(scene: schema.Scene) -> None:
     for body in scene.bodies:
         method = catalogue.find("method", scene.method_of(body).kind)
         if method.follows:
-            raise refuse(f'{law.label} go with Vanilla FEM alone, and "{body.name}" has {method.label}',
+            raise refuse(f'{law.label} work only with Vanilla FEM, and "{body.name}" has {method.label}',
                          "$.contact.law", f"{barrier}, or Vanilla FEM")
         if body.cloth is not None and body.cloth.eulerian is not None:
-            raise refuse(f'{law.label} do not know cloth with Sharp Edges, which "{body.name}" is', "$.contact.law",
+            raise refuse(f'{law.label} do not support cloth with Sharp Edges, which "{body.name}" is', "$.contact.law",
                          barrier)
     if scene.mechanisms:
-        raise refuse(f"{law.label} do not know bones and rigid bodies, and the scene has "
+        raise refuse(f"{law.label} do not support bones and rigid bodies, and the scene has "
                      f'"{scene.mechanisms[0].name}"', "$.contact.law", f"{barrier}, or leave the mechanism out")
 
 
@@ -197,9 +200,9 @@ def _check_obstacle(job: Job, obstacle: schema.Obstacle, where: str) -> None:
         if far > JUMP * size:
             frame = job.scene.time.start + (k - 1) / job.scene.time.samples_per_frame
             raise refuse(f"{subject} jumps by {far:.3g} m at frame {frame:g}, farther than it is large",
-                         f"{where}.motion", "Let it move there, over more frames")
+                         f"{where}.motion", "Animate the move over more frames")
     if np.abs(motion[0] - vertices).max() > 1e-6 * max(size, 1e-6):
-        raise refuse(f"{subject} stands elsewhere at the first sample of its motion", f"{where}.motion",
+        raise refuse(f"{subject} is elsewhere at the first sample of its motion", f"{where}.motion",
                      "Begin the motion with its vertices")
 
 

@@ -6,7 +6,7 @@ from .. import catalogue
 from . import schema
 from .folder import refuse
 
-OTHER = "Take that away, or use the method Vanilla FEM for this body"
+OTHER = "Remove that, or use the method Vanilla FEM for this body"
 
 
 def check_drafts(scene: schema.Scene) -> None:
@@ -18,7 +18,7 @@ def check_drafts(scene: schema.Scene) -> None:
         where, label, can = f"$.bodies[{i}]", method.label, method.able
         if method.steps and scene.integrator.kind not in method.steps:
             own = catalogue.find("integrator", scene.integrator.kind).label
-            raise refuse(f"{label} is not stepped by {own}", "$.integrator.kind",
+            raise refuse(f"{label} cannot be stepped by {own}", "$.integrator.kind",
                          f"Use {catalogue.stepped_by(method)}")
         cloth, others = body.cloth, _not_touched(scene, body)
         moved = [one.body for one in body.attach if getattr(scene.holder_of(one), "motion", None) is None]
@@ -26,24 +26,26 @@ def check_drafts(scene: schema.Scene) -> None:
                 (cloth is not None and not can("drafts cloth"), "cloth has no weights to be moved by", "cloth"),
                 (body.rope is not None and not can("drafts ropes"), "ropes have no weights to be moved by", "rope"),
                 (cloth is not None and cloth.eulerian is not None, "its cloth cannot slide over sharp edges", "cloth"),
-                (cloth is not None and bool(cloth.pressure), "nothing presses inside of its cloth", "cloth"),
-                (cloth is not None and cloth.seams is not None, "no seams pull its cloth together", "cloth"),
+                (cloth is not None and bool(cloth.pressure), "its cloth cannot have a pressure inside", "cloth"),
+                (cloth is not None and cloth.seams is not None, "its cloth cannot have seams", "cloth"),
                 (bool(others), f'it touches {_touched_by(method)}, and not "{others[0] if others else ""}"', "touches"),
-                (bool(moved), f'it hangs on "{moved[0] if moved else ""}", which is simulated and would have to '
-                 "feel it", "attach"),
-                (body.is_reshaped, "it cannot come apart, be nailed or let go of its pins", "method"),
-                (body.follow is not None, "it follows no object", "follow"),
-                (body.pins_yield, "its pins do not give way", "pins_yield"),
-                (any(body.name in names for names in scene.joins()), "no force or constraint joins it to anything",
+                (bool(moved), f'it hangs on "{moved[0] if moved else ""}", which is simulated and would have '
+                 "to react", "attach"),
+                (body.is_reshaped, "it cannot be cut, nailed or released from its pins", "method"),
+                (body.follow is not None, "it cannot follow an object", "follow"),
+                (body.pins_yield, "its pins cannot yield", "pins_yield"),
+                (any(body.name in names for names in scene.joins()), "no force or constraint can act on it",
                  "method")):
             if there:
                 raise refuse(f'"{body.name}" is drafted by {label}: {what}', f"{where}.{field}", OTHER)
 
 
 def _touched_by(method: catalogue.Entry) -> str:
-    """Return a clause that says what a draft touches."""
+    """Return a clause with the objects that a draft can touch."""
     if method.able("drafts together"):
         return f"the ground, colliders and what else moves by {method.label}"
+    if method.able("touches bodies"):
+        return "the ground, colliders, soft bodies and mechanisms"
     return "the ground and colliders"
 
 
@@ -51,9 +53,16 @@ def _not_touched(scene: schema.Scene, body: schema.Body) -> list[str]:
     """Names of other bodies and mechanisms that the body would touch, which its draft does not."""
     if scene.contact is None:
         return []
-    own = scene.method_of(body).kind
-    together = catalogue.find("method", own).able("drafts together")
+    method = catalogue.find("method", scene.method_of(body).kind)
+    staggered = method.able("touches bodies")
+
+    def is_touched(one: schema.Body) -> bool:
+        other = catalogue.find("method", scene.method_of(one).kind)
+        if staggered:
+            return not other.able("draft") and (one.cloth is None or one.cloth.eulerian is None)
+        return method.able("drafts together") and other.key == method.key
+
     soft = [one.name for one in scene.bodies if one is not body and (one.touches is None or body.name in one.touches)
-            and not (together and scene.method_of(one).kind == own)]
-    names = [*soft, *(one.name for one in scene.mechanisms)]
+            and not is_touched(one)]
+    names = [*soft, *(one.name for one in scene.mechanisms if not staggered)]
     return [name for name in names if body.touches is None or name in body.touches]

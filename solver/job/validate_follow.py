@@ -13,7 +13,7 @@ def check_follow(job: Job, follow: schema.Follow, where: str) -> None:
     """Check the frames of the object and the share over time. Raises BadScene."""
     frames = check_array(job, follow.motion, f"{where}.motion", "f", (job.samples, 4, 4))
     if not (np.abs(np.linalg.det(frames[:, :3, :3])) > 1e-12).all():
-        raise refuse("the object that it follows has no size at some sample", f"{where}.motion",
+        raise refuse("the object that it follows has zero scale at some sample", f"{where}.motion",
                      "Leave its scale above 0")
     if isinstance(follow.share, str):
         share = check_array(job, follow.share, f"{where}.share", "f", (job.samples,))

@@ -50,7 +50,7 @@ def _check_hanging(scene: schema.Scene) -> None:
     friction = catalogue.find("joint_friction", scene.joint_friction.kind)
     if why := friction.why_not("flesh"):
         works = [entry.label for entry in catalogue.able("joint_friction", "flesh")]
-        raise refuse(f'{friction.label} does not feel what "{hanging}" pulls at its bones: {why}',
+        raise refuse(f'{friction.label} ignores the pull of "{hanging}" on its bones: {why}',
                      "$.joint_friction.kind", f"Use {' or '.join(reversed(works))}")
     for body in bodies:
         if scene.method_of(body).params.get("adaptive"):
@@ -84,7 +84,7 @@ def _check_mechanism(job: Job, mechanism: schema_mechanisms.Mechanism, where: st
         for field, name in (("child", joint.child), ("parent", joint.parent)):
             _known(name, names, f'joint "{joint.name}"', f"{place}.{field}")
             if name in moved:
-                raise refuse(f'joint "{joint.name}" holds "{name}", which moves as told', f"{place}.{field}",
+                raise refuse(f'joint "{joint.name}" holds "{name}", which is animated', f"{place}.{field}",
                              "Take the motion from the body, or drive the joint")
         _check_joint(job, joint, place)
     _check_tree(mechanism, where)
@@ -117,7 +117,7 @@ def _check_frame(position: schema_values.Vector, rotation: schema_values.Quatern
     check_vector(position, f"{where}.position")
     # also false for what is not a number
     if not 1.0 / FARTHEST < max(map(abs, rotation)) <= FARTHEST or not all(abs(r) <= FARTHEST for r in rotation):
-        raise refuse(f"the rotation of {whose} turns nothing", f"{where}.rotation", "Use (1, 0, 0, 0) for none")
+        raise refuse(f"the rotation of {whose} is zero", f"{where}.rotation", "Use (1, 0, 0, 0) for none")
 
 
 def _check_body(job: Job, body: schema_mechanisms.RigidBody, where: str) -> None:
@@ -165,7 +165,7 @@ def _check_motion(motion: Vec, whose: str, where: str) -> None:
     bad |= np.linalg.det(turn) < 0.0
     if bad.any():
         raise refuse(f"the motion of {whose} scales, shears or mirrors it at sample {int(np.argmax(bad))}", where,
-                     "Give rotations and places alone, with (0, 0, 0, 1) as their last row")
+                     "Use rotations and translations only, with (0, 0, 0, 1) as their last row")
 
 
 def _check_joint(job: Job, joint: schema_mechanisms.Joint, where: str) -> None:
@@ -209,7 +209,7 @@ def _check_motor(job: Job, motor: schema_mechanisms.Motor, whose: str, rates: in
         raise refuse(f"the motor of {whose} lets go at frame {motor.until}, before anything moves", f"{where}.until",
                      "Let it go later, or leave the motor out")
     if not motor.implicit and catalogue.find("motor", motor.mode.kind).load().exact:
-        raise refuse(f"the drive of {whose} is explicit, but it is no force: it moves exactly as told",
+        raise refuse(f"the drive of {whose} is explicit, but it is not a force: its motion is prescribed",
                      f"{where}.implicit", "Leave `implicit` out, or use a servo")
     if motor.limit is not None and not 0.0 < motor.limit <= FARTHEST:
         raise refuse(f"the motor of {whose} has a largest effort of {motor.limit:g}", f"{where}.limit",
@@ -223,10 +223,10 @@ def _check_bearing(friction: schema_mechanisms.JointFriction, whose: str, where:
                          "Give 0 or more" if name == "mu" else "Give it more than 0")
     if friction.points < FEWEST_POINTS:
         raise refuse(f"the bearing of {whose} touches at {friction.points} points", f"{where}.points",
-                     f"Give it at least {FEWEST_POINTS}: with fewer the friction swings as the load turns")
+                     f"Give it at least {FEWEST_POINTS}: with fewer the friction varies as the load turns")
     if friction.points > MOST_POINTS:
         raise refuse(f"the bearing of {whose} touches at {friction.points} points", f"{where}.points",
-                     f"Give it {MOST_POINTS} at most; a few dozen say the same")
+                     f"Give it {MOST_POINTS} at most; a few dozen are as accurate")
 
 
 def _check_tree(mechanism: schema_mechanisms.Mechanism, where: str) -> None:
@@ -235,7 +235,7 @@ def _check_tree(mechanism: schema_mechanisms.Mechanism, where: str) -> None:
     for i, joint in enumerate(mechanism.joints):
         if joint.child in above:
             first = mechanism.joints[above[joint.child]]
-            raise refuse(f'"{joint.child}" hangs on two joints, "{first.name}" and "{joint.name}"',
+            raise refuse(f'"{joint.child}" is attached to two joints, "{first.name}" and "{joint.name}"',
                          f"{where}.joints[{i}].child", "Make one of them a loop")
         above[joint.child] = i
     fine: set[str] = set()  # bodies whose way up is known to end
@@ -307,10 +307,11 @@ def check_attached(job: Job, body: schema.Body, vertices: int, nodes: int | None
 def _check_on_flesh(scene: schema.Scene, body: schema.Body, holder: str, where: str) -> None:
     """Check what hangs on a soft body of that name. Raises BadScene or NoSuchThing."""
     if body.cloth is None or body.cloth.eulerian is None:
-        raise refuse(f'it is attached to "{holder}" of no mechanism, and only cloth with Sharp Edges hangs on soft '
-                     "bodies", f"{where}.mechanism", "Name the mechanism, or switch Sharp Edges on")
+        raise refuse(f'it is attached to "{holder}" of no mechanism, and only cloth with Sharp Edges can be '
+                     "attached to soft bodies", f"{where}.mechanism", "Name the mechanism, or switch Sharp Edges on")
     bodies = {one.name: one for one in scene.bodies if one.cloth is None}
     _known(holder, set(bodies), "an attachment", f"{where}.body")
     if bodies[holder].is_reshaped:
-        raise refuse(f'it is attached to "{holder}", which is cut, nailed or let go, so what it hangs on may come off',
+        raise refuse(f'it is attached to "{holder}", which is cut, nailed or released, so the part that it is '
+                     "attached to may come off",
                      f"{where}.body", "Leave the cuts and nails out, or attach it to something else")

@@ -1,4 +1,4 @@
-"""Checks of what pins a body: weights, their motion, when they let go and how strong they are."""
+"""Checks of a body's pins: weights, motion, release and strength."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def check_pin(job: Job, pin: schema.Pin, vertices: int, nodes: int | None, where
     _check_strengths(job, pin, vertices, where)
     if pin.motion is not None:
         if pin.motion_vertices is None:
-            raise refuse("a pin motion needs the vertices that it tells of", f"{where}.motion_vertices")
+            raise refuse("a pin motion needs its vertices", f"{where}.motion_vertices")
         vertices_found = check_array(job, pin.motion_vertices, f"{where}.motion_vertices", "i", (None,))
         check_indices(vertices_found, vertices, f"{where}.motion_vertices", "vertices")
         check_array(job, pin.motion, f"{where}.motion", "f", (job.samples, len(vertices_found), 3))
@@ -29,7 +29,7 @@ def check_pin(job: Job, pin: schema.Pin, vertices: int, nodes: int | None, where
         if pin.node_motion is not None:
             check_array(job, pin.node_motion, f"{where}.node_motion", "f", (job.samples, count, 3))
     elif pin.node_motion is not None:
-        raise refuse("a motion of nodes needs the nodes that it tells of", f"{where}.nodes")
+        raise refuse("a motion of nodes needs its nodes", f"{where}.nodes")
 
 
 def _check_strengths(job: Job, pin: schema.Pin, vertices: int, where: str) -> None:

@@ -1,1 +1,1 @@
-"""Sparse symmetric positive definite systems: order once, analyse once, factor in place, ask often."""
+"""Solvers of sparse symmetric positive definite systems: order and analyse once, factor in place, solve often."""

@@ -49,7 +49,7 @@ class WoodburyUpdate:
         return lifted
 
     def add_nothing(self) -> None:
-        """A alone from the next factor on."""
+        """Use the matrix A alone from the next factor on."""
         self._rates, self._root = np.zeros(0, dtype=np.int32), np.zeros((0, 0))
 
     def factor(self, *values: Any) -> None:

@@ -1,4 +1,5 @@
-"""Bodies that move while one looks: a worker steps them at the clock's pace and takes what the artist does on the way.
+"""Interactive simulation: a worker steps bodies in real time and applies the artist's input on the way.
 
-`board` is the memory that both processes share, `run` the loop, `pace` what it saves on, `engines` what moves a body.
+`board` is the shared memory of both processes, `run` the loop, `pace` lowers the accuracy to stay in real time, and
+`engines` move the bodies.
 """

@@ -13,7 +13,7 @@ class Clock(Protocol):
         """[s]."""
 
     def wait(self, seconds: float) -> None:
-        """Let that much pass."""
+        """Sleep for a time."""
 
 
 class WallClock:

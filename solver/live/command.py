@@ -18,10 +18,11 @@ Listen = Callable[[bool], Callable[[], bool]]
 def add(verbs: Verbs, listen: Listen, count: Callable[[str], int]) -> list[argparse.ArgumentParser]:
     """Add the verbs; returns their parsers. count: type of an argument that counts."""
     engines = tuple(catalogue.family("live_engine"))
-    live = verbs.add_parser("live", help="play a body at the clock's pace into a board that another program made")
+    live = verbs.add_parser("live", help="play bodies in real time into the memory that another program created")
     live.add_argument("job", type=Path, help="folder with scene.json")
     live.add_argument("--board", type=Path, required=True, metavar="FILE", help="the memory that both share")
-    live.add_argument("--engine", choices=engines, default="", help="what moves it (default: what plays all of it)")
+    live.add_argument("--engine", choices=engines, default="", help="engine (default: the first that can play the "
+                                                                    "whole job)")
     live.add_argument("--threads", type=count, metavar="N", default=1,
                       help="threads of the kernels (default: %(default)s, as bodies are small)")
 
@@ -30,11 +31,11 @@ def add(verbs: Verbs, listen: Listen, count: Callable[[str], int]) -> list[argpa
 
     live.set_defaults(command=run)
 
-    record = verbs.add_parser("record", help="put what was performed live into the cache of a job, as if it were baked")
+    record = verbs.add_parser("record", help="write a live performance into the cache of a job, as if it were baked")
     record.add_argument("job", type=Path, help="folder with scene.json")
-    record.add_argument("performed", type=Path, help="file that the verb live has told of")
+    record.add_argument("performed", type=Path, help="file that the verb live has printed")
 
-    record.add_argument("--replace", action="store_true", help="a bake that is there")
+    record.add_argument("--replace", action="store_true", help="replace an existing bake")
 
     def run_record(arguments: argparse.Namespace, lines: Any, read_stdin: bool) -> str:
         from .recording import keep

@@ -43,7 +43,7 @@ def neighbours(triangles: Index, count: int) -> Index:
 
 
 class Layers:
-    """All sheets that meet another one, or themselves."""
+    """All sheets in contact with each other, or with themselves."""
 
     def __init__(self, layers: Sequence[Layer], meet: Mask) -> None:
         """meet: whether two of them do, symmetric, (s, s); on the diagonal whether folds of one do."""

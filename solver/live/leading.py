@@ -14,7 +14,7 @@ from .board import LEADING
 
 
 class Leading:
-    """The vertices that lead one body."""
+    """The vertices that carry one body."""
 
     def __init__(self, rows: Index, rest: Vec) -> None:
         """rows: which of all leading vertices they are, (k,). rest: where they are when playing begins, (k, 3) [m]."""

@@ -1,4 +1,4 @@
-"""One body that is played by itself: what engines ask of it, and how it goes on with other settings."""
+"""One body that is played separately: the interface for engines, and changes of its settings."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class PlayedBody(ABC):
 
     @abstractmethod
     def hold(self, grabs: Sequence[Hold], h: float) -> None:
-        """Let what is grabbed follow the artist's hand in a step of h seconds."""
+        """Make grabbed points follow the artist's hand in a step of h seconds."""
 
     @abstractmethod
     def _build(self, job: Job, prepared: Prepared) -> None:
@@ -48,7 +48,8 @@ class PlayedBody(ABC):
         """Go on from where it stood before other settings were taken. before: its attributes then."""
 
     def change(self, job: Job, prepared: Prepared) -> Callable[[], None]:
-        """Go on from where it stands with other settings. Returns what takes that back. Raises what its maps raise."""
+        """Continue from the present state with other settings. Returns a function that undoes the change. Raises what
+        its maps raise."""
         before = self.__dict__.copy()
         try:
             self._build(job, prepared)

@@ -89,7 +89,7 @@ def _between(one: Vec, other: Vec, share: float) -> Vec:
 def keep(path: Path, performed: Path, report: Reporter, stop: Callable[[], bool], replaces: bool = False) -> None:
     """Put what was performed into the cache of a job, from its first frame on.
 
-    replaces: a bake that is there, else StaleCache is raised. Raises BadInput where they do not fit, and Stopped,
+    replaces: an existing bake, else StaleCache is raised. Raises BadInput where they do not fit, and Stopped,
     CacheBusy, CacheUnwritable.
     """
     job = load(path)

@@ -1,4 +1,4 @@
-"""One soft body on its skinning eigenmodes, as it is played: pins, grabs, ground, colliders and what else it meets."""
+"""One soft body on its skinning eigenmodes in Play Live: pins, grabs, ground, colliders and contacts."""
 
 from __future__ import annotations
 

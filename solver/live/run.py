@@ -43,7 +43,7 @@ def engine_of(key: str, path: Path, report: Report) -> Engine:
 
 
 class Live:
-    """Bodies that are played. `turn` takes what is due; `run` goes on until it is stopped."""
+    """Bodies in Play Live. `turn` processes pending events; `run` continues until it is stopped."""
 
     def __init__(self, path: Path, engine: Engine, board: Board, clock: Clock, say: Say = lambda text: None,
                  on_saved: OnSaved = lambda path, frames: None) -> None:
@@ -60,7 +60,7 @@ class Live:
         self._time, self._last = 0.0, clock.now()
 
     def run(self, stop: Stop) -> None:
-        """Play until `stop` says so."""
+        """Run until `stop` returns true."""
         while not stop():
             self.turn()
             self._clock.wait(min(self._pace.until_due, LONGEST_WAIT))
@@ -117,7 +117,7 @@ class Live:
             self._last = self._clock.now()  # what that took is not made up for
 
     def _record(self, on: bool) -> None:
-        """Record from now on, or save what was recorded."""
+        """Start recording, or save the recording."""
         if on and self._recording is None:
             self._recording = Recording(self._fps)
             self._recording.add(self._time, self._engine.places, self._engine.poses)

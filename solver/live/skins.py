@@ -83,7 +83,7 @@ def _shares(points: Vec, corners: Vec) -> Vec:
 
 
 class Standing:
-    """One body in a step, for what it meets in that."""
+    """One body in a step, as the others collide with it."""
 
     def __init__(self, skin: Skin, vertices: Vec, before: Vec, touching: Vec, touching_before: Vec) -> None:
         """vertices, before: of its mesh at the step's end and start, (n, 3) [m]. touching: of the points by which it

@@ -1,6 +1,6 @@
-"""Materials: energy density, P and the projected tangent at sixteen deformation gradients at a time.
+"""Materials: energy density, stress P and projected tangent at sixteen deformation gradients at a time.
 
-A material is a class with two typed function pointers and a way to make its constants. Kernels read and write one
-flat `work` array: quantity k of lane l stands at work[k * LANES + l]. One array with constant offsets is what lets
-LLVM see that nothing overlaps, so the lane loop becomes vector code.
+A material is a class with two typed function pointers and a function that computes its constants. Kernels read and
+write one flat array `work`: quantity k of lane l is at work[k * LANES + l]. With a single array and constant offsets
+LLVM can prove that accesses do not alias, and it vectorises the loop over lanes.
 """

@@ -1,1 +1,1 @@
-"""A triangle surface becomes a volume of tetrahedra, in a child process that may crash without harm."""
+"""Tetrahedral meshes from triangle surfaces, in a child process so that a crash of the mesher is harmless."""

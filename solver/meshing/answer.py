@@ -43,7 +43,7 @@ class Filled:
         if not self.after:
             return self.volume.notes
         was = "one piece" if self.before == 1 else f"{self.before} pieces"
-        return (f"What was {was} of the mesh is {self.after} pieces of tetrahedra, since what is thin between them was "
+        return (f"What was {was} of the mesh is {self.after} pieces of tetrahedra, since thin parts between them were "
                 "lost: make it thicker or lower the edge length", *self.volume.notes)
 
 
@@ -63,7 +63,7 @@ def accepted(nodes: NDArray, tets: NDArray, surface: Surface) -> Filled:
     tets, notes = _parts_that_belong(nodes, tets, surface)
     nodes, tets = used_nodes(*split_pinches(nodes, tets))
     if nonmanifold_edges(boundary_faces(tets)[0]):
-        notes.append("Some parts of the volume hang together by an edge only and may turn about it")
+        notes.append("Some parts of the volume are connected by an edge only and may turn about it")
     _check_volume(float(tet_volumes(nodes, tets).sum()), surface)
     if surface.open_edges:
         notes.insert(0, f"The surface was open ({surface.open_edges} border edges) and was filled")
@@ -87,7 +87,7 @@ def _parts_that_belong(nodes: Vec, tets: Index, surface: Surface) -> tuple[Index
         np.bincount(part[probes], minlength=count), 1)
     belongs = ~crumb & (inside > 0.3)
     if not belongs.any():
-        raise Unusable("none of what it returned lies inside of the surface")
+        raise Unusable("no tetrahedron that it returned is inside the surface")
     notes = []
     if missed:
         notes.append(f"{missed} of {surface.parts} loose parts were too thin to be filled and follow their neighbours")

@@ -36,7 +36,7 @@ END_SECONDS = 5.0  # that the child has to kill its mesher
 
 
 class ChildFailed(Exception):
-    """The mesher's process crashed or answered nonsense: says how."""
+    """The mesher's process crashed or returned an invalid mesh; the message says how."""
 
 
 class ChildTooSlow(ChildFailed):

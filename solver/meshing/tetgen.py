@@ -27,7 +27,7 @@ class TetGen:
             raise Environment("TetGen is not installed", "Install the Python package tetgen, or use fTetWild")
         if surface.open_edges or surface.tangled_edges:
             raise BadMesh("the surface is not closed and TetGen needs a closed one",
-                          "Fill its holes, or use fTetWild, which does not mind")
+                          "Fill its holes, or use fTetWild, which accepts holes")
         return {"edge_length": (params["edge_length"] or surface.diagonal / 20.0) / surface.scale, "ratio": 1.4}
 
     def coarser(self, vertices: Vec, triangles: Index) -> tuple[Vec, Index]:
@@ -51,7 +51,7 @@ class TetGen:
         return nodes, np.asarray(tets)[:, :4]
 
     def progress(self, line: str) -> tuple[float | None, str] | None:
-        """TetGen says nothing while it works."""
+        """Return no progress, since TetGen does not report any."""
         return None
 
 

@@ -89,7 +89,8 @@ def fillable(vertices: NDArray, triangles: NDArray, name: str, thickness: float)
                       f"Set its Sheet Thickness, such as {0.5 * EDGE_SHARE * surface.diagonal:.2g} m, "
                       "or close it or add a Solidify modifier", where="mesher.params.sheet_thickness")
     return (clean(places, solid, name),
-            [f"The mesh has {what} nothing: not filled, it follows what is next to it. Set Sheet Thickness to fill it"])
+            [f"The mesh has {what} nothing: not filled, so it follows the tetrahedra next to it. Set Sheet "
+             "Thickness to fill it"])
 
 
 @dataclass(frozen=True)
@@ -144,7 +145,7 @@ def _in_two_tries(mesher: Any, label: str, surface: Surface, settings: Mapping[s
         if not filled.after or which != "first try" or spent[-1] > 0.5 * seconds:
             return replace(filled.volume, notes=(*filled.notes, *notes))
         apart, settings = filled, mesher.retry(settings, False)
-        report(None, f"{label}: what is thin was lost; trying closer to the surface")
+        report(None, f"{label}: thin parts were lost; trying closer to the surface")
     if apart is not None:
         return replace(apart.volume, notes=apart.notes)
     last = failures[-1]

@@ -7,14 +7,14 @@ from scipy.linalg.lapack import dgelss
 
 from ..state import Vec
 
-DEPTH = 8  #: number of differences that pays off on a reused factor
+DEPTH = 8  #: number of stored differences; more do not pay off on a reused factor
 
 
 class Anderson:
     """Accelerates z ← z + f(z), f the update of an inexact Newton iteration, with up to `most` differences; the oldest
     one is replaced first. [Walker 2011]"""
 
-    singular = 1.0e-12  #: relative to the largest singular value: smaller ones come from linearly dependent differences
+    singular = 1.0e-12  #: relative to the largest singular value: smaller ones belong to linearly dependent differences
 
     def __init__(self, most: int) -> None:
         self.most = most

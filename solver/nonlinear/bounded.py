@@ -17,14 +17,14 @@ from .intersection_free import BLOCKED_REMEDY
 from .iterations import EXTENT_FRACTION, Iterations, PosedStage
 from .limits import QUASISTATIC_FRACTION, StopRule, remaining
 
-BLOCKED = 1.0e-3  #: fraction of a step below which it is blocked by contact, and has not just made contact
+BLOCKED = 1.0e-3  #: fraction of a step below which contact blocks the step instead of having just closed
 
 
 @dataclass(frozen=True)
 class Surroundings:
     """Queries of the contact model, as functions of generalised coordinates."""
 
-    arc_margin = 0.9  #: safety factor of a bound on straight paths: attached nodes move on arcs
+    arc_margin = 0.9  #: safety factor of a bound for straight paths, since attached nodes move on arcs
     shortest = 1.0e-6  #: smallest fraction of a step that is worth an iteration
     positions: Callable[[Vec], Vec]  #: positions of all nodes (n, 3) [m] at coordinates of the stage's end
     largest_step: Callable[[Vec, Vec], float]  #: fraction of a straight path between positions that is free of contact
@@ -51,7 +51,7 @@ class Surroundings:
             fraction *= self.arc_margin * free
         there = self.positions(q)
         if self.largest_step(x, there) < 1.0:
-            raise StepFailed("what is moved by hand has something before it")
+            raise StepFailed("animated parts are blocked")
         return q, there, 0.0
 
 
@@ -80,15 +80,16 @@ class Bounded(Iterations[S]):
     """
 
     lagged = 12  #: iterations after which the normal forces of friction are constant
-    #: relative to the extent: a smaller remaining change is accepted where iterations are slow, as in creep
+    #: relative to the extent: a smaller remaining change is accepted where convergence is slow, as in creep
     negligible = 1.0e-5
     uphill = 0.3  #: largest directional derivative at the end of a step, relative to that at its start
-    trials = 12  #: step lengths that are tried
+    trials = 12  #: number of step lengths that a line search tries
     shortest_backtrack = 0.2  #: smallest ratio of two successive step lengths
     tries = 40  #: at least so many iterations: the first of an impact find its pairs
     patience = sys.maxsize  # a creeping contact may still come to rest
     tolerated = 0
-    retry = 0.03  #: relative to the last time: how much nearer to the root true stiffness is tried after it diverged
+    #: true stiffness that diverged is tried again once the change is smaller by this factor than at the last attempt
+    retry = 0.03
     visible = 1.0  #: fraction of the tolerance of early stopping
     relaxes = True  #: whether changes are relaxed by those before them
 
@@ -147,11 +148,11 @@ class Bounded(Iterations[S]):
             return self.end
         if self.free_fraction < BLOCKED:
             at = nearest(self._around.contact_forces(self._x))
-            raise StepFailed(f"what is moved by hand or by joints would be pressed{at} through something", None,
+            raise StepFailed(f"animated or jointed parts would be pressed{at} through something", None,
                              BLOCKED_REMEDY)
         where = in_words(self._x[self._most])
-        raise StepFailed(f"rigid and soft bodies that touch did not agree in {self.count} iterations; positions near "
-                         f"({where}) m still change by {self.moved:.3g} m, {self._time:.6g} s",
+        raise StepFailed(f"rigid and soft bodies that touch did not converge in {self.count} iterations; positions "
+                         f"near ({where}) m still change by {self.moved:.3g} m, {self._time:.6g} s",
                          self._around.body_of(self._most), BLOCKED_REMEDY)
 
 

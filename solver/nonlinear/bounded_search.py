@@ -6,13 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..parts.line_search import search
+from ..parts.line_search import lowers, search
 from ..state import Vec
 from .evaluation import Evaluation
 from .stage_equations import StageEquations
 
-ROUNDING = 1.0e-11  #: relative to the merit: smaller changes of it are rounding
+ROUNDING = 1.0e-11  #: relative to the merit: smaller changes of it are rounding errors
 LARGEST_STEP = 1.0  #: largest relative change of an edge in one iteration
+RISING = 0.1  #: of the slope at the start of a direction: admissible rise at the end of a step that goes without jumps
+SECANTS = 6  #: most evaluations of such a step
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,8 @@ class BoundedSearch:
     """Step lengths along directions in one stage, bounded by contact and by elements that would invert."""
 
     shortest = 1.0e-10  #: smallest step length of a line search
-    shortest_clipped = 0.25  #: where nodes that make contact stop there; shorter than that, all are stopped alike
+    #: step length down to which only the nodes in contact stop; below it, all nodes take the same step length
+    shortest_clipped = 0.25
     problem: StageEquations
 
     def search(self, at: Evaluation, direction: Vec, strain: float | None = None) -> tuple[Evaluation, float]:
@@ -47,6 +50,28 @@ class BoundedSearch:
             raise problem.failed("no step lowers the energy" if at.merit is not None else
                               "no step lowers the net force", at)
         return found
+
+    def search_without_jumps(self, at: Evaluation, direction: Vec) -> Evaluation:
+        """Return a point with a sufficient decrease of the merit, which depends continuously on start and direction.
+
+        The first of the steps 1, 1/2, … that suffices may be another one after a change of the last digits. This one is
+        the whole step where the merit rises by no more than a tenth of its slope at the start, and else that by which
+        it does, by secants of the slope. Directions that bring nodes into contact, merits that are unknown and steps
+        that decrease nothing are searched by halves. Raises StepFailed where no step is accepted.
+        """
+        problem, slope = self.problem, float(np.vdot(at.residual, direction))
+        share, fractions = self._bounds(at.unknowns, problem.displacement(direction), None)
+        if at.merit is None or slope >= 0.0 or fractions.min() < 1.0:
+            return self.search(at, direction)[0]
+        for _ in range(SECANTS):
+            trial, taken = problem.evaluate(at.unknowns + share * direction), share
+            rise = float(np.vdot(trial.residual, direction))
+            if rise <= -RISING * slope:
+                break
+            share *= (1.0 + RISING) * slope / (slope - rise)
+        if lowers(at, trial, taken, slope, self.noise(at)):
+            return trial
+        return self.search(at, direction)[0]
 
     def _searched(self, at: Evaluation, direction: Vec, first: float, least: float) -> tuple[Evaluation, float] | None:
         """Return the first sufficient step between two lengths, and its length; None where there is none."""

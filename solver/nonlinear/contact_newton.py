@@ -16,28 +16,28 @@ from .initial_guess import contact_start
 from .limits import remaining
 from .problem import Evaluation, StageProblem
 
-#: factors before the stage has not converged; the iterations that find an impact's pairs count as well
-MAX_FACTORIZATIONS = 30
-ITERATIONS_PER_FACTOR = 4  #: times that: limit of iterations
-CLEARANCE_REMEDY = "Give what touches there more room, move it more slowly, or use shorter steps"
+MAX_FACTORIZATIONS = 30  #: largest number of factors of a stage, including the iterations that find an impact's pairs
+ITERATIONS_PER_FACTOR = 4  #: limit of iterations, relative to that of factors
+CLEARANCE_REMEDY = "Leave more room there, animate it more slowly, or use shorter steps"
 LAGGED = 12  #: iterations after which the normal forces of friction are constant
-LOAD_UPDATES = 3  #: iterations on the last factor in which a converged stage updates friction's normal forces
-MOST_UPDATES = 32  #: and at most, until what is left is small beside what friction does
-UPDATES_PER_FACTOR = 8  #: of these on one factor
-#: energy left by these, relative to what friction at Coulomb's limit would give each body from rest
+LOAD_UPDATES = 3  #: iterations on the last factor in which a converged stage updates the normal forces of friction
+#: largest number of these updates, which end once the remaining energy is small relative to the work of friction
+MOST_UPDATES = 32
+UPDATES_PER_FACTOR = 8  #: largest number of these updates on one factor
+#: energy that these updates may leave, relative to what friction at Coulomb's limit would give each body from rest
 FRICTION_ENERGY_LEFT = 0.001
-CHANGE_ENERGY_LEFT = 0.002  #: and to that of the stage's change of velocities, which is far larger in an impact
+#: and relative to the energy of the stage's change of velocities, which is far larger in an impact
+CHANGE_ENERGY_LEFT = 0.002
 ASTRAY = 2.0  #: relative to the last step: a reused factor with a longer direction is replaced
 
 
 class ContactIterations(DescentDirections, Stop):
     """Directions and stop rule of a stage in contact: the rule depends on how far the factor can be trusted."""
 
-    #: ratio by which the remaining energy must be smaller where the factor is a reused one
-    reused_factor_margin = 1.0e3
-    slow = 0.5  #: ratio of successive steps beyond which another factor of projected stiffness would converge as slowly
+    reused_factor_margin = 1.0e3  #: factor by which the remaining energy must be smaller on a reused factor
+    slow = 0.5  #: ratio of successive steps above which another factor of projected stiffness would converge as slowly
     reuse_limit = 8  #: most iterations on one factor where convergence is slow
-    #: root mean square relative change of a body's edges, which nobody sees: a few nodes come to rest long after the
+    #: root mean square relative change of a body's edges that is not visible: a few nodes come to rest long after the
     #: others
     usual = 0.003
 
@@ -138,7 +138,7 @@ def solve_in_contact(problem_at: Callable[[Vec], StageProblem], step_start: Vec,
     if accepts or iterations.last > 0.0 and problem.has_converged_energy(at, iterations.vector) \
             and lowers_potential_of_rest(problem, at):
         return problem, at.unknowns
-    unsettled = problem.failed(f"surfaces did not settle in {MAX_FACTORIZATIONS} iterations", at)
+    unsettled = problem.failed(f"contact did not converge in {MAX_FACTORIZATIONS} iterations", at)
     raise StageNotConverged(str(unsettled), unsettled.object, unsettled.remedy or CLEARANCE_REMEDY)
 
 
@@ -174,7 +174,7 @@ def _with_final_loads(problem_at: Callable[[Vec], StageProblem], problem: StageP
             break
         start = at
         try:
-            at, _ = problem.search(start, direction)
+            at = problem.search_without_jumps(start, direction)
         except StepFailed:
             break  # no further decrease
         pairs.add(at.unknowns - start.unknowns, at.residual - start.residual)

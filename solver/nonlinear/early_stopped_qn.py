@@ -93,7 +93,7 @@ class EarlyStop(Stop):
     """Ends after a full step where all further changes, extrapolated from the last two, are not visible: those of the
     most strained edge, or of a violent body's edges on average, and on the ground those of energy."""
 
-    usual = 0.3  #: root mean square strain of a violent body relative to the tolerance of the largest
+    usual = 0.3  #: root mean square strain of a violently moving body, relative to the tolerance of its largest strain
 
     def __init__(self, problem: StageProblem, strain_left: float, is_violent: bool) -> None:
         """strain_left: admissible relative change of an edge."""
@@ -124,8 +124,8 @@ class EarlyStoppedQuasiNewton(StageSolver):
     strain decides.
     """
 
-    refactor_cost = 30.0  #: iterations that a new factor costs
-    memory = 8  #: pairs of steps and changes of the residual that quasi-Newton directions use
+    refactor_cost = 30.0  #: cost of a new factor in iterations
+    memory = 8  #: number of secant pairs of quasi-Newton directions
 
     def __init__(self, params: dict[str, float]) -> None:
         """params: strain_left, that fraction; tries, iterations after which a linearised step replaces the stage."""

@@ -14,7 +14,7 @@ from .newton import NewtonDirect
 from .problem import StageProblem
 from .stage_matrix import StageMatrix
 
-ITERATIONS = 300  #: upper limit
+ITERATIONS = 300  #: largest number of iterations
 
 
 def equilibrium(physics: Physics, x: Vec, time: float, free: Index, tets: Index, linear: LinearSolver, *,

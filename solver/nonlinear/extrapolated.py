@@ -27,7 +27,7 @@ class ExtrapolatedFactor(ReusedFactor):
     [Thesis 5.8]
     """
 
-    moment = 1.0e-4  #: fraction of the step to the guess over which L̇ is a finite difference
+    moment = 1.0e-4  #: fraction of the step to the guess over which L̇ is approximated by a finite difference
 
     def forget(self) -> None:
         super().forget()

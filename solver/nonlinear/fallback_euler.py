@@ -14,7 +14,7 @@ from .interface import StageSolver
 from .limits import StopRule
 from .problem import Evaluation, StageProblem
 
-CONDENSED = 0.5  #: tolerance relative to the first residual where velocities are condensed
+CONDENSED = 0.5  #: tolerance relative to the first residual if velocities are condensed
 
 
 class StageNotConverged(StepFailed):
@@ -56,7 +56,7 @@ class FallbackEuler(StageSolver):
     """A dissipative step: iterations with projected stiffness from the initial positions until a full step is taken,
     each of which lowers the incremental potential, which is there the body's energy."""
 
-    fallback_iterations = 4  #: most iterations of a fallback step
+    fallback_iterations = 4  #: largest number of iterations of a fallback step
 
     def __init__(self) -> None:
         self.limits = StopRule(CONDENSED, self.fallback_iterations, 0.0, strain_left=1.0, accepts=True)

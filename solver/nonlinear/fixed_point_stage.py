@@ -27,18 +27,17 @@ ProductsAt = Callable[[Vec, Vec, Vec], Products]
 class FixedPointStage:
     """The reused factor, its Anderson acceleration, and the nodes' accelerations in the last stage."""
 
-    #: sweeps on one factor in one stage: one that needs a few more is nearly converged, and another factor costs six
+    #: sweeps on one factor of a stage: a stage that needs a few more is nearly converged, and another factor costs six
     max_sweeps = 20
-    factors = 5  #: factors in one stage
+    factors = 5  #: largest number of factors of a stage
     #: limits of both with early stopping: more of them seldom converge
     early_sweeps, early_factors = 14, 2
-    diverged = 20.0  #: relative to the smallest change so far: a larger one diverges
-    #: largest relative change of an edge in a sweep; a longer one is cut to it
-    longest = 0.5
+    diverged = 20.0  #: relative to the smallest change so far: a larger change has diverged
+    longest = 0.5  #: largest relative change of an edge in a sweep; a longer sweep is clipped to it
     #: relative change of an edge: sweeps that end above it are far from the root, as the true K, definite or nearly so,
     #: overshoots; then the projected one is factored
     astray = 0.02
-    cut = 4  #: cut sweeps on one factor: after these a factor made nearer to the root converges sooner
+    cut = 4  #: number of clipped sweeps on one factor after which a factor nearer to the root converges sooner
 
     def __init__(self) -> None:
         self._anderson, self._columns = Anderson(DEPTH), np.zeros((2, 0, 3))

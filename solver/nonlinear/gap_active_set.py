@@ -25,7 +25,7 @@ from .limits import remaining as remaining
 from .problem import StageProblem
 from .residual_report import ResidualReport
 
-CLEARANCE_REMEDY = "Give what touches there more room, move it more slowly, or use shorter steps"
+CLEARANCE_REMEDY = "Leave more room there, animate it more slowly, or use shorter steps"
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,13 @@ class PenalisedEvaluation:
 class GapActiveSet:
     """One stage: min ½ |v − v̂|²_M + (a/b) W subject to open gaps. [Ascher 28]"""
 
-    max_iterations = 60  #: iterations before the stage has not converged
+    max_iterations = 60  #: largest number of iterations of a stage
     #: rounds of contact detection along a direction in an iteration: new pairs are added to the program
     detection_rounds = 4
     penalty_ratio = 2.0  #: penalty of a violated gap relative to the largest multiplier
-    closed = 0.05  #: admissible violation relative to the smallest gap that a stage enforces
-    free = 1.0e-6  #: relative to that: violation without a penalty
-    closer = 0.5  #: relative to the net force: a smaller one after a full step is accepted without a merit test
+    closed = 0.05  #: admissible violation, relative to the smallest gap that a stage enforces
+    free = 1.0e-6  #: violation without a penalty, relative to the admissible one
+    closer = 0.5  #: relative to the net force: a smaller one after a full step is accepted without a test of the merit
     shortest = 1.0e-8  #: smallest step length of the line search
 
     def __init__(self, problem: StageProblem, bounds: Sequence[Bounds], solver: StageSolver, open_by: float) -> None:
@@ -92,7 +92,7 @@ class GapActiveSet:
         if self._limits.accepts and not prescribed_left.any():
             return self._finished(unknowns)
         worst = ResidualReport(self._problem).worst_node(at)
-        raise self._not_converged(f"gaps did not settle in {self.max_iterations} iterations",
+        raise self._not_converged(f"gap constraints did not converge in {self.max_iterations} iterations",
                                   self._problem.physics.body_of(worst))
 
     def _start(self, step_start: Vec, guess: Vec) -> tuple[Vec, Vec]:
@@ -169,8 +169,8 @@ class GapActiveSet:
         if fraction < self.shortest:
             furthest = int(np.abs(prescribed_left).max(axis=1).argmax())
             x = problem.positions_at(unknowns)[furthest]
-            raise StepFailed(f"what is moved by hand has {np.abs(prescribed_left).max():.3g} m of its way left near "
-                             f"({', '.join(f'{c:.4g}' for c in x)}) m and something is before it",
+            raise StepFailed(f"an animated part is blocked near ({', '.join(f'{c:.4g}' for c in x)}) m, with "
+                             f"{np.abs(prescribed_left).max():.3g} m of its motion left",
                              problem.physics.body_of(furthest), COMPLIANT_PINS_REMEDY)
         return unknowns + fraction * direction, (1.0 - fraction) * prescribed_left
 

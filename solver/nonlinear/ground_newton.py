@@ -15,8 +15,8 @@ from .initial_guess import backtrack_to_step_start
 from .limits import StopRule
 from .problem import Evaluation, StageProblem
 
-MAX_ITERATIONS = 40  #: after these a stage is accepted, or not converged
-PATIENCE = 15  #: iterations on one factor
+MAX_ITERATIONS = 40  #: number of iterations after which a stage is accepted or has not converged
+PATIENCE = 15  #: largest number of iterations on one factor
 
 
 class GroundImpactEuler(FallbackEuler):
@@ -33,7 +33,7 @@ class GroundDirections(DescentDirections):
     or no full step is accepted."""
 
     astray = 4.0  #: relative to the last step: a reused factor with a longer direction is replaced
-    memory = 8  #: pairs of steps and changes of the residual that quasi-Newton directions use
+    memory = 8  #: number of secant pairs of quasi-Newton directions
 
     def __init__(self) -> None:
         self._pairs = SecantPairs(self.memory)
@@ -83,5 +83,6 @@ def solve_on_ground(problem_at: Callable[[Vec], StageProblem], step_start: Vec, 
                   partial(with_lagged_friction, problem_at), LAGGED)
     if end.has_converged or lowers_potential_of_rest(end.problem, end.at):
         return end.problem, end.at.unknowns
-    unsettled = end.problem.failed(f"what lies on the ground did not settle in {MAX_ITERATIONS} iterations", end.at)
+    unsettled = end.problem.failed(f"contact with the ground did not converge in {MAX_ITERATIONS} iterations",
+                                   end.at)
     raise StageNotConverged(str(unsettled), unsettled.object, unsettled.remedy or CLEARANCE_REMEDY)

@@ -10,12 +10,11 @@ from ..errors import StepFailed
 from ..state import Vec
 from .problem import Evaluation, StageProblem
 
-LARGE_STRAIN = 0.25  #: largest relative change of an edge by the ballistic guess that wrecks nothing
-BACKTRACK_FRACTIONS = (0.5, 0.25)  #: fractions of the way back that are tried one after the other
-#: relative to the inertial decrease: where the merit decreases less along the way back none is tried
+LARGE_STRAIN = 0.25  #: largest relative change of an edge for which the ballistic guess is usable
+BACKTRACK_FRACTIONS = (0.5, 0.25)  #: fractions of the way back that are tried in turn
+#: relative to the inertial decrease: backtracking is not tried if the merit decreases less along the way back
 LEAST_DESCENT = 0.15
-#: relative change of an edge from which on a factor at the guess is out of date an iteration later
-VIOLENT_STRAIN = 0.35
+VIOLENT_STRAIN = 0.35  #: relative change of an edge above which a factor at the guess is outdated one iteration later
 
 
 def is_violent_guess(problem: StageProblem, guess: Vec, step_start: Vec) -> bool:

@@ -18,13 +18,13 @@ from ..state import Index, Vec
 from .bounded_search import LARGEST_STEP, BoundedSearch
 from .problem import StageProblem
 
-BLOCKED_REMEDY = "Give what is between more room, move it more slowly, or lower its friction"
-COMPLIANT_PINS_REMEDY = ("Give what is between more room, move it more slowly, lower its friction, or switch on Pins "
+BLOCKED_REMEDY = "Leave more room there, animate it more slowly, or lower the friction"
+COMPLIANT_PINS_REMEDY = ("Leave more room there, animate it more slowly, lower the friction, or switch on Pins "
                          "Yield")
-CRUSHED_REMEDY = "Keep them further apart there, or make what is between them thinner"
+CRUSHED_REMEDY = "Keep them further apart there, or make the object between them thinner"
 INCREMENTS = 60  #: largest number of increments of the prescribed displacement
-STALLED = 8  #: so many increments that leave nearly all of what was left before them are in vain
-LEFT = 0.99  #: share of it that is nearly all
+STALLED = 8  #: number of increments after which the motion is blocked, if they leave nearly all of it
+LEFT = 0.99  #: fraction of the motion that is nearly all of it
 
 
 def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) -> tuple[Vec, Vec]:
@@ -80,8 +80,8 @@ def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) 
     where = ", ".join(f"{c:.4g}" for c in x[furthest])
     moved_thing, blocking = problem.physics.blocked_at(furthest, x)
     left = float(np.abs(prescribed_left).max())
-    raise StepFailed(f"{moved_thing or 'what is moved by hand'} has {left:.3g} m of its way left near ({where}) m and "
-                     f"{blocking or 'something'} is before it",
+    raise StepFailed(f"{moved_thing or 'an animated part'} is blocked by {blocking or 'something'} near ({where}) "
+                     f"m, with {left:.3g} m of its motion left",
                      problem.physics.body_of(furthest), COMPLIANT_PINS_REMEDY)
 
 

@@ -24,11 +24,11 @@ from ..state import State, Vec
 from .anderson import Anderson
 from .limits import Progress, StopRule, remaining
 
-TRUE_STIFFNESS_FROM = 0.3  #: relative to the largest change: below it the true stiffness is tried
+TRUE_STIFFNESS_FROM = 0.3  #: relative to the largest change: true stiffness is tried below it
 SHORTEST = 1.0 / 64.0  #: smallest relaxation factor
-FASTEST = 1.0e7  #: [rad/s or m/s]; a rate beyond it has diverged
+FASTEST = 1.0e7  #: rate beyond which iterations have diverged [rad/s or m/s]
 BALANCE_STEPS = 2  #: quasi-Newton steps towards equilibrium after each solve
-EXTENT_FRACTION = 1.0e-3  #: relative to the extent: the scale of the tolerance where a stage changes less
+EXTENT_FRACTION = 1.0e-3  #: relative to the extent: scale of the tolerance if a stage changes less
 
 
 class PosedStage(Protocol):
@@ -65,7 +65,7 @@ T = TypeVar("T", bound=PosedStage)
 class Relaxation:
     """Aitken's relaxation of changes of rates, from the last two."""
 
-    converging = 0.5  #: relative to the last change: iterations that shrink by this much need no relaxation
+    converging = 0.5  #: relative to the last change: iterations that decrease by this factor need no relaxation
 
     def __init__(self) -> None:
         self.relaxation, self.last = 1.0, np.inf
@@ -136,7 +136,7 @@ class Iterations(Generic[T]):
     """Solves M (u − û) = a h f(q, u), q = base + b h u, from the rates of `start`."""
 
     tries = 0  #: at least so many iterations, whatever the stop rule
-    patience = 20  #: iterations with one stiffness within which changes are at least halved where a root exists
+    patience = 20  #: iterations on one stiffness within which changes at least halve if a root exists
     most = sys.float_info.max  #: larger changes have diverged
     true_within, tolerated, retry = TRUE_STIFFNESS_FROM, 1, 0.0  #: arguments of `Stiffness`
     least_fraction = 1.0  #: fraction of a change: one that is cut shorter is followed by projected stiffness
@@ -249,7 +249,7 @@ class Rates(Iterations[PosedRates]):
         return self.moved <= max(self.limits.tolerance * self.largest, posed.rounding(self.u))
 
     def not_converged(self) -> State:
-        raise StepFailed(f"{self._who} did not settle in {self.count} iterations")
+        raise StepFailed(f"{self._who} did not converge in {self.count} iterations")
 
 
 class Coupled(Iterations[PosedCondensed]):
@@ -286,7 +286,7 @@ class Coupled(Iterations[PosedCondensed]):
         return self.moved <= self._goal
 
     def not_converged(self) -> State:
-        raise StepFailed(f"{self._who} did not agree in {self.count} iterations; "
+        raise StepFailed(f"{self._who} did not converge in {self.count} iterations; "
                          f"positions still change by {self.moved:.3g} m")
 
 
@@ -298,8 +298,8 @@ class CoupledOnReusedFactor(Coupled):
     5.4.1]
     """
 
-    fixed_point_fraction = 0.1  #: tolerance of fixed-point iterations relative to that of Newton's
-    #: their largest tolerance relative to the first change; Newton's next iteration would square it away
+    fixed_point_fraction = 0.1  #: tolerance of fixed-point iterations relative to that of Newton's method
+    #: largest tolerance of fixed-point iterations relative to the first change; Newton's next iteration would square it
     fixed_point_tolerance = 0.01
     true_within = np.inf
 

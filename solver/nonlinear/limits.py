@@ -10,7 +10,7 @@ from ..errors import StepFailed
 from .problem import Evaluation, StageProblem
 
 QUASISTATIC_FRACTION = 0.1  #: tolerance of quasistatic positions relative to that of dynamic ones
-INSIGNIFICANT = 1.0e-9  #: relative to the values that it is of: a smaller difference is rounding
+INSIGNIFICANT = 1.0e-9  #: relative difference below which two values differ by rounding
 
 #: relative to the energy at stake in a stage on the ground: admissible remaining energy; a larger one would show in
 #: friction and bounces, as the error in velocities may be as large as friction's change of them
@@ -44,7 +44,7 @@ class StopRule:
 
     def failure(self, problem: StageProblem, at: Evaluation) -> StepFailed:
         """Return the error of a stage that has not converged."""
-        return problem.failed(f"the solver did not settle in {self.iterations} iterations", at)
+        return problem.failed(f"the solver did not converge in {self.iterations} iterations", at)
 
 
 class Progress:

@@ -29,8 +29,10 @@ class MixedFEM(StageSolver):
     guarded]
     """
 
-    halvings = 8  #: of an iteration's step; what falls no sooner is taken as it is, and judged by its energy in the end
-    edge_left = 3.0e-3  #: of an edge's length: what Newton's method leaves where stretches lead astray
+    #: halvings of an iteration's step; if none decreases the merit, the last is taken and its energy is checked at the
+    #: end
+    halvings = 8
+    edge_left = 3.0e-3  #: relative change of an edge that Newton's method may leave where stretches mislead
 
     def __init__(self, params: dict[str, float]) -> None:
         """params: mixed_iterations, of a stage with inertia; decrement_left and strain_left, relative to the first

@@ -30,16 +30,15 @@ class ModalStep:
     V of the true stiffness gives the motion of quasistatic nodes; that of the projected one has another inertia.
     """
 
-    #: sweeps on that factor that relax the quasistatic nodes at the step's end: two would leave a quarter of a slow
+    #: sweeps on one factor that relax the quasistatic nodes at the end of a step: two would leave a quarter of a slow
     #: oscillation
     max_sweeps = 3
-    midpoint = 0.5  #: fraction of the step at which it is factored
-    #: largest relative change of an edge in a sweep: where the last sweep would exceed it, energy is checked
-    longest = 0.5
-    converged = 0.01  #: relative change of an edge: a sweep with a smaller one is the last
-    #: relative to the kinetic and elastic energy of a step: a larger gain is no error of rounding the corner
-    energy_gain = 0.1
-    max_wait = 15  #: most steps in which an indefinite true stiffness is not tried again, as that costs a factor
+    midpoint = 0.5  #: fraction of the step at which the stiffness is factored
+    longest = 0.5  #: largest relative change of an edge in a sweep; energy is checked if the last sweep would exceed it
+    converged = 0.01  #: relative change of an edge below which a sweep is the last
+    energy_gain = 0.1  #: relative to the kinetic and elastic energy of a step: a larger gain is not rounding
+    #: largest number of steps before an indefinite true stiffness is tried again, since each try costs a factor
+    max_wait = 15
 
     def __init__(self, evaluate: Evaluate, mass: Vec, coordinates: FreeNodes, edges: Edges) -> None:
         """evaluate: forces and energy. mass: lumped [kg], (n,). coordinates: of the free nodes. edges: for strains."""

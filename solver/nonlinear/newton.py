@@ -13,8 +13,8 @@ class FactoredDirections(DescentDirections):
     """Directions of a new factor each: the projected matrix far from the root, the true one after a full step, from
     where it converges in a few iterations."""
 
-    slow = 0.5  #: relative to the last residual: above it projected stiffness has stalled
-    blends = (0.0625, 0.25)  #: fractions of it, added to the true one, that are tried then
+    slow = 0.5  #: ratio of successive residuals above which projected stiffness has stalled
+    blends = (0.0625, 0.25)  #: fractions of projected stiffness, added to the true one, that are tried after that
 
     def __init__(self, ends_early: bool) -> None:
         """ends_early: whether the stop rule is one of strain: directions below rounding then end the stage with any

@@ -14,9 +14,9 @@ from ..constraints.ways.interface import RowSystem
 from ..state import Vec
 from .problem import StageProblem
 
-MANY = 200  #: rows: the response to more of them would cost more than a factor
-SATISFIED = 1.0e-12  #: of the size of all: smaller errors are left
-ROUNDS = 3  #: of Newton's method
+MANY = 200  #: number of rows above which their response costs more than a factor
+SATISFIED = 1.0e-12  #: relative to the size of the whole: smaller errors of rows are left
+ROUNDS = 3  #: iterations of Newton's method
 
 
 class Constraint(Protocol):

@@ -15,7 +15,8 @@ from .stage_equations import StageEquations
 class ResidualReport:
     """The residual of one stage in words."""
 
-    left_by_rounding = 8.0  #: times the change by the last digit of a position: a smaller residual is rounding
+    #: in changes of the residual by the last digit of a position: a smaller residual is rounding
+    left_by_rounding = 8.0
     problem: StageEquations
 
     def failure(self, what: str, at: Evaluation) -> StepFailed:

@@ -26,7 +26,7 @@ from .strain_kernels import element_edges, strained_elements
 class ReferenceShapes:
     """Edges of elements at the time their K was evaluated; in single precision, as only large changes matter."""
 
-    #: relative to an edge's length, rotation included: beyond it an element's stiffness is evaluated again
+    #: relative change of an edge, rotation included, above which an element's stiffness is evaluated again
     largest_strain = 0.3
 
     which: Index  #: elements that have a row, rising, (k,)
@@ -65,7 +65,7 @@ class ReferenceShapes:
 class ReusedBlocks:
     """The element blocks in the last factor, and which of them are still valid."""
 
-    most = 0.25  #: fraction of the elements beyond which reusing the others saves little
+    most = 0.25  #: fraction of the elements above which reusing the others saves little
 
     def __init__(self) -> None:
         self._shapes: ReferenceShapes | None = None

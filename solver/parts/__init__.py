@@ -1,1 +1,1 @@
-"""Unknowns that one factor answers for."""
+"""Parts: sets of unknowns that are solved with one factor."""

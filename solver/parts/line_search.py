@@ -17,7 +17,7 @@ class Trial(Protocol):
 
     @property
     def size(self) -> float:
-        """The largest entry of what is to vanish."""
+        """The largest entry of the residual."""
 
     @property
     def norm(self) -> float:
@@ -38,13 +38,14 @@ def search(at: T, trial_at: Callable[[float], T], first: float, least: float, sl
     share = first
     while share >= least:
         trial = trial_at(share)
-        if _lowers(at, trial, share, slope, noise):
+        if lowers(at, trial, share, slope, noise):
             return trial, share
         share *= 0.5
     return None
 
 
-def _lowers(at: Trial, trial: Trial, share: float, slope: float, noise: float) -> bool:
+def lowers(at: Trial, trial: Trial, share: float, slope: float, noise: float) -> bool:
+    """Whether a trial at a share of the step lowers the merit enough. For slope and noise see `search`."""
     if at.merit is None or trial.merit is None:
         return trial.norm <= (1.0 - ENOUGH * share) * at.norm
     if trial.merit <= at.merit + ENOUGH * share * slope:

@@ -1,1 +1,1 @@
-"""Changes of topology: bodies are cut, and the world and its state with them."""
+"""Changes of topology: cuts of bodies, and the world and state after them."""

@@ -18,7 +18,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ..build.fields import Prepared
 from ..build.rigid_skins import skins_of
-from ..build.world import Mechanisms, SoftPart, slides, soft_part
+from ..build.world import Mechanisms, SoftPart, slides, soft_part, touches_bodies
 from ..contact.laws.static_friction import ANCHORS, STUCK_NODES
 from ..job.folder import Job
 from ..job.schema import Body, Scene
@@ -66,7 +66,7 @@ class Regroup:
         """Return whether surfaces touch, or there is a single soft body that is never cut, nailed or let go, and none
         is remeshed on the way, or cut or nailed between two frames."""
         scene = job.scene
-        if any(slides(body) or any(cut.subframe for cut in body.cuts)
+        if any(slides(body) or touches_bodies(scene, body) or any(cut.subframe for cut in body.cuts)
                or any(nail.subframe or nail.until_subframe for nail in body.nails) for body in scene.bodies):
             return False
         if len(scene.bodies) + bool(scene.mechanisms) > 1:

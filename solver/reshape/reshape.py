@@ -141,7 +141,7 @@ class Reshape:
                 with blame(self._job.scene, body, f"cuts[{k}]"):
                     separation = cut_body(whole, self._cut(cut, shape), shape)
                 if separation is None:
-                    notes.append(f'"{body.name}": the cut at frame {when} passes through none of its tetrahedra, so '
+                    notes.append(f'"{body.name}": the cut at frame {when} does not pass through its tetrahedra, so '
                                  "nothing is cut")
                     continue
                 source = self._separate(i, separation)
@@ -156,7 +156,7 @@ class Reshape:
                     continue
                 driven = nails.drive(self._job, body, number, self._bodies[i], x[self._nodes(i, members)])
                 if not len(driven.nodes):
-                    notes.append(f'"{body.name}": the nail at frame {when} is near none of its nodes, so it holds '
+                    notes.append(f'"{body.name}": the nail at frame {when} is not near any of its nodes, so it holds '
                                  "nothing")
                     continue
                 self._hold(i, driven)
@@ -210,7 +210,7 @@ class Reshape:
         self._bodies[body] = nails.draw(self._job, self._bodies[body], nodes, self._dynamic[body])
 
     def _let_go(self, body: int, frame: int) -> int:
-        """Let pins go that do so at a frame, those of copies too; how many nodes that are."""
+        """Release the pins that end at a frame, including those of copies. Returns their number of nodes."""
         whole = self._bodies[body]
         nodes = np.flatnonzero(np.isin(whole.origin, self._lets_go[body][frame])).astype(np.int32)
         self._bodies[body] = nails.draw(self._job, whole, nodes, self._dynamic[body])

@@ -1,1 +1,1 @@
-"""Reuse of an earlier bake: bodies whose inputs did not change and that nothing new comes near keep their frames."""
+"""Reuse of an earlier bake: bodies with unchanged inputs that nothing new approaches keep their frames."""

@@ -66,7 +66,7 @@ class PartialBake:
         return found
 
     def described(self, world: World | None) -> dict[str, Any]:
-        """Return what the manifest says of the run, as `FrameStore.begin` takes it."""
+        """Return the manifest's description of the run, as an argument of `FrameStore.begin`."""
         manifest = self._earlier.cache.manifest
         assert manifest is not None
         names = self._earlier.names_now()
@@ -83,7 +83,7 @@ class PartialBake:
 
     @property
     def sentence(self) -> str:
-        """Return what the log says of it."""
+        """Return a sentence about it for the log."""
         names = self._earlier.names(self._earlier.tokens)
         count = len(names) + len(self._tokens)
         return (f"Kept {len(names)} of {count} objects as they were baked: {', '.join(names)}" if self._tokens else

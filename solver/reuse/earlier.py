@@ -100,7 +100,7 @@ class EarlierBake:
                                   frame)
 
     def boxes(self, frame: int) -> Boxes:
-        """Return the boxes of its bodies, with what may stand out of them now. Raises CannotReuse."""
+        """Return the boxes of its bodies, enlarged by their present protrusions. Raises CannotReuse."""
         boxes = boxes_among_all(self.record(frame).boxes, self.numbering)
         margin = self._margin[boxes.token][:, None]
         return Boxes(boxes.token, boxes.low - margin, boxes.high + margin)
@@ -129,7 +129,7 @@ class EarlierBake:
                            self.cache.poses(frame) if self.cache.mechanisms() else None)
 
     def made(self, frame: int) -> Made:
-        """Return what was cut, nailed or let go once a frame had been reached. Raises CannotReuse."""
+        """Return the cuts, nails and releases after a frame. Raises CannotReuse."""
         if frame not in self.cache.cut_frames():
             return Made()
         check_file(self.cache, CUTS, frame)

@@ -50,7 +50,7 @@ class SharedStore(FrameStore):
         return self._written is not None
 
     def _forget(self) -> None:
-        """Discard what was collected of a frame."""
+        """Discard the collected data of a frame."""
         self._record: GroupRecord | None = None
         self._liveliness: NDArray[Any] | None = None
         self._contacts: NDArray[Any] | None = None
@@ -60,12 +60,12 @@ class SharedStore(FrameStore):
         self._made = Made()
 
     def cuts(self, frame: int, made: Arrays) -> None:
-        """Collect what was cut, nailed or let go once a frame had been reached."""
+        """Collect the cuts, nails and releases after a frame."""
         self._made, = made_of(made)
         self._count_new(self._made)
 
     def cuts_before(self, frame: int) -> list[Arrays]:
-        """Return what each such record says of the bodies that are solved. Raises CacheUnwritable."""
+        """Return the entries of each such record for the bodies that are solved. Raises CacheUnwritable."""
         own = [self._whole.made_of_share(1, one) for record in super().cuts_before(frame) for one in made_of(record)]
         for one in own:
             self._count_new(one)
@@ -94,11 +94,11 @@ class SharedStore(FrameStore):
                               None if frame == start else frame)
 
     def liveliness(self, frame: int, activity: NDArray[Any]) -> None:
-        """Collect what is known of dynamic nodes, (3, m)."""
+        """Collect the liveliness of dynamic nodes, (3, m)."""
         self._liveliness = activity
 
     def contact_forces(self, frame: int, rows: NDArray[Any]) -> None:
-        """Collect what touches, (k, 7)."""
+        """Collect the contact forces, (k, 7)."""
         self._contacts = rows
 
     def stress(self, frame: int, rows: NDArray[Any]) -> None:

@@ -107,12 +107,12 @@ class AllBodies:
         return _joined(states[0].time, [found[one.share][one.number] for one in self._parts(records)], labels)
 
     def made(self, made: Sequence[Made]) -> Made:
-        """Return what came apart or was nailed at a moment among all, from that of each share."""
+        """Return the cuts and nails at a moment, merged from those of each share."""
         of_all = (one.of_bodies(share.tokens) for one, share in zip(made, self._shares))
         return reduce(Made.and_those, of_all, Made()).in_order
 
     def made_of_share(self, number: int, made: Made) -> Made:
-        """Return a share's own of what came apart or was nailed at a moment."""
+        """Return the cuts and nails of one share at a moment."""
         return made.of_bodies({token: k for k, token in self._shares[number].tokens.items()})
 
     def state_of_share(self, number: int, state: State, record: GroupRecord) -> State:

@@ -1,4 +1,4 @@
-"""Bodies of a job whose own inputs are those of an earlier bake, whatever became of the others."""
+"""Bodies of a job whose own inputs equal those of an earlier bake, whatever the others'."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Cloth whose triangles change while it moves: its mesh, what splits and joins triangles, and what size they want."""
+"""Cloth that is remeshed as it moves: mesh, operations that split and collapse edges, and the sizing field."""

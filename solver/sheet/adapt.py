@@ -105,7 +105,7 @@ def adapt(mesh: SheetMesh, sizing: Sizing, points: int | None = None, ends: Inde
 
 
 def _is_back(working: Working, mesh: SheetMesh) -> bool:
-    """Whether what is new stands where something is gone."""
+    """Whether the new faces are where removed ones were."""
     alive, n = working.alive, len(mesh.x)
     gone, new = mesh.material[~alive[:n]], working.material[n : working.counts[0]][alive[n:]]
     if len(gone) != len(new):

@@ -11,8 +11,8 @@ from ..contact.laws.interface import ContactLaw
 from ..state import Index, Vec
 from .bodies import BodyInWorld, ObstacleInWorld
 
-OPPOSED = -0.9  #: cosine between two sides' normals from which on a node is between them
-NO_ROOM = 1.0e-3  #: of the distance at which surfaces begin to push: what is less between two sides is no room
+OPPOSED = -0.9  #: cosine between the normals of two sides below which a node is between them
+NO_ROOM = 1.0e-3  #: relative to the activation distance: less space between two sides is none
 
 
 def blocked_at(bodies: Sequence[BodyInWorld], obstacles: Sequence[ObstacleInWorld], contacts: Sequence[ContactLaw],

@@ -14,7 +14,7 @@ from ..embedding.pinned import PinnedVertices
 from ..errors import Diverged, StepFailed
 from ..state import Index, Vec
 
-BLOW_UP = 1.0e3  #: a body or cloth this many times its rest size has diverged
+BLOW_UP = 1.0e3  #: ratio to its rest size at which a body or cloth has diverged
 
 
 @dataclass(frozen=True)

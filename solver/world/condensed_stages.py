@@ -256,7 +256,7 @@ class MonolithicCondensedStage(CondensedStage):
                 # it snapped into another shape; an incremental potential of positions preserves its centre and rotation
                 return self._by_energy(solver, stage, start, damped)
             if limits.strain_left:
-                raise StageNotConverged("passes on one factor did not settle")
+                raise StageNotConverged("passes on one factor did not converge")
         after = super().solve_stage(solver, stage, start, damped)
         return restore_centres(soft, self._free_parts, after, stage, start)[0] if stage.inertia else after
 

@@ -22,7 +22,7 @@ from .draft_obstacles import NEAR as NEAR
 from .draft_obstacles import DraftObstacles
 from .interface import StepInputs, SteppedPart
 
-FIRM = 4.0  #: times what a step resists a node's move with: how hard the ground pushes
+FIRM = 4.0  #: stiffness of the ground, relative to the resistance of a node in a step
 PAST = ("past_x", "past_v", "past_h")
 
 

@@ -13,11 +13,11 @@ from ..parts.stage import Momentum
 
 
 class Dissipation:
-    """Sums of what measured steps lost and had."""
+    """Sums of the energy lost in measured steps, and of the energy before."""
 
-    first_sample = 15  #: linearised steps before the first whose dissipation is measured
-    sample_interval = 60  #: steps between two measurements: one costs two steps of ten joints
-    reported_loss = 0.01  #: relative loss of kinetic energy a second that is reported
+    first_sample = 15  #: number of linearised steps before dissipation is first measured
+    sample_interval = 60  #: steps between two measurements: a measurement costs as much as two steps of ten joints
+    reported_loss = 0.01  #: relative loss of kinetic energy per second above which it is reported
 
     def __init__(self) -> None:
         self._lost, self._seen = 0.0, 0.0  #: kinetic energy [J], and times seconds

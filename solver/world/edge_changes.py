@@ -15,7 +15,7 @@ NONE = np.zeros(0, dtype=np.int32)
 class EdgeChanges:
     """Edges of elements with a volume, and of cloth."""
 
-    most = 0.99  #: fraction of the edges of a body in contact, those that a step changes least, that is looked at
+    most = 0.99  #: fraction of the edges of a body in contact that is examined, those that a step changes least
 
     def __init__(self, tets: Index, rest: Vec, body: Index) -> None:
         """tets: (e, 4). rest: (n, 3) [m]. body: the number of each node's body, (n,)."""

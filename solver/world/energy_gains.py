@@ -26,9 +26,9 @@ Integrate = Callable[[State, float, StepRule], State]  #: a state after h second
 
 
 REPEATED = "braked"  #: number of steps repeated with stiffness against rotation
-#: of what moves or is stored: less of a gain is strain of what has turned, which the next step takes back
+#: relative to kinetic and stored energy: a smaller gain is strain of rotated elements, which the next step removes
 GAINED = 0.3
-GAINED_EARLY = 1.0e-3  #: the same for stages with early stopping, where a gain is what they leave
+GAINED_EARLY = 1.0e-3  #: the same limit for stages with early stopping, which leave such gains
 STRICTER = 0.1  #: tolerance of the repeated step, relative to that of early stopping
 
 

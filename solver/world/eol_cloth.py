@@ -102,7 +102,7 @@ class EolCloth(SteppedPart):
         for name, numbers, end in (("on", cloth.mesh.on, places),
                                    ("pin", cloth.pin, int(self.start.pin.max(initial=-1)) + 1)):
             if not ((numbers >= -1) & (numbers < end)).all():
-                raise ValueError(f'"{name}" of "{self.name}" names what is not there')
+                raise ValueError(f'"{name}" of "{self.name}" refers to something that does not exist')
         cloth.mesh.checked()
 
     def attempt(self, state: State, h: float, inputs: StepInputs) -> State:

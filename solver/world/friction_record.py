@@ -9,7 +9,7 @@ from ..parts.joints.interface import ConstraintSolution, Unsettled
 
 CONTACTS, BEARINGS = "contacts", "bearings"  #: kinds of friction whose iterations may not converge
 UNSETTLED = ((BEARINGS, "Friction inside joints", "raise Passes of the joint friction or lower the step"),
-             (CONTACTS, "Contact and friction of what touches", "lower the step"))
+             (CONTACTS, "Contact with friction", "lower the step"))
 GROUND = "what stands"  #: name of an obstacle in messages
 
 
@@ -33,7 +33,7 @@ class FrictionRecord:
     @property
     def sentences(self) -> list[str]:
         """Return a sentence for each kind of friction that did not converge in some steps."""
-        return [f"{what} did not settle in {self.unsettled[key]} of {self.steps} steps"
+        return [f"{what} did not converge in {self.unsettled[key]} of {self.steps} steps"
                 f"{self._location(key)}: {remedy}" for key, what, remedy in UNSETTLED if self.unsettled[key]]
 
     def _location(self, key: str) -> str:

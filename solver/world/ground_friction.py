@@ -19,7 +19,7 @@ from ..parts.stage import NodeStage, Stage
 from ..state import State, Vec
 from .soft_bodies import SoftBodies
 
-FRICTION_ROUNDS = 4  #: updates of the ground's friction in a stage
+FRICTION_ROUNDS = 4  #: number of updates of the ground's friction in a stage
 FORCE = "friction.force"  #: memory of the last stage's friction on all nodes [N], (n, 3), the initial guess of the law
 
 

@@ -16,9 +16,10 @@ import numpy as np
 from ..coordinates.free_nodes import FreeNodes
 from ..state import Index, State, Vec
 
-RESOLVED = 0.007  #: of a body's size: how far a step's change of its velocities may displace it in that step
-GENTLE = 0.1  #: of that: a gentler change is no impact
-GAINED = 0.002  #: of the kinetic energy: less is rounding and what the stage solver leaves
+#: relative to a body's size: displacement in a step that a change of its velocities in that step may cause
+RESOLVED = 0.007
+GENTLE = 0.1  #: relative to that displacement: a smaller change is not an impact
+GAINED = 0.002  #: relative to the kinetic energy: a smaller gain is rounding or the tolerance of the stage solver
 
 
 class Moving(Protocol):

@@ -139,7 +139,7 @@ class HalfLifeDampers:
     #: time of contact after which a node starts to support its body, and that of full support [s]: a rolling body is
     #: never supported
     carries_from, carries_fully = 0.1, 0.2
-    carrying = 100.0  #: additional mass of all supporting contacts relative to the body's own
+    carrying = 100.0  #: additional mass of all supporting contacts, relative to the body's mass
 
     def __init__(self, parts: Sequence[HalfLifeDamping], count: int) -> None:
         """parts: connected components. count: number of all nodes."""

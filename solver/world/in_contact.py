@@ -34,7 +34,8 @@ GroundFriction = StaticFriction | LaggedGroundFriction  #: on given normal force
 #: nodes with friction on the ground
 SolvedByIslands = Callable[[StageProblem, FrictionProblemAt, Vec, Vec, Vec, Index, StageSolver],
                            tuple[StageProblem, Vec]]
-FRICTION_ROUNDS = 2  #: of lagged friction, each with the normal forces and normals at the end of the one before
+#: rounds of lagged friction, each with the normal forces and normals at the end of the previous one
+FRICTION_ROUNDS = 2
 NO_NODES: Index = np.zeros(0, dtype=np.int64)
 
 

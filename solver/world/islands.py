@@ -29,7 +29,7 @@ from .in_contact import FrictionProblemAt, StageForces
 from .soft_bodies import ALL, Selection, SoftBodies
 
 NO_PAIRS = np.zeros((0, 2), dtype=np.int64)
-LEAST_NODES = 4000  #: number of nodes below which a factor costs less than another detection of pairs
+LEAST_NODES = 4000  #: number of nodes below which a factor costs less than another contact detection
 
 
 class Islands:
@@ -37,10 +37,10 @@ class Islands:
 
     near_factor = 2.0  #: distance at which a body joins a group, relative to the activation distance
     cached_matrices = 8  #: number of groups whose matrices are cached
-    #: most groups that are solved one after the other: each detects pairs among all surfaces, so more are solved as one
+    #: largest number of groups that are solved in turn: each detects contact with all surfaces, so more groups are
+    #: solved together
     max_groups = 3
-    #: fraction of the nodes in contact beyond which separate solves do not pay off
-    largest_fraction = 0.35
+    largest_fraction = 0.35  #: fraction of the nodes in contact above which separate solves do not pay off
 
     def __init__(self, soft: SoftBodies, whole: Whole) -> None:
         self._soft, self._whole = soft, whole

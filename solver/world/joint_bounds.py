@@ -14,7 +14,7 @@ from ..state import State
 class JointBounds:
     """Refuses states that are not finite, too fast or too far rotated."""
 
-    chart_ends = 6.0  #: [rad] from the centre of a chart of rotations, which is singular at 2π
+    chart_ends = 6.0  #: angle from the center of a chart of rotations at which it ends [rad]; it is singular at 2π
     largest_turn = 0.45  #: largest rotation of a body and of its path in a semi-implicit step [rad]
 
     def __init__(self, tree: Tree) -> None:

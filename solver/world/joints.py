@@ -39,7 +39,7 @@ class Joints(JointsPart, SteppedPart, System[PosedTree]):
         return joints
 
     def exchange_springs(self, springs: Springs) -> None:
-        """Let these springs act between bodies from now on."""
+        """Replace the springs between bodies from now on."""
         super().exchange_springs(springs)
         self._kernel_steps = TreeKernelSteps(self.condensation, self.integrator, self._bounds, self.recentres,
                                              self.reflects)

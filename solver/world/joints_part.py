@@ -57,7 +57,7 @@ class JointsPart(Part):
         self._friction = FrictionRecord(self.tree.bodies)
 
     def exchange_springs(self, springs: Springs) -> None:
-        """Let these springs act between bodies from now on."""
+        """Replace the springs between bodies from now on."""
         self.condensation.exchange_springs(springs)
         self._leapfrog = LeapfrogSteps(self.condensation)
 

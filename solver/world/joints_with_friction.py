@@ -143,7 +143,7 @@ class JointsWithFriction(MechanismConstraints):
     """Constraints of a mechanism with friction inside its joints. Counts are of all stages since the world was built.
     """
 
-    #: relative to the rates: error that iterations of contact and friction may leave, which differs between stages
+    #: error that iterations of contact and friction may leave, relative to the rates; it differs between stages
     rates_tolerance = 1.0e-6
     law: JointFriction
     bearings: Bearings

@@ -45,7 +45,7 @@ class Layout:
         count = self._where[-1].stop if self._where else 0
         for what, values in (("coordinates", state.q), ("rates", state.u)):
             if len(values) != count:
-                raise ValueError(f"it has {len(values)} {what}, and what is simulated has {count}")
+                raise ValueError(f"it has {len(values)} {what}, and the simulation has {count}")
 
     def merged(self, states: Sequence[State], before: State | None = None) -> State:
         """Return one state of all; `before` has the memory that belongs to no part."""

@@ -38,7 +38,7 @@ from ..state import Index, Mask, State, Vec
 from .half_life_damping import MovingNodes
 
 PAST = "sliding.past"  #: memory of each body, at its nodes: `Past`, (n, 12)
-NARROW = 1.0e-9  #: least width of a ramp
+NARROW = 1.0e-9  #: smallest width of a ramp
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ class SlidingDampers:
     #: peak slip of late from which that time counts, and counts fully, relative to g times the time of a
     #: wave: a body sways by its own weight about as fast, and slower slip is damped at once
     swaying, faster = 1.0, 1.5
-    slowly = 0.1  #: rate at which that time runs back while they do not slide
+    slowly = 0.1  #: rate at which that time decreases while the contacts do not slide
 
     def __init__(self, bodies: Sequence[SlidingBody], count: int) -> None:
         """count: number of all nodes."""

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 class SoftSystem(SoftBodies):
     """Stages of soft bodies, linearised or solved."""
 
-    modal_parts = 4  #: parts of a step whose modal motion gains energy
+    modal_parts = 4  #: number of parts into which a step is split if its modal motion gains energy
     condensation: Condensation
     stage_solver: StageSolver
     linear: LinearSolver

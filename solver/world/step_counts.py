@@ -12,7 +12,7 @@ def sentences(counts: Counter[str]) -> list[str]:
     out, fallbacks, rescued = [], counts[FALLBACK_STEPS], counts[RESCUED]
     if fallbacks:
         steps, were, them = ("step", "was", "it") if fallbacks == 1 else ("steps", "were", "them")
-        out.append(f"{fallbacks} {steps} {were} too violent to be solved quickly and {were} linearised, which calms "
+        out.append(f"{fallbacks} {steps} {were} too violent to be solved quickly and {were} linearised, which damps "
                    f"{them}: smaller steps or more Tries keep more of the motion")
     if rescued:
         out.append(f"{rescued} of the shortest steps {'was' if rescued == 1 else 'were'} linearised: what balances "

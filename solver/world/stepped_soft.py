@@ -14,7 +14,7 @@ from .nodes_part import NodesPart
 
 
 class SteppedSoft(Subsystem):
-    """Soft bodies that are stepped by an integrator, alone or with what carries them."""
+    """Soft bodies that are stepped by an integrator, alone or with their carriers."""
 
     integrator: Integrator
 

@@ -13,8 +13,7 @@ from .bodies import BodyInWorld
 
 COLUMNS = 4  #: von Mises stress [Pa], largest stretch, pressure [Pa], speed [m/s]
 
-#: of the rest volume: an element that is pressed flatter, or inside out, has the stress of one of this volume
-FLATTEST = 0.01
+FLATTEST = 0.01  #: fraction of the rest volume: a flatter or inverted element gets the stress at this volume
 
 
 def at_vertices(bodies: Sequence[BodyInWorld], elastic: Sequence[BodyElements], rest: Vec, x: Vec, v: Vec,

@@ -21,8 +21,8 @@ class Subsystems:
         coupled = [(one, tuple(number_of(parts, part) for part in one.parts)) for one in couplings]
         taken = [k for _, numbers in coupled for k in numbers]
         if len({*taken}) < len(taken):
-            raise BadScene("a part rides on what rides itself, or is in two rides",
-                           "Let each hang on one mechanism, and no mechanism on what hangs")
+            raise BadScene("the carrier of a part is carried itself, or a part has two carriers",
+                           "Attach each part to one mechanism, and no mechanism to an attached part")
         alone = [(part, (k,)) for k, part in enumerate(parts) if k not in taken and isinstance(part, Subsystem)]
         if len(alone) + len(taken) < len(parts):
             raise BadScene("a part has no integrator and is in no coupling", "Couple it with another part")
@@ -98,4 +98,4 @@ def number_of(parts: Sequence[Part], part: Part) -> int:
     for k, one in enumerate(parts):
         if one is part:
             return k
-    raise BadScene("a part rides on one that is not in the scene", "Add what it rides on")
+    raise BadScene("the carrier of a part is not in the scene", "Add its carrier")

@@ -9,8 +9,8 @@ import numpy as np
 from ..contact.laws.interface import ContactLaw
 from ..state import Mask, Vec
 
-ROUNDS = 8  #: in which bodies push others along
-NEAR = 2.0  #: times as far as surfaces push: who is so near to what moves goes along with it
+ROUNDS = 8  #: rounds in which bodies push others along
+NEAR = 2.0  #: in activation distances: a body so near to a moving one moves along with it
 
 
 def taken_along(bodies: Sequence[slice], obstacles: Sequence[slice], is_free: Mask, contacts: Sequence[ContactLaw],
@@ -70,7 +70,7 @@ def taken_along(bodies: Sequence[slice], obstacles: Sequence[slice], is_free: Ma
 class MovedAsOne:
     """x ↦ A (x − c) + d of what moves as one."""
 
-    exact = 1.0e-6  #: of its size, by which what moves as one may be off
+    exact = 1.0e-6  #: relative error that is admissible for a motion as one body
 
     def __init__(self, turned: Vec, middle: Vec, there: Vec) -> None:
         """turned: A, (3, 3). middle, there: c and d, (3,) [m]."""

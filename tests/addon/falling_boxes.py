@@ -1,4 +1,4 @@
-"""Boxes that fall on the ground and collide with all, what they may fall on, and whether anything goes through them."""
+"""Boxes that fall on the ground and collide with everything, objects below them, and a check for intersections."""
 
 import ipctk
 import numpy as np

@@ -22,15 +22,15 @@ def kept_tets(tmp_path_factory):
 
 @pytest.fixture()
 def unfilled(scene):  # noqa: F811
-    """A jelly whose tetrahedra nobody has asked for: cells are made around it as it is played."""
+    """A jelly without tetrahedra: Play Live fills it with cells."""
     yield add_jelly()
     session.stop_all()
 
 
 @pytest.fixture()
 def jelly(unfilled, kept_tets):
-    """One that was filled by the artist with a few tetrahedra, which are played. They are those of this place: one that
-    is moved is filled again by `fill`, or in cells."""
+    """A jelly that the artist has filled with a few tetrahedra, which Play Live uses. They belong to this position: a
+    moved one is filled again by `fill`, or with cells."""
     if not list(kept_tets.iterdir()):
         fill(unfilled)
         shutil.copytree(place.job_folder(unfilled) / "stages", kept_tets, dirs_exist_ok=True)

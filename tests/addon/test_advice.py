@@ -1,4 +1,4 @@
-"""The status box says what a bake would not show, and its button mends it."""
+"""The status box reports faults that a bake would not show, and its button fixes them."""
 
 import bpy
 import pytest
@@ -149,7 +149,7 @@ def test_animation_of_what_nothing_pins_is_told_to_do_nothing(soft_cube, animate
     assert "unled" not in keys(soft_cube)
     buttons = advised(soft_cube).count(("operator", "conjac.add_group"))
     animate(soft_cube)
-    assert "unled" in keys(soft_cube) and "Its own animation does nothing" in told(soft_cube)
+    assert "unled" in keys(soft_cube) and "Its own animation has no effect" in told(soft_cube)
     assert advised(soft_cube).count(("operator", "conjac.add_group")) == buttons + 1
     soft_cube.vertex_groups.new(name="Pin").add([0], 1.0, "REPLACE")
     assert "unled" not in keys(soft_cube)

@@ -1,4 +1,4 @@
-"""The asset library that is in the zip: what Add > ConJac makes, listed in Blender's preferences while asked for."""
+"""The asset library in the zip: the results of Add > ConJac, listed in Blender's preferences while enabled."""
 
 from pathlib import Path
 
@@ -86,7 +86,7 @@ def test_every_blender_reads_it(addon):
 
 
 def test_what_is_in_it_is_what_a_click_makes_today(addon, tmp_path):
-    """A change of a scene, a preset or what new bodies start with asks for `make assets`."""
+    """A change of a scene, a preset or the defaults of new bodies requires `make assets`."""
     made = {(type(block).__name__, block.name): block for block in written.build(tmp_path, pictures=False)}
     for (kind, name), block in made.items():
         if kind == "Material":

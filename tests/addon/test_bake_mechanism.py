@@ -143,7 +143,7 @@ def test_rigid_body_objects_swing_on_their_empties(scene):  # noqa: F811
 
 
 def test_a_mechanism_in_which_nothing_moves_is_baked_and_says_so(scene):  # noqa: F811
-    """It had moved before: what it played then goes, and Blender's own rigid bodies do not move it either."""
+    """It moved before: the old playback is removed, and Blender's own rigid bodies do not move it either."""
     scene.frame_end = 6
     post = add_box("Post", (0, 0, 1), active=False)
     arm = add_box("Arm", (0.3, 0, 1))

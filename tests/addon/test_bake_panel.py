@@ -1,4 +1,4 @@
-"""Panels of a bake: each state that it may be in, its buttons, and what is said of it."""
+"""Panels of a bake: each of its states, with its buttons and messages."""
 
 import bpy
 import pytest
@@ -40,7 +40,7 @@ def test_a_bake_of_another_program_has_no_buttons_here(soft_cube, monkeypatch):
     monkeypatch.setattr(sections.bake, "shown_status", lambda obj: bake.Status("baking", 3, 10, text="Baking"))
     log = drawn(soft_cube)
     assert not {("operator", "conjac.pause"), ("operator", "conjac.cancel"), ("operator", "conjac.bake")} & set(log)
-    assert any("Another program bakes it" in text for _, text in log)
+    assert any("Another program is baking it" in text for _, text in log)
     assert ("operator", "conjac.break_lock") in log
 
 

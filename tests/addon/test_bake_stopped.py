@@ -112,7 +112,7 @@ def test_a_folder_that_is_deleted_in_mid_bake_is_told_and_goes_on_when_it_is_bac
     trash = tmp_path / "trash"
     (bake.folder / gone).rename(trash)
     assert bake.wait() == 4
-    assert "has gone" in bake.progress.error and ". Bring it back, or its disk, and go on" in bake.progress.error
+    assert "has gone" in bake.progress.error and ". Restore it, or its disk, and resume" in bake.progress.error
     trash.rename(bake.folder / gone)
     kept = frames_of(obj)
     assert len(kept) >= 6 and addon_bake.status(obj).state == "partial"
@@ -124,7 +124,7 @@ def test_one_bake_at_a_time_into_one_cache(scene):  # noqa: F811
     obj = add_jelly(step=1 / 480)
     scene.frame_end = 200
     bake = session.Bake(obj, scene)
-    with pytest.raises(CacheBusy, match='"Jelly": it is being baked already'):
+    with pytest.raises(CacheBusy, match='"Jelly": it is already being baked'):
         session.Bake(obj, scene)
     run_until(bake, lambda: bake.progress.frame is not None)
     # another process, another Blender say, sees the lock
@@ -150,7 +150,7 @@ def test_another_process_that_bakes_keeps_this_blender_out(scene):  # noqa: F811
         time.sleep(1.1)  # a status is believed for a second
         status = addon_bake.status(obj)
         assert status.state == "baking" and not status.mine
-        with pytest.raises(RuntimeError, match="being baked already"):
+        with pytest.raises(RuntimeError, match="already being baked"):
             bpy.ops.conjac.bake()
         with pytest.raises(RuntimeError, match="running"):
             bpy.ops.conjac.free_bake()

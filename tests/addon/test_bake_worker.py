@@ -51,7 +51,7 @@ def start(tmp_path):
 
 
 def everything(worker, seconds=20.0):
-    """All it says until it ends."""
+    """All of its output until it ends."""
     until, said = time.monotonic() + seconds, []
     while not worker.ended():
         assert time.monotonic() < until, said

@@ -20,7 +20,7 @@ FAR = 20.0
 
 
 def again(obj, scene):  # noqa: F811
-    """Bake as the button in the window does. Returns what it said."""
+    """Bake as the window's button does. Returns the reports."""
     notes = []
     assert session.Bake(obj, scene, keeps=True).wait(notes.append) == 0
     return notes
@@ -48,7 +48,7 @@ def test_one_that_is_added_far_away_is_baked_beside_what_is_there(low, scene):  
     far = add_ball("Far", 0.3, along=FAR)
     assert addon_bake.status(low).state == "complete" and text_of(low).startswith(f"All {LAST} frames are baked")
     assert addon_bake.status(far).state == "stale"
-    assert text_of(far) == "Not baked yet: Bake adds it to what is there"
+    assert text_of(far) == "Not baked yet: Bake adds it to the existing bake"
     said = again(far, scene)
     assert any("Kept 1 of 2 objects as they were baked: Low" in note for note in said)
     assert np.array_equal(plays(low), before)
@@ -80,7 +80,7 @@ def test_a_copy_says_that_it_is_not_baked_yet(low, scene):  # noqa: F811
     scene.collection.objects.link(copy)
     bpy.context.view_layer.update()
     assert addon_bake.status(low).state == "complete"
-    assert text_of(copy) == "Not baked yet: Bake adds it to what is there"
+    assert text_of(copy) == "Not baked yet: Bake adds it to the existing bake"
     assert any("Kept 1 of 2" in note for note in again(copy, scene))
     assert addon_bake.status(copy).state == "complete"
 
@@ -104,7 +104,7 @@ def test_one_that_moves_or_goes_leaves_the_others(low, scene):  # noqa: F811
     bpy.data.objects.remove(far)
     assert addon_bake.status(low).state == "complete"
     said = again(low, scene)
-    assert any("Take 1 is just what the settings say" in note for note in said)
+    assert any("Take 1 matches the settings" in note for note in said)
 
 
 def test_what_touched_something_that_changed_is_stale_too(low, scene):  # noqa: F811
@@ -153,7 +153,7 @@ def test_frames_of_a_cancelled_bake_are_taken_when_one_is_added_far_away(scene):
     far = add_ball("Far", 0.3, along=FAR)
     far.conjac.step = 1 / 480
     assert addon_bake.status(low).state == "partial"
-    assert text_of(far) == "Not baked yet: Bake adds it to what is there"
+    assert text_of(far) == "Not baked yet: Bake adds it to the existing bake"
     # that one is cancelled too: nothing of the first is lost
     stop_at(session.Bake(far, scene, keeps=True), 2)
     assert len(frames_of(low)) < len(kept)
@@ -207,7 +207,7 @@ def test_one_that_is_added_far_from_a_mechanism_is_baked_beside_it(arm, scene): 
     down, shape = sunk(arm), seen_at(near, 6)
     far = free_jelly("Far", along=FAR)
     assert {addon_bake.status(one).state for one in (arm, near)} == {"complete"}
-    assert text_of(far) == "Not baked yet: Bake adds it to what is there"
+    assert text_of(far) == "Not baked yet: Bake adds it to the existing bake"
     said = again(far, scene)
     assert any("Kept 2 of 3 objects as they were baked: Near, the mechanisms" in note for note in said)
     assert {addon_bake.status(one).state for one in (arm, near, far)} == {"complete"}

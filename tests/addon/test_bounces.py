@@ -1,4 +1,4 @@
-"""How high what an artist drops comes up again, by the add-on's operators, all else as it is by default."""
+"""The bounce of objects that an artist drops, made by the add-on's operators with default settings."""
 
 import numpy as np
 import pytest

@@ -32,7 +32,7 @@ def test_the_lock_of_another_machine_can_be_broken(scene):  # noqa: F811
     status = addon_bake.status(obj)
     assert (status.state, status.mine) == ("baking", False)
     assert "process 4711 on farm-7, last heard of 2 min ago" in status.other_baker
-    with pytest.raises(RuntimeError, match="baked already|being baked"):
+    with pytest.raises(RuntimeError, match="being baked"):
         bpy.ops.conjac.bake()
     assert bpy.ops.conjac.break_lock.poll()
     assert bpy.ops.conjac.break_lock() == {"FINISHED"}

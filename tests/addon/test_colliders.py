@@ -90,7 +90,7 @@ def test_colliders_that_cannot_be_touched_are_refused_by_name(balls, scene, tmp_
     scene.collection.children.link(kept)
     kept.objects.link(box)
     shown = bpy.context.view_layer.layer_collection.children["Set"]
-    for switch, why in (("exclude", "excluded from the view layer, so it stands still. Tick the collection in the "
+    for switch, why in (("exclude", "excluded from the view layer, so it does not move. Tick the collection in the "
                          "Outliner, or remove ConJac from it"), ("hide_viewport", "disabled in viewports")):
         setattr(shown if switch == "exclude" else kept, switch, True)
         gather.write_job(low, scene, tmp_path)
@@ -114,7 +114,7 @@ def test_colliders_that_cannot_be_touched_are_refused_by_name(balls, scene, tmp_
 
 
 def test_a_lift_carries_what_collides_and_nothing_else(scene):  # noqa: F811
-    """A plate that rises under two boxes: one rides on it, one goes through; a copy of what rides does as well."""
+    """A plate rises under two boxes: one rides on it, one passes through; a copy of the riding one rides, too."""
     scene.frame_end = 6
     rides, ghost = add_ball("Rides", 0.16), add_ball("Ghost", 0.16, along=1.0)
     lift = add_collider("Lift", 0.1, (0.5, 0, 0), scale=(20, 10, 1))

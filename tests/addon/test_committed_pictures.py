@@ -1,4 +1,4 @@
-"""Pictures in 256 colours keep the colour of what is small."""
+"""Pictures with 256 colors keep the colors of small details."""
 
 import numpy as np
 import pytest

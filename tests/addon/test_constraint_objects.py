@@ -153,7 +153,7 @@ def test_a_distance_holds_what_is_before_it_and_in_older_files_the_nearest_verte
 
 
 @pytest.mark.parametrize("wrong, sentence", [
-    ("nothing", "ties it to nothing"), ("nowhere", "no Empty that says where"), ("alone", "not baked with it"),
+    ("nothing", "ties it to nothing"), ("nowhere", "no Empty for its location"), ("alone", "not baked with it"),
     ("early", "before anything moves")])
 def test_one_that_cannot_hold_is_refused_in_one_sentence(addon, wrong, sentence):
     from conjac.conjac_addon.gather.job import scene_settings

@@ -123,7 +123,7 @@ def test_pieces_of_what_collides_collide(scene, tmp_path):  # noqa: F811
 
 
 @pytest.mark.parametrize("spoil,said", [
-    (lambda obj, empty: setattr(obj.conjac.cuts[0], "object", None), "its cut at frame 4 has no object that cuts"),
+    (lambda obj, empty: setattr(obj.conjac.cuts[0], "object", None), "its cut at frame 4 has no cutting object"),
     (lambda obj, empty: setattr(obj.conjac.cuts[0], "frame", 12), "its cut at frame 12 would never be seen: it is "
      "baked from frame 1 to 12. Cut from frame 1 to 11"),
     (lambda obj, empty: setattr(obj.conjac.cuts[0], "frame", 0), "its cut at frame 0 would never be seen"),

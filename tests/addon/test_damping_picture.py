@@ -73,7 +73,7 @@ def test_the_picture_is_full_where_nothing_dies(addon):
 
 @pytest.fixture
 def unread(addon):
-    """The module as it is before any panel was drawn."""
+    """The module before any panel was drawn."""
     from conjac.conjac_addon.ui import damping
 
     damping._table = None

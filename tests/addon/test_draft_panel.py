@@ -1,4 +1,4 @@
-"""The panel says what a draft leaves out, and what of a body's settings it refuses, before anything is baked."""
+"""Before a bake, the panel lists what a draft leaves out, and which settings of a body it refuses."""
 
 import bpy
 import pytest
@@ -21,11 +21,11 @@ def test_a_draft_says_what_it_leaves_out(soft_cube, method, left_out):
 def test_an_integrator_that_does_not_step_a_draft_is_named_beside_those_that_do(soft_cube):
     solver = soft_cube.conjac.solver
     solver.method, solver.integrator = "subspace", "semi_implicit"
-    assert "not stepped by Semi-Implicit Euler: choose Backward Euler, BDF2 or SDIRK2" in said(soft_cube)
+    assert "cannot use Semi-Implicit Euler: choose Backward Euler, BDF2 or SDIRK2" in said(soft_cube)
     solver.integrator = "sdirk2"
-    assert "not stepped" not in said(soft_cube)
+    assert "cannot use" not in said(soft_cube)
     solver.method, solver.integrator = "xpbd", "semi_implicit"
-    assert "not stepped" not in said(soft_cube)
+    assert "cannot use" not in said(soft_cube)
 
 
 def test_a_draft_of_a_body_that_collides_says_how_exactly_and_with_whom_not(soft_cube):

@@ -1,4 +1,4 @@
-"""The committed scenes of the paper, baked by Blender's own operator: they do what the paper says they do."""
+"""The committed scenes of the paper, baked by Blender's own operator: they behave as the paper describes."""
 
 import json
 import shutil

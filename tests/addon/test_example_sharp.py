@@ -29,7 +29,7 @@ STAYS, AWAY = {"tablecloth": ["Goblet", "Candlestick", "Book"]}, 0.05
                                          ("tablecloth", ["Tablecloth"]), ("lo_res", ["Sharp"]),
                                          ("cloak", ["Cloak"])])
 def test_no_cloth_is_in_a_collider_or_through_itself_and_no_triangle_is_thin(scene, tmp_path, name, cloths):  # noqa: F811
-    """And what stands on one that is pulled off is left standing."""
+    """Objects on the pulled tablecloth remain standing, too."""
     build.build(name, tmp_path)
     scene = bpy.context.scene
     stood = [scene.objects[one].matrix_world.copy() for one in STAYS.get(name, ())]

@@ -1,4 +1,4 @@
-"""Weights of Pin that modifiers change on the way: what fades is let go, what comes is told."""
+"""Pin weights animated by modifiers: pins that fade out are released, and pins that appear later are reported."""
 
 import json
 
@@ -77,10 +77,10 @@ def test_what_pins_cannot_do_is_told(scene, tmp_path):  # noqa: F811
     body, told = job_of(flag, tmp_path / "grips")
     assert "until" not in body["pin"]
     later = np.count_nonzero(~held)
-    assert any(f"{later} vertices are painted with Pin at later frames alone" in text for text in told)
+    assert any(f"{later} vertices are painted with Pin only at later frames" in text for text in told)
     flag.modifiers.clear()
     fade(flag)
     flag.conjac.sharp_edges = True
     body, told = job_of(flag, tmp_path / "sharp")
     assert "until" not in body["pin"]
-    assert any(f"its Pin fades at frame {FADES}, and cloth with Sharp Edges is held to the" in text for text in told)
+    assert any(f"its Pin fades at frame {FADES}, but cloth with Sharp Edges is held to the" in text for text in told)

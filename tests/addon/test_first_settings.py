@@ -181,7 +181,7 @@ def test_a_first_bake_lands_bounces_and_goes_on_moving(addon, tmp_path):
 
 
 def test_bodies_that_begin_together_share_a_budget_of_nodes(addon):
-    """Many bodies get longer edges each than one alone, and the panel says how many nodes that makes."""
+    """Many bodies each get longer edges than a single one, and the panel shows the number of nodes."""
     assert add(2.0).conjac.edge_length == pytest.approx(0.27)
     said = [text for kind, text in drawn(bpy.context.object) if kind == "label"]
     assert any("A box of its size has about 1,000 nodes" in " ".join(said[k : k + 4]) for k in range(len(said)))

@@ -80,7 +80,7 @@ def hole(gap):
     pytest.param(place, gap, marks=pytest.mark.long) for place in (slab, stack, hole, shelf)
     for gap in (HAIR, 0.0, -HAIR) if (place, gap) != (slab, 0.0))])
 def test_it_bakes_and_nothing_jumps(addon, tmp_path, place, gap):
-    """Without gravity, which presses and bends what lies: two frames later nothing has moved by more than a hair."""
+    """Without gravity, which would deform resting bodies: two frames later nothing has moved visibly."""
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end, scene.render.fps, scene.gravity = 1, 3, 24, (0.0, 0.0, 0.0)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))

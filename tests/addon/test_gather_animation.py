@@ -1,4 +1,4 @@
-"""An armature's keyframes drive its joints, until they let go."""
+"""An armature's keyframes drive its joints until the release."""
 
 import numpy as np
 import pytest

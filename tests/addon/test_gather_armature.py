@@ -169,7 +169,7 @@ def test_bones_that_are_left_out(scene, tmp_path):  # noqa: F811
 def test_loose_bones_and_child_of(scene, tmp_path):  # noqa: F811
     rig, notes = add_armature([("A", (0, 0, 0), (0, 0, 1), None, False), ("B", (2, 0, 0), (2, 0, 1), None, False)]), []
     mechanism, _ = mechanism_of(rig, tmp_path / "loose", notes)
-    assert not mechanism["joints"] and any('"A", "B" hang on nothing' in note for note in notes)
+    assert not mechanism["joints"] and any('"A", "B" have no parent' in note for note in notes)
     child_of = rig.pose.bones["B"].constraints.new("CHILD_OF")
     child_of.target, child_of.subtarget = rig, "A"
     notes.clear()
@@ -177,7 +177,7 @@ def test_loose_bones_and_child_of(scene, tmp_path):  # noqa: F811
     assert [(j["child"], j["parent"]) for j in mechanism["joints"]] == [("B", "A")] and not notes
     back = rig.pose.bones["A"].constraints.new("CHILD_OF")
     back.target, back.subtarget = rig, "B"
-    with pytest.raises(BadInput, match='"Rig": its bones hang on each other in a circle'):
+    with pytest.raises(BadInput, match='"Rig": its bones are parented in a circle'):
         mechanism_of(rig, tmp_path / "ring")
 
 
@@ -202,7 +202,7 @@ def test_deforming_bones_of_a_control_rig_hang_together(scene, tmp_path):  # noq
     # a copy that is switched off holds nothing
     rig.pose.bones["DEF-spine"].constraints[0].mute = True
     mechanism, _ = mechanism_of(rig, tmp_path / "off", notes)
-    assert [j["child"] for j in mechanism["joints"]] == ["DEF-shin"] and "hang on nothing" in notes[0]
+    assert [j["child"] for j in mechanism["joints"]] == ["DEF-shin"] and "have no parent" in notes[0]
 
 
 def test_what_plays_nothing_or_plays_askew_is_told(scene, tmp_path):  # noqa: F811
@@ -213,8 +213,8 @@ def test_what_plays_nothing_or_plays_askew_is_told(scene, tmp_path):  # noqa: F8
     rig.data.pose_position = "POSE"
     rig.scale = (1.0, 2.0, 1.0)
     mechanism_of(rig, tmp_path / "uneven", notes)
-    assert notes == ['"Rig": it is scaled unevenly, so its bones will play askew; apply its scale (Object > Apply > '
-                     'Scale)']
+    assert notes == ['"Rig": its scale is not uniform, so its bones will play skewed; apply its scale (Object > '
+                     'Apply > Scale)']
 
 
 def test_what_cannot_be_simulated_is_refused_by_the_bones_name(scene, tmp_path):  # noqa: F811
@@ -226,10 +226,10 @@ def test_what_cannot_be_simulated_is_refused_by_the_bones_name(scene, tmp_path):
         mechanism_of(rig, tmp_path / "limits")
     bone.constraints.remove(constraint)
     bone.scale = (1.0, 0.0, 1.0)
-    with pytest.raises(BadInput, match='the bone "B1" has a pose that cannot be'):
+    with pytest.raises(BadInput, match='the bone "B1" has an invalid pose'):
         mechanism_of(rig, tmp_path / "flat")
     bone.scale = (1.0, math.nan, 1.0)
-    with pytest.raises(BadInput, match='"Rig", frame 1: the bone "B1" has a pose that cannot be'):
+    with pytest.raises(BadInput, match='"Rig", frame 1: the bone "B1" has an invalid pose'):
         mechanism_of(rig, tmp_path / "nan")
     bone.scale = (1.0, 1.0e-6, 1.0)
     with pytest.raises(BadInput, match='the bone "B1" has no length'):

@@ -1,4 +1,4 @@
-"""Fibers: what an artist chooses, combs and keyframes becomes what the solver reads."""
+"""Fibers: the artist's direction, combing and keyframes in the job."""
 
 import bpy
 import numpy as np

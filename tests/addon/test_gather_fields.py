@@ -137,7 +137,7 @@ def test_values_outside_of_0_to_1_are_cut_and_said(soft_cube, tmp_path):
     assert array(scene.bodies[0].painted["density"].weights).tolist() == [0.5, 0, 1, 1, 0, 0, 0, 0]
     lost, said = (note for note in notes if "Heavy" in note)
     assert lost == '"Cube": one value of "Heavy" for Density is not a number and counts as 0'
-    assert said == '"Cube": 2 values of "Heavy" for Density, such as -0.25, lie outside of 0 to 1 and are cut to it'
+    assert said == '"Cube": 2 values of "Heavy" for Density, such as -0.25, are outside 0 to 1 and are clamped'
 
 
 def test_an_attribute_of_geometry_nodes_is_read_and_found(soft_cube, tmp_path):
@@ -200,7 +200,7 @@ def test_new_bodies_have_spots_that_move_and_turn_as_one_and_old_files_single_no
 
 
 def test_each_group_of_spots_and_each_handle_may_move_in_a_way_of_its_own(soft_cube, tmp_path):
-    """Painted by the button, told by the job, and refused by name where the group is gone."""
+    """Painted by the button, written to the job, and refused by name if the group is missing."""
     from conjac.conjac_addon.gather import changed_settings
 
     settings = soft_cube.conjac

@@ -136,7 +136,7 @@ def test_what_blender_asks_for_and_no_bake_does_is_told(scene, tmp_path):  # noq
 
 
 def test_bodies_that_are_rough_alike_say_how_rough_the_mechanism_is(scene, tmp_path):  # noqa: F811
-    """Blender's Friction of each: a mechanism has one for all, and who has another is told."""
+    """Blender has a Friction for each body and a mechanism one for all; differing bodies are reported."""
     ice = [add_box(f"Ice {k}", (k, 0, 1), friction=0.02) for k in range(2)]
     add_box("Floor", (0, 0, 0), active=False)
     owner, notes = mechanism(), []
@@ -289,8 +289,8 @@ def test_a_planar_ring_is_closed_where_the_artist_says(scene, tmp_path):  # noqa
     part.friction, part.motor = 0.4, "drive"
     closing.rigid_body_constraint.use_limit_ang_z = True
     job_of(owner, tmp_path / "3", notes)
-    assert notes == [f'"{owner.name}": "{closing.name}" closes a ring of joints, where these of its settings do '
-                     "nothing: limits, motor; give them to another joint of the ring"]
+    assert notes == [f'"{owner.name}": "{closing.name}" closes a ring of joints, where these of its settings have no '
+                     "effect: limits, motor; give them to another joint of the ring"]
     assert gather.changed_settings(owner, scene, tmp_path / "2") == ["Joint Friction"]
 
 

@@ -1,4 +1,4 @@
-"""Springs between any two parts of a mechanism, and what is said of settings that do nothing, in real Blender."""
+"""Springs between any two parts of a mechanism, and reports of settings without effect, in real Blender."""
 
 import math
 import re
@@ -111,7 +111,7 @@ def test_friction_in_joints_is_computed_unless_the_artist_says_none(scene, tmp_p
     assert document["mechanisms"][0]["joints"][0]["friction"]["points"] == 24
     rig.conjac.mechanism.joint_friction = "none"
     job_of(rig, tmp_path / "b", notes)
-    assert notes == ['"Rig": the friction of "B1" does nothing, since Joint Friction of the mechanism is None; choose '
+    assert notes == ['"Rig": the friction of "B1" has no effect, since Joint Friction of the mechanism is None; choose '
                      "BISP"]
 
 

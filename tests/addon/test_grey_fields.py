@@ -1,4 +1,4 @@
-"""Grey fields say in their tooltips why they are grey."""
+"""Greyed-out fields explain the reason in their tooltips."""
 
 import bpy
 import pytest
@@ -74,14 +74,14 @@ def test_every_grey_field_says_why(soft_cube, kind, seen):
     settings.contact.collides_with = "none"
     found |= greys(soft_cube)
     assert len(found) >= seen
-    assert not [one for one in found if "Grey while" not in one[2]]
+    assert not [one for one in found if "Greyed out while" not in one[2]]
 
 
 def test_so_do_those_of_a_mechanism(addon):
     rig = mechanism()
     found = greys(rig)
     assert {"let_go", "tolerance"} <= {name for _, name, _ in found}
-    assert not [one for one in found if "Grey while" not in one[2]]
+    assert not [one for one in found if "Greyed out while" not in one[2]]
 
 
 def test_what_is_never_grey_does_not_say_when(addon):

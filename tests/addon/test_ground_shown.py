@@ -1,4 +1,4 @@
-"""The ground is drawn where it is, and one that stayed behind when the body was raised says so."""
+"""The ground is drawn at its height, and the panel warns if it did not follow a raised body."""
 
 import bpy
 import numpy as np

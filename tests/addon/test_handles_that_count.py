@@ -22,7 +22,7 @@ def two_handles(soft_cube):
 
 
 def gathered(obj, folder):
-    """Places of its dynamic nodes as the job has them, and what was said."""
+    """Return the positions of its dynamic nodes in the job, and the reports."""
     said = []
     gather.write_job(obj, bpy.context.scene, folder, said.append)
     file = folder / "arrays" / "handles.npy"

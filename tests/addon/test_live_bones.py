@@ -1,4 +1,4 @@
-"""Bones are posed while a body is played live: what is pinned goes along, and the rest swings after it."""
+"""Bones are posed during Play Live: pinned vertices follow, and the rest swings after them."""
 
 import numpy as np
 import pytest

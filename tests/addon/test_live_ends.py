@@ -1,4 +1,4 @@
-"""Whoever of both dies, the window or the worker of what is played live, the other one is not left hanging."""
+"""If the window or the worker of Play Live dies, the other one does not hang."""
 
 import os
 import signal

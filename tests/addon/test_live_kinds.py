@@ -1,4 +1,4 @@
-"""Kinds of what is played live in real Blender: bodies together, cloth, bones, and what is cut."""
+"""Kinds of objects in Play Live, in real Blender: several bodies, cloth, bones, and cut bodies."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Each slider acts at once on what is played live, which goes on from where it is."""
+"""Each slider acts at once on Play Live, which continues from its present state."""
 
 import numpy as np
 import pytest

@@ -13,7 +13,7 @@ def lines_of(menu, obj):
 
 
 def in_menu(obj):
-    """Operators of the menu and of those that it opens."""
+    """Return the operators of the menu and of its submenus."""
     from conjac.conjac_addon.ui import menus
 
     log = lines_of(menus.CONJAC_MT_object, obj)

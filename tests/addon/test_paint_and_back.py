@@ -1,4 +1,5 @@
-"""*Paint* leads into weight paint on the map's group, *Done* back; each map says what is painted, what is grey why."""
+"""*Paint* enters weight paint on the map's group, and *Done* returns; each map shows its state, and greyed buttons
+their reason."""
 
 import bpy
 import pytest
@@ -66,6 +67,14 @@ def test_a_brush_too_light_to_pin_anything_is_made_heavier(soft_cube):
         brush.weight = before
         bpy.ops.conjac.add_group(map="pin")
         assert brush.weight == pytest.approx(after)
+
+
+def test_strokes_set_weights_whatever_brush_blender_begins_with(soft_cube):
+    bpy.ops.conjac.add_group(map="pin")
+    paint = bpy.context.scene.tool_settings.weight_paint
+    if getattr(paint, "brush_asset_reference", None) is None or paint.brush is None:
+        pytest.skip("brushes of this Blender are no assets")
+    assert paint.brush.blend == "MIX" and paint.brush.strength == 1.0 and paint.brush.weight == 1.0, paint.brush.name
 
 
 def test_each_map_says_what_is_painted(soft_cube):

@@ -137,9 +137,9 @@ def test_one_hint_says_that_method_and_integrator_do_not_go_together(soft_cube):
         return " ".join(str(text) for kind, text in drawn(soft_cube) if kind == "label")
 
     soft_cube.conjac.method, soft_cube.conjac.integrator = "conjac", "midpoint"
-    assert "moves every node" in told() and "in a way of its own" not in told()
+    assert "moves every node" in told() and "has iterations of its own" not in told()
     soft_cube.conjac.integrator = "bdf2"
-    assert "moves every node" not in told() and "in a way of its own" in told()
+    assert "moves every node" not in told() and "has iterations of its own" in told()
 
 
 def test_material_maps_show_both_ends_once_there_is_one(soft_cube):
@@ -323,7 +323,7 @@ def test_the_tab_is_there_where_nothing_suitable_is_selected(addon):
 
 
 def test_a_pin_group_of_another_name_is_told(soft_cube):
-    """Its new name unpinned it, and nothing said so."""
+    """Renaming the group unpinned the body without a warning."""
     group = soft_cube.vertex_groups.new(name="Pin")
     group.add([0, 1, 2, 3], 1.0, "REPLACE")
     assert "pins nothing" not in str(advised(soft_cube))

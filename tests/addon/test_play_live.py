@@ -22,7 +22,7 @@ from conjac.solver.errors import BadInput  # noqa: E402
 
 
 def labels(obj):
-    """Return all that panels say of an object."""
+    """Return all labels in an object's panels."""
     return " ".join(str(text) for kind, text in drawn(obj) if kind == "label")
 
 
@@ -276,7 +276,7 @@ def test_a_scaled_scene_and_a_turned_object_look_the_same(jelly):  # noqa: F811
 
 def test_what_is_nothing_of_conjac_is_refused(jelly):  # noqa: F811
     jelly.conjac.enabled = False
-    with pytest.raises(BadInput, match="no ConJac body"):
+    with pytest.raises(BadInput, match="neither a ConJac body nor a mechanism"):
         session.Played(jelly, bpy.context.scene)
     assert session.playing == {}
 

@@ -237,9 +237,9 @@ def test_bones_that_have_gone_are_told(scene, tmp_path):  # noqa: F811
     document, _ = job_of(rig, tmp_path)
     places = places_of(document["mechanisms"][0])
     rig.data.bones["Hand"].name = "Paw"
-    with pytest.raises(BadInput, match='"Rig": the bone "Hand" of the bake has gone'):
+    with pytest.raises(BadInput, match='"Rig": the bone "Hand" of the bake is missing'):
         playback.mechanism.show(rig, places, tmp_path / "arrays", 1, 1.0)
     rig.data.bones["Paw"].name = "Hand"
-    with pytest.raises(BadInput, match="has lost what playing the bake needs"):
+    with pytest.raises(BadInput, match="lacks files that playing the bake needs"):
         playback.mechanism.show(rig, places, tmp_path / "gone", 1, 1.0)
     assert action.ours(rig) is None

@@ -1,4 +1,4 @@
-"""Pulls in real Blender: an Empty takes along what is near it at the start, as hard as it says, and lets go."""
+"""Pulls in real Blender: an Empty carries nearby vertices along, with its strength, and releases them."""
 
 import json
 

@@ -7,7 +7,7 @@ from drawn_panels import Context, FakeLayout
 
 
 def seen(obj, frame):
-    """World positions (n, 3) [m] of what Blender shows."""
+    """Return world positions (n, 3) [m] of the evaluated mesh."""
     bpy.context.scene.frame_set(frame)
     mesh = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
     flat = np.empty(3 * len(mesh.vertices), np.float32)
@@ -83,7 +83,7 @@ def test_it_stays_as_it_is_where_the_artist_says_so(addon):
 
 
 def pinned_heights(obj):
-    """z in its mesh of what hard pins hold, and of what they do not, as it is simulated."""
+    """Return z, in the simulated mesh, of hard-pinned vertices and of the others."""
     mesh = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
     index = obj.vertex_groups[obj.conjac.pin_group].index
     held = [any(one.group == index and one.weight > 0.5 for one in vertex.groups) for vertex in mesh.vertices]

@@ -74,7 +74,7 @@ def test_a_part_that_fails_late_is_the_error_that_is_told(monkeypatch, part):
 
 
 def test_presets_are_in_the_menu_of_a_blender_that_knows_no_other_folders(monkeypatch):
-    """4.2 looks for presets in its own folders alone."""
+    """4.2 searches for presets only in its own folders."""
     import conjac
     from conjac.conjac_addon import compat
     from conjac.conjac_addon.ui import presets

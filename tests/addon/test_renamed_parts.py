@@ -19,7 +19,7 @@ from conjac.conjac_addon.playback import action  # noqa: E402
 
 
 def written(owner):
-    """When each file of poses was written, and what it holds."""
+    """Return the time and contents of each file of poses."""
     return {path.name: (path.stat().st_mtime_ns, path.read_bytes())
             for path in (place.job_folder(owner) / "cache" / "poses").iterdir()}
 

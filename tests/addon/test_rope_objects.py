@@ -133,7 +133,7 @@ def test_its_numbers_and_pins_stand_in_the_job(scene, tmp_path):  # noqa: F811
 
     assert changed_settings(obj, scene, tmp_path) == []
     obj.conjac.linear_density = 0.4
-    assert changed_settings(obj, scene, tmp_path) == ["Density per Metre"]
+    assert changed_settings(obj, scene, tmp_path) == ["Density per Meter"]
     obj.conjac.linear_density, obj.conjac.rope = 0.3, "inextensible"
     assert "Length" in changed_settings(obj, scene, tmp_path)
 

@@ -39,7 +39,7 @@ def test_grey_buttons_say_why(addon):
     for name in ("export", "free_bake"):
         assert "Nothing is baked" in reason(getattr(bpy.ops.conjac, name))
     for name in ("pause", "cancel"):
-        assert "bakes nothing" in reason(getattr(bpy.ops.conjac, name))
+        assert "No bake" in reason(getattr(bpy.ops.conjac, name))
 
 
 def test_a_linked_object_cannot_be_changed(soft_cube, tmp_path):

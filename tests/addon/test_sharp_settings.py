@@ -96,5 +96,5 @@ def test_it_hangs_on_a_soft_body_that_is_baked_with_it(scene):  # noqa: F811
     top, middle = float(flesh[:, 2].mean()), float(sheet.x[:, 2].mean())
     assert top < -0.03 and abs(middle - top) < 0.01
     obj.conjac.sharp_edges = False
-    with pytest.raises(RuntimeError, match="only cloth with Sharp Edges hangs on those"):
+    with pytest.raises(RuntimeError, match="only cloth with Sharp Edges can be attached to those"):
         bpy.ops.conjac.bake()

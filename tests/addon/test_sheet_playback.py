@@ -257,7 +257,7 @@ def test_another_mesh_than_the_baked_one_is_said(scene):  # noqa: F811
     obj.data.vertices.add(1)
     obj.data.update()
     before = len(bpy.data.meshes)
-    with pytest.raises(RuntimeError, match="another than the one that was baked"):
+    with pytest.raises(RuntimeError, match="not the one that was baked"):
         bpy.ops.conjac.export(format="abc")
     assert len(bpy.data.meshes) == before and not obj.modifiers
     assert BadMesh.code == "bad_mesh"

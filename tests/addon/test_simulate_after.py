@@ -193,7 +193,7 @@ def test_what_makes_geometry_stands_below_by_default(scene):  # noqa: F811
 
 
 def geometry_nodes(name, makes):
-    """A group whose output is what makes(nodes, links, socket of the mesh that goes in) gives."""
+    """Return a node group whose output is the result of makes(nodes, links, input mesh socket)."""
     group = bpy.data.node_groups.new(name, "GeometryNodeTree")
     for way in ("INPUT", "OUTPUT"):
         group.interface.new_socket("Geometry", in_out=way, socket_type="NodeSocketGeometry")

@@ -101,7 +101,7 @@ def test_a_collection_joins_those_in_it_alone(balls, scene):  # noqa: F811
 
 
 def test_two_bodies_fall_onto_each_other(balls, scene):  # noqa: F811
-    """Through the button: both play, nothing goes through anything, and both say the same."""
+    """With the button: both play without intersections, and both have the same report."""
     low, high = balls
     bpy.context.view_layer.objects.active = high
     assert bpy.ops.conjac.bake() == {"FINISHED"}

@@ -1,4 +1,4 @@
-"""A bake whose steps were shortened in many frames says so in the panel, with the body and what makes it faster."""
+"""After a bake with shortened steps in many frames, the panel names the body and a remedy."""
 
 import pytest
 

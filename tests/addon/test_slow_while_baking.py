@@ -1,4 +1,4 @@
-"""A bake that is slow says in the panel why, and what to change."""
+"""During a slow bake, the panel explains the reason and a remedy."""
 
 from drawn_panels import FakeLayout
 from jelly import add_jelly, bpy, scene  # noqa: F401

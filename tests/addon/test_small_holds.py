@@ -61,7 +61,7 @@ def on_a_bone(count):
 
 
 def on_a_handle(count):
-    """One that an animated rigid body takes so."""
+    """A body held by an animated rigid body in the same way."""
     bpy.ops.mesh.primitive_cube_add(size=0.1, location=(0, 0, ABOVE + 0.25))
     handle = bpy.context.object
     handle.name = "Handle"
@@ -79,7 +79,7 @@ def on_a_handle(count):
 
 
 def on_a_nail(radius):
-    """One that a nail goes through from the third frame on, with its first radius or another one."""
+    """A body pierced by a nail from the third frame on, with its default radius or another one."""
     body = ball()
     bpy.context.scene.frame_set(3)
     assert bpy.ops.conjac.add_nail() == {"FINISHED"}

@@ -1,4 +1,4 @@
-"""Cloth that a Subdivision Surface smooths after it was simulated is seen in what it lies on, and a button mends it."""
+"""A Subdivision Surface above simulated cloth smooths it into the objects that it lies on, and a button fixes it."""
 
 import bpy
 
@@ -26,7 +26,7 @@ def test_what_smooths_cloth_that_touches_is_told_and_simulated_after(addon):
     bpy.ops.conjac.add_collider()
     bpy.context.view_layer.objects.active = sheet
     note = told(sheet)
-    assert '"Smooth" smooths it after it was simulated' in note.text
+    assert '"Smooth" smooths the simulated shape' in note.text
     assert note.operator == "conjac.simulate_after" and note.options == {"after": "Smooth"}
     assert bpy.ops.conjac.simulate_after(**note.options) == {"FINISHED"}
     assert told(sheet) is None

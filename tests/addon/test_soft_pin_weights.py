@@ -137,7 +137,8 @@ def test_sharp_edges_keep_hard_pins(addon, tmp_path):
     flag.conjac.sharp_edges = True
     notes = []
     found, _ = gathered(flag, tmp_path, notes=notes)
-    assert found.bodies[0].pin.stiffness is None and any("Sharp Edges know no Soft Pins" in note for note in notes)
+    assert found.bodies[0].pin.stiffness is None and any("Sharp Edges do not support Soft "
+                                                         "Pins" in note for note in notes)
 
 
 def test_nothing_painted_is_refused(soft_cube, tmp_path):

@@ -22,7 +22,7 @@ def dropped(folder, **settings):
 
 
 def baked(cube, folder):
-    """How far the cube's corners went from where a rigid body's would be, over the bake [m]; and what was said."""
+    """Return the largest deviation of the cube's corners from a rigid motion, over the bake [m], and the log."""
     assert bpy.ops.conjac.bake() == {"FINISHED"}
     manifest = json.loads(next(Path(folder).rglob("manifest.json")).read_text(encoding="utf-8"))
     away = 0.0

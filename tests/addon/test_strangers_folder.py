@@ -1,4 +1,4 @@
-"""The job folder of a .blend that came with it: what the add-on writes stays inside, whatever links are there."""
+"""The job folder of a .blend from a stranger: the add-on writes only inside it, whatever links it contains."""
 
 import errno
 import os
@@ -237,7 +237,7 @@ PRECIOUS = ("thesis.odt", "home.json", "players.json", "playback.json", "scene.j
 
 
 def fill(folder, names=PRECIOUS):
-    """Files of the user: (name → content) of all that lies in a folder, hidden ones too."""
+    """Write files of the user into a folder. Returns name → content of everything in it, including hidden files."""
     for name in names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(f"precious {name}")
@@ -253,7 +253,7 @@ def everything(folder):
                          ids=["all names", "scene.json", "arrays", "home.json"])
 @pytest.mark.parametrize("uuid", ["0" * 32, ""], ids=["made up", "none"])
 def test_a_folder_of_the_users_that_a_blend_names_stays_as_it_is(scene, tmp_path, verb, names, uuid):  # noqa: F811
-    """A stranger's .blend says that its bake lies there: nothing is moved, written or deleted."""
+    """A stranger's .blend names a folder of the user as its bake: nothing is moved, written or deleted."""
     obj, scene.frame_end = add_jelly(), 3
     before = fill(tmp_path / "home" / "Documents", names)
     obj.conjac.cache.uuid, obj.conjac.cache.folder = uuid, str(tmp_path / "home" / "Documents")

@@ -16,7 +16,7 @@ from conjac.conjac_addon.bake import apart, contents, place, session, takes  # n
 
 
 def again(obj, scene):  # noqa: F811
-    """Bake as the button in the window does. Returns what it said."""
+    """Bake as the window's button does. Returns the reports."""
     notes = []
     assert session.Bake(obj, scene, keeps=True).wait(notes.append) == 0
     return notes
@@ -39,7 +39,7 @@ def test_finished_frames_are_kept_and_played_again_and_so_are_those_after_them(j
     assert not listed(jelly) and not bpy.ops.conjac.use_take.poll()
     jelly.conjac.youngs_modulus = 4.0e4
     said = again(jelly, scene)
-    assert any(f"The {LAST} frames of before are kept as take 1" in note for note in said)
+    assert any(f"The {LAST} previous frames are kept as take 1" in note for note in said)
     second = frames_of(jelly)
     assert second != first and addon_bake.status(jelly).state == "complete"
     take, = listed(jelly)
@@ -95,7 +95,7 @@ def test_settings_that_a_take_was_baked_with_bring_it_back_without_a_step(jelly,
     second = frames_of(jelly)
     jelly.conjac.youngs_modulus = modulus
     said = again(jelly, scene)
-    assert any("is back" in note for note in said)
+    assert any("matches the settings" in note for note in said)
     assert frames_of(jelly) == first and addon_bake.status(jelly).state == "complete"
     assert times == {path.name: path.stat().st_mtime_ns
                      for path in (place.job_folder(jelly) / "cache" / "frames").iterdir()}

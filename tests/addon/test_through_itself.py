@@ -1,4 +1,4 @@
-"""The panel says that a baked body goes through itself, and a button switches on what keeps it from that."""
+"""The panel reports a baked body that intersects itself, and a button enables Self Collision."""
 
 import numpy as np
 import pytest

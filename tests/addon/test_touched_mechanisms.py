@@ -112,7 +112,7 @@ def test_who_is_in_the_job_and_what_each_touches(arm, scene, tmp_path):  # noqa:
 
 
 def test_cloth_moves_on_its_own_beside_flesh_that_follows(arm, scene, tmp_path):  # noqa: F811
-    """The mechanism's method is its flesh's; cloth knows one alone."""
+    """The mechanism's method is that of its soft bodies; cloth supports only one."""
     add_flesh(arm)
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=3, y_subdivisions=3, size=0.4, location=(0.5, 0.0, 0.6))
     sheet = bpy.context.object
@@ -195,9 +195,10 @@ def test_colliders_that_bones_pass_become_obstacles_by_a_button(arm, scene, tmp_
     arm.conjac.use_ground, arm.conjac.ground_height = True, -2.0  # which the last one is below
     bowl.data.flip_normals()  # a room
     for obj in (arm, body):
-        assert told(obj) == {"passed": 'Bones and rigid bodies pass "Plane", "Cube": a collider, but no obstacle',
-                             "hollow": 'Bones and rigid bodies pass "Sphere": it is hollow, so give Obstacles convex '
-                                       "pieces of it"}
+        assert told(obj) == {"passed": 'Bones and rigid bodies pass through "Plane", "Cube": a collider, but not an '
+                                       'obstacle',
+                             "hollow": 'Bones and rigid bodies pass through "Sphere": it is hollow, so give '
+                                       "Obstacles convex pieces of it"}
     bpy.context.view_layer.objects.active = body
     assert bpy.ops.conjac.add_obstacles() == {"FINISHED"}
     assert arm.conjac.mechanism.obstacles.objects.values() == [floor, step]
@@ -225,7 +226,7 @@ def test_colliders_that_bones_pass_become_obstacles_by_a_button(arm, scene, tmp_
     assert not told(arm)
     arm.pose.bones["B1"].conjac.role = "simulated"
     arm.conjac.mechanism.touch_soft = False
-    assert told(arm) == {"passed": 'Bones and rigid bodies pass "Cube.003": a collider, but no obstacle'}
+    assert told(arm) == {"passed": 'Bones and rigid bodies pass through "Cube.003": a collider, but not an obstacle'}
     bpy.context.view_layer.objects.active = arm
     assert bpy.ops.conjac.add_obstacles() == {"FINISHED"} and not told(arm)
     assert ball in arm.conjac.mechanism.obstacles.objects.values()
@@ -236,7 +237,7 @@ def test_of_two_mechanisms_the_second_is_told_what_goes_through_it(arm, scene, m
     scene.collection.objects.link(other)
     assert members.taken(arm, scene) == [] and members.taken(other, scene) == [(body, arm)]
     said = [one.text for one in advice.look_at(other, scene) if one.key == "taken"]
-    assert said == ['"Jelly" goes through it: it is baked with "Rig", and a soft body touches one mechanism']
+    assert said == ['"Jelly" goes through it: it is baked with "Rig", and a soft body can touch only one mechanism']
     other.conjac.mechanism.touch_soft = False
     assert members.taken(other, scene) == []
     # nothing of the jelly's own method counts in the bake of a mechanism, and its panel shows the one that does; until

@@ -1,4 +1,4 @@
-"""Two Blenders open one .blend and bake it in the same moment: one does, and the other one says who does."""
+"""Two Blenders open one .blend and bake it at the same moment: one bakes, and the other names it."""
 
 import json
 import subprocess
@@ -65,7 +65,7 @@ def test_of_two_that_begin_at_once_one_bakes_and_the_other_one_says_so(scene, tm
     refused = [json.loads(line) for line in told[codes.index(4)].splitlines() if line.startswith("{")]
     failed = next(one for one in refused if one["event"] == "baked")
     assert failed["error"] == "cache_busy"
-    assert f"baked already by process {both[codes.index(0)].pid} on" in failed["text"], failed
+    assert f"already being baked by process {both[codes.index(0)].pid} on" in failed["text"], failed
     assert len(frames_of(obj)) == LAST
     folder = place.job_folder(obj)
     assert not list(folder.glob("lock*")) and not list(folder.glob("*.new")) and not list(folder.glob("*.tmp"))
@@ -79,7 +79,7 @@ def test_a_bake_that_another_blender_holds_is_neither_taken_nor_freed_until_its_
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         assert other.stdout.readline() == "HOLDS\n" and not lock.busy(folder / "cache")
-        with pytest.raises(CacheBusy, match=f'"Jelly": it is being baked already by process {other.pid} .*Break Lock'):
+        with pytest.raises(CacheBusy, match=f'"Jelly": it is already being baked by process {other.pid} .*Break Lock'):
             session.Bake(obj, scene)
         with pytest.raises(RuntimeError, match="is running. Cancel it first"):
             bpy.ops.conjac.free_bake()

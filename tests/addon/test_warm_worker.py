@@ -1,4 +1,4 @@
-"""Workers that tests fork say and do what those do that Blender starts, and die with the one who asked."""
+"""Forked test workers behave like those that Blender starts, and end with their parent."""
 
 import os
 import signal

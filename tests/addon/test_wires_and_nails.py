@@ -1,4 +1,4 @@
-"""Wires and nails in real Blender: colliders of edges or of vertices alone, which cloth with Sharp Edges lies on."""
+"""Wires and nails in real Blender: colliders of edges or vertices only, on which cloth with Sharp Edges lies."""
 
 import numpy as np
 import pytest

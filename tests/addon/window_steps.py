@@ -126,6 +126,8 @@ def run(steps, every):
             os._exit(0)
         except BaseException:
             traceback.print_exc()
+            if os.environ.get("CONJAC_SHOTS"):
+                subprocess.run(["import", "-window", "root", os.environ["CONJAC_SHOTS"] + "/failed.png"], check=False)
             os._exit(1)
         return every
 

@@ -1,4 +1,4 @@
-"""Elements of many bodies, of which those of one material are asked by one call."""
+"""Elements of many bodies: one call evaluates all elements of a material."""
 
 import numpy as np
 import pytest

@@ -137,7 +137,7 @@ def test_the_same_pairs_keep_the_matrix_s_arrays(scene):
 
 
 def test_a_pattern_stays_where_columns_are_wanted_and_it_has_all_that_comes(scene):
-    """Its other blocks are nothing then; whoever asks for all columns gets the pattern of what there is."""
+    """Its unused blocks are zero then; a caller that needs all columns gets the pattern of the present stencils."""
     _, tets, count, free, definite, others = scene
     pattern, nodes = Pattern(tets, free, count), np.ones(len(free), dtype=bool)
     (elements, blocks), few = others(1), others(2, (2, 1, 0))

@@ -1,4 +1,4 @@
-"""Contact points inside joints: they carry what the joint holds, and rub against what it lets through."""
+"""Contact points inside joints: they carry the joint's load, and their friction acts on its free motion."""
 
 from dataclasses import replace
 

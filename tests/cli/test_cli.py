@@ -48,7 +48,7 @@ def contents(job: Path) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def unbroken(tmp_path_factory):
-    """A job baked in one run, and what it said."""
+    """A job baked in one run, and its output."""
     job = box_job(tmp_path_factory.mktemp("unbroken") / "job", end=END, step=STEP)
     return job, run("bake", job)
 
@@ -117,7 +117,7 @@ def test_kill_9_then_resume_gives_the_same_bytes(unbroken, tmp_path):
 
 @pytest.mark.long
 def test_a_free_body_that_lands_resumes_to_the_same_bytes(tmp_path):
-    """Nothing holds it, the ground pushes back and holds it against a slope: what rubs starts from what it was."""
+    """It is not pinned, the ground pushes back and holds it on a slope: friction starts from its earlier value."""
     jobs = []
     for name in ("whole", "broken off"):
         job = box_job(tmp_path / name, end=25, motion=False,

@@ -1,4 +1,4 @@
-"""`solver fields`, `solver suggest` and `solver wobble`: what Blender's previews read, and what a pipeline may ask."""
+"""`solver fields`, `solver suggest` and `solver wobble`, which Blender's previews and pipelines use."""
 
 import forked_command
 import numpy as np

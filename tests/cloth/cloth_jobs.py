@@ -62,7 +62,7 @@ def moving(part, x, v):
 
 
 class Quiet:
-    """A reporter that nobody listens to."""
+    """A reporter that discards its messages."""
 
     def __getattr__(self, name):
         return lambda *told: None

@@ -18,7 +18,7 @@ def rotated(*turns):
 
 
 def flat(cells):
-    """A square of a metre that lies flat."""
+    """A square of a meter that lies flat."""
     rest, faces = grid(cells, cells, 1.0, 1.0)
     return SheetMesh.at_rest(rest, rest[:, :2], faces)
 

@@ -85,7 +85,7 @@ def test_a_clamped_strip_sinks_as_a_beam_does(cut, width):
 
 
 def test_each_triangle_may_have_a_material_space_of_its_own():
-    """As it has where no UV map says more."""
+    """As without a UV map."""
     sheet = sheet_cut("at random", 6, 5, 1.0, 0.6)
     rng, turned = np.random.default_rng(4), sheet.material.copy()
     for one in turned:

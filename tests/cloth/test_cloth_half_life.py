@@ -48,7 +48,7 @@ def test_a_load_on_cloth_comes_to_rest(tmp_path):
 
 @pytest.mark.parametrize("density", [20.0, 60.0])
 def test_its_limit_holds_within_a_fifth(tmp_path, density):
-    """At four corners that are one vertex each, as it is let go."""
+    """At four pinned corners of one vertex each, right after its release."""
     assert 1.05 < hammock(tmp_path / "job", 0.75, density=density, seconds=1.0)[1] <= 1.12
 
 

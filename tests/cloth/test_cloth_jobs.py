@@ -1,4 +1,4 @@
-"""Cloth as a body of a job: what is refused with a sentence, what is written, and that a stopped bake goes on alike."""
+"""Cloth as a body of a job: errors with a sentence, output, and the same result after a stop and resume."""
 
 import json
 
@@ -104,7 +104,7 @@ def test_vertices_of_no_face_stay_where_they_are(tmp_path):
 
 
 def test_pins_hold_and_lead(tmp_path):
-    """Pinned vertices are where they are told to be, to the last digit; weights say which."""
+    """Pinned vertices are exactly at their prescribed positions; weights determine which are pinned."""
     vertices, triangles = grid(4, 4, 0.4, 0.4)
     times = np.arange(24 * 2 + 1) / 48
     arrays = {"way": vertices[:5] + 0.1 * np.sin(4 * times)[:, None, None] * [0, 1.0, 0.5],

@@ -1,4 +1,4 @@
-"""Bones that go where they are told, through the place where cloth hangs: it gives way, and no bone goes through it."""
+"""Animated bones that move through hanging cloth: the cloth yields, and no bone passes through it."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Sheets on what is sharp: vertices where they go over it, edges along it, and whoever leaves it is free again."""
+"""Sheets on sharp features: vertices at the crossings, edges along them, and free vertices once they leave."""
 
 from dataclasses import replace
 from itertools import product

@@ -72,7 +72,7 @@ def test_cloth_with_sharp_edges_takes_no_nails(tmp_path):
 
 
 def test_nailed_cloth_stays_out_of_what_it_touches(tmp_path):
-    """Let go above a table, in an air that brakes it; on a ground with friction besides, of which it knows nothing."""
+    """Released above a table, with air drag; also on a ground whose friction does not act on it."""
     arrays = {}
     vertices, triangles = grid(CELLS, CELLS, SIZE, SIZE)
     cloth = cloth_body("Cloth", vertices, triangles, arrays)

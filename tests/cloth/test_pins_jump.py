@@ -13,7 +13,7 @@ H, CELLS = 1 / 96, 6
 
 
 def led(folder, way):
-    """A cloth that hangs over a box by its border, which goes along X as way(time) says [m]; and its part."""
+    """Return a cloth that hangs over a box by its border, which moves along X by way(time) [m], and its part."""
     arrays, end = {}, 6
     vertices, triangles = grid(CELLS, CELLS, 0.5, 0.5)
     x = vertices - vertices.mean(axis=0) + [0.0, 0.0, 0.53]

@@ -55,7 +55,7 @@ def test_a_resumed_bake_lets_the_same_go(tmp_path):
 
 
 def test_frames_before_what_changes_are_kept(tmp_path):
-    """A later moment is no reason to bake anew what was before it; an earlier one is."""
+    """A later release does not invalidate earlier frames; an earlier one does."""
     job = flag(tmp_path / "job", NEVER, end=6)
     seen(job, last=6)
     frames = np.load(job / "arrays" / "until.npy")
@@ -106,7 +106,7 @@ def flies(out, frame, speed):
 
 
 def test_a_body_that_is_led_as_a_whole_and_let_go_is_thrown(tmp_path):
-    """Keyframes lead it to where it is let go, and it flies on with their speed."""
+    """Keyframes move it up to its release, and it continues with their velocity."""
     job = box_job(tmp_path / "job", end=10, motion=False, method={"kind": "vanilla"})
     vertices, faces = BOX
     vertices = 0.5 * (vertices + 1.0) * [0.2, 0.1, 0.1]

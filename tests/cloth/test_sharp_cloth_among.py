@@ -62,7 +62,7 @@ def hung(folder, mass, speed=1.0, end=5):
 
 
 def thrown(folder, what, gravity=0.0, **scene):
-    """A towel that lies level, and something above it."""
+    """A horizontal towel, and an object above it."""
     arrays = {}
     bodies = [towel(arrays, 0.0)]
     if what == "jelly":

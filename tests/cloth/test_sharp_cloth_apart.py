@@ -122,7 +122,7 @@ def test_a_step_ends_where_what_pushes_is_what_it_was_solved_with(monkeypatch):
 
 
 def test_rounds_begin_where_a_step_goes_on_to():
-    """All goes as it did but what would meet, half as far, and nothing gets there through anything."""
+    """Everything continues as before except what would collide, which moves half as far, and nothing passes through."""
     mesh = folded(gap=0.9 * NEAR)
     pushes = barrier(1.0).of(mesh, FeatureObstacles([]).at(0.0, 1.0))
     for h, meets in ((1e-4, False), (0.05, True)):
@@ -351,7 +351,7 @@ def bevelled_without_bottom(half=0.1, bevel=0.015):
 
 @pytest.mark.long
 def test_cloth_sits_on_both_edges_of_a_bevel_of_what_is_open_below(tmp_path):
-    """Bevels are narrower than faces of the cloth: what lies from edge to edge is on neither side of their faces."""
+    """Bevels are narrower than faces of the cloth: a face from edge to edge is on neither side of their faces."""
     arrays = {}
     vertices, triangles = grid(8, 8, 0.4, 0.4)
     body = cloth_body("Cloth", vertices + [-0.189, -0.207, 0.104], triangles, arrays, eulerian={}, thickness=1e-3,

@@ -55,7 +55,7 @@ def set_on(folder, kind, mass, above, table, speed=0.0, cells=8, sharp=True):
 
 
 def ways(world, above, steps, h=H):
-    """How far it stands above the table and what it has turned by and gone aside, in each step; nothing crosses."""
+    """Return its height above the table, its rotation and its shift in each step, after a check for intersections."""
     state, cloth = world.initial_state(), world.parts[-1]
     for _ in range(steps):
         state = advance(world, state, h, 1)

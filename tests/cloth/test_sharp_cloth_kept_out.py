@@ -70,7 +70,8 @@ def test_pins_that_lead_into_a_box_are_told_with_their_place(held):
     steps = steps_of(mesh, BOX, fabric(1e-5), pins=origin)
     steps.pins = lambda time: origin - [0.0, 0.0, 0.4 * time]
     cloth = start(mesh, pinned)
-    with pytest.raises(StepFailed, match=r"pins lead the cloth into what it is kept out of, near \((.*)\) m") as told:
+    with pytest.raises(StepFailed, match=r"pins move the cloth into something that it collides with, near \((.*)\) "
+                                         r"m") as told:
         for k in range(5):
             cloth = steps.step(cloth, k * H, H)
     place = np.array([float(one) for one in str(told.value).split("(")[1].split(")")[0].split(",")])
@@ -79,7 +80,7 @@ def test_pins_that_lead_into_a_box_are_told_with_their_place(held):
 
 
 def test_what_is_hardly_below_a_lid_is_not_asked_out_at_the_edges_below_it():
-    """Cloth lies over a corner, lower than the lid by less than what counts: the upright edge there is far away."""
+    """Cloth lies over a corner, below the lid by less than the tolerance: the upright edge there is far away."""
     box = FeatureObstacles([block((-1, -1, -1), (0, 0, 0))])
     mesh = sheet(lambda a, b: (a - 0.05, b - 0.055, -4e-6), (0.0, 0.0, 0.0))
     look = FeatureContacts.around(mesh, box, box.at(0.0, H), np.zeros(3), H)
@@ -89,7 +90,7 @@ def test_what_is_hardly_below_a_lid_is_not_asked_out_at_the_edges_below_it():
 
 
 def test_what_is_inside_is_told_for_faces_edges_and_corners():
-    """Depths of a sheet through the top, over an edge, and on a corner; none of one that lies on the box."""
+    """Depths of a sheet through the top, over an edge, and on a corner; none for a sheet that lies on the box."""
     def told(place, cells=3):
         mesh = sheet(place, (0.0, 0.0, 0.0), cells)
         now = BOX.at(0.0, H)

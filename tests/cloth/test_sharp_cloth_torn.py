@@ -1,4 +1,4 @@
-"""Cloth with Sharp Edges that its pins tear at: it stretches and stays sound, or the bake says who and when."""
+"""Cloth with Sharp Edges that its pins tear at: it stretches and stays valid, or the bake names it and the time."""
 
 import numpy as np
 import pytest

@@ -132,7 +132,7 @@ def test_a_sharp_fold_that_no_feature_holds_is_made_fine_and_no_finer_than_the_s
 
 
 def test_steps_of_a_moving_fold_stay_within_their_sizing():
-    """A cylinder runs along the cloth: fine triangles go with it, and what lies behind grows coarse again."""
+    """A cylinder runs along the cloth: fine triangles move with it, and those behind it coarsen again."""
     mesh, counts = rolled(16), []
     for step in range(30):
         u = mesh.material[:, 0] - 0.2 - 0.02 * step
@@ -181,7 +181,8 @@ def test_the_end_of_a_conformal_line_stays_where_it_is():
 
 @pytest.mark.parametrize("step", some([0.004, 0.01, 0.02], 0.01, 0.02))
 def test_a_line_of_eol_vertices_goes_through_the_cloth(step):
-    """A fold runs along the cloth, its conformal vertices with it: what lies ahead gives way and fills up behind."""
+    """A fold moves along the cloth with its conformal vertices: vertices ahead of it are removed, and the mesh behind
+    it is filled."""
     mesh, line, sizing = eol(flat(20)), 0.5, Sizing(0.02, 0.1, speed=100.0)
     for _ in range(round(0.2 / step)):
         line += step
@@ -289,7 +290,7 @@ def test_an_artists_needles_are_made_good_at_once(material, faces):
 
 
 class Forgetful(Measurements):
-    """One that lets everything be measured anew."""
+    """Cache that never keeps a measurement."""
 
     def tried(self):
         self.measured[:] = NOTHING

@@ -1,4 +1,4 @@
-"""The mesh of a cloth in the world and in material space: what follows from it, and what it refuses."""
+"""The mesh of a cloth in the world and in material space: derived quantities, and refused meshes."""
 
 import re
 

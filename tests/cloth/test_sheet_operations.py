@@ -13,7 +13,8 @@ from solver.sheet.working import Outcome, Working
 
 
 def assert_sound(working):
-    """All tables say the same, every face lies upright in material space, and every edge has one or two faces."""
+    """Check that all tables agree, that every face has a positive area in material space, and that every edge has one
+    or two faces."""
     faces, across = working.faces, working.across
     rows = working.living_faces
     half = {}

@@ -123,8 +123,7 @@ def test_it_does_not_lift_off_where_a_conformal_mesh_that_keeps_its_material_doe
 
 @pytest.mark.parametrize("begins", ["held", "bent"])
 def test_the_cone_locks_a_strip_that_is_bent_at_the_edge_of_a_box_before_it_is_let_go(begins):
-    """Over the same edge one that lies flat when it is let go is slowed alone, as what hangs swings and lifts it off.
-    """
+    """A strip that starts flat on the same edge is only slowed, since its hanging part swings and lifts it off."""
     which = SCENES[f"strand_{begins}"]
     runs = {name: measured(name, 8, which, dict.fromkeys(("detect", "remesh", "fill", "program"), 0.0))
             for name in ("conf., cone", "EOL")}
@@ -133,8 +132,8 @@ def test_the_cone_locks_a_strip_that_is_bent_at_the_edge_of_a_box_before_it_is_l
 
 
 def test_cloth_that_slides_slowly_over_a_corner_stays_on_its_edges():
-    """Slack comes and goes there, hundreds of times what its weight stretches it: it lets go of no edge for that but
-    the upright one, over which nothing hangs."""
+    """The cloth there slackens by hundreds of times its stretch under gravity, but leaves only the upright edge, over
+    which nothing hangs."""
     rest, faces = grid(10, 10, 1.0, 1.0)
     turn = np.array([[np.cos(0.21), np.sin(0.21)], [-np.sin(0.21), np.cos(0.21)]])
     place = (rest[:, :2] - 0.5) @ turn + [0.42, -0.16]

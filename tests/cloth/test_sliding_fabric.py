@@ -22,7 +22,7 @@ def fabric(bend=0.0, **more):
 
 
 def limp():
-    """Elements that have mass alone."""
+    """Elements with mass but without stiffness."""
     return EolElements(lambda s: CorotatedMembrane(s,
                                                    {**STRETCH, "stretch_warp": 0.0, "stretch_weft": 0.0, "shear": 0.0}),
                        lambda s: QuadraticBending(s, {"bending_stiffness": 0.0}), DENSITY)
@@ -84,7 +84,7 @@ def slope(value, step=2e-4):
 
 
 def turning(sheet):
-    """−Ṁ u + ∂T/∂q as (n, 3) and (n, 2): what a step has besides M u, for each second."""
+    """−Ṁ u + ∂T/∂q as (n, 3) and (n, 2): the terms of a step besides M u, per second."""
     parts = []
     for h in (1.0, 0.0):
         made = Assembler([limp()], np.zeros(3)).assemble(sheet, h)
@@ -138,7 +138,7 @@ def energy(sheet, x, material):
 
 
 def force_of(sheet, exact):
-    """f̂ alone of the step, as (n, 3) and (n, 2)."""
+    """The force f̂ of the step, as (n, 3) and (n, 2)."""
     h = 1.0
     still = moving(sheet, np.zeros_like(sheet.v), np.zeros_like(sheet.slide))
     made = Assembler([fabric(exact=exact)], np.zeros(3)).assemble(still, h)
@@ -181,7 +181,8 @@ def whole_stiffness(blocks, corners):
 
 
 def test_stiffness_goes_through_the_same_map():
-    """Against what every corner does by the F of its faces, written out densely: an end of a hinge goes by both."""
+    """Compared with the motion of every corner by the F of its faces, written out densely: an end of a hinge moves by
+    both."""
     sheet, h = wild(), 0.01
     bend = 3e-4
     made = Assembler([fabric(bend)], np.zeros(3)).assemble(sheet, h)

@@ -1,4 +1,4 @@
-"""Cloth over wires and nails: things without faces, whose normals are those of the cloth that lies on them."""
+"""Cloth over wires and nails: colliders without faces, whose normals are those of the cloth on them."""
 
 from dataclasses import replace
 
@@ -101,7 +101,7 @@ def test_no_two_rows_of_edges_have_one_name():
 
 @pytest.mark.parametrize("height", [0.0, 5e-4])
 def test_cloth_slides_over_the_line_between_two_faces_in_one_plane_as_over_any_other_place(height):
-    """The line is no wall: what lies on a lid, or just above it, keeps its velocity in all of its steps."""
+    """The line is no obstacle: cloth on the lid, or just above it, keeps its velocity in all steps."""
     rest, faces = grid(5, 5, 0.4, 0.4)
     mesh = SheetMesh.at_rest(rest + [-0.2, -0.25, height], rest[:, :2].copy(), faces)
     mesh = replace(mesh, v=np.tile([0.9, 0.1, 0.0], (len(rest), 1)))

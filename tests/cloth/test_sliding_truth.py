@@ -69,7 +69,7 @@ def test_its_way_is_atwoods_but_for_the_half_step_that_it_is_ahead():
 
 
 def test_exact_forces_on_what_slides_hardly_change_how_far_it_runs():
-    """By a fifty-thousandth of it, so little that the switch is off where nobody asks."""
+    """By one part in fifty thousand, so little that the switch is off by default."""
     runs = []
     for exact in (False, True):
         mesh, things = folded_strip(20, 1.0, 0.2, 0.45)
@@ -162,7 +162,7 @@ def test_fast_cloth_gets_no_second_row_onto_an_edge():
 
 
 def test_sliding_along_itself_costs_nothing():
-    """Cloth that runs over an edge at an even speed, held to both faces: what moves is the material alone."""
+    """Cloth that runs over an edge at constant speed, pressed to both faces: only the material moves."""
     speed, h = 0.5, 1e-3
     mesh, _ = folded_strip(12, 0.6, 0.2, 0.25)
     at_edge = np.abs(mesh.x[:, [0, 2]]).max(axis=1) < 1e-12

@@ -47,7 +47,7 @@ def test_what_two_answers_do_not_tell_is_taken_as_it_is():
 
 
 def test_what_is_hardly_pressed_is_not_thrown_by_what_is_foreseen():
-    """As the press goes its drag goes to nothing, and μ p / r would be any speed."""
+    """As the pressure vanishes so does its drag, and μ p / r would be any speed."""
     vertices = np.arange(3, dtype=np.int32)
     rubbed = FrictionResult(vertices, np.zeros((3, 5, 5)), np.zeros((3, 5)), np.full(3, 0.5))
     before, right = np.array([1.0, 1.0, 0.0]), np.array([1.0e-280, 0.0, 0.0])

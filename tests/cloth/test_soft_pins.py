@@ -19,7 +19,7 @@ G, K, STEP = 9.81, 2000.0, 1 / 96
 
 
 class Quiet:
-    """A reporter that nobody listens to."""
+    """A reporter that discards its messages."""
 
     def __getattr__(self, name):
         return lambda *told: None

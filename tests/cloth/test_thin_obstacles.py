@@ -1,4 +1,4 @@
-"""Wires and nails in a job: cloth with Sharp Edges lies on them, and nothing else is let near them."""
+"""Wires and nails in a job: cloth with Sharp Edges lies on them, and all other bodies refuse them."""
 
 import json
 
@@ -75,7 +75,7 @@ def test_a_body_that_is_no_sharp_cloth_is_refused(tmp_path):
 
 
 def test_a_wire_beside_a_body_that_does_not_touch_it_is_left_out_of_its_contact(tmp_path):
-    """The sharp cloth lies on the wire while a cloth that keeps its mesh lies on the box beside it."""
+    """The sharp cloth lies on the wire while a cloth with a fixed mesh lies on the box beside it."""
     vertices, triangles = grid(4, 4, 0.4, 0.4)
 
     def other(arrays):

@@ -255,9 +255,9 @@ def test_a_rigid_body_of_a_mechanism_pulls_at_what_it_is_tied_to_and_is_pulled(t
     ({"kind": {"kind": "on_surface"}, "ends": [{"body": "A", "point": [0, 0, 0]},
                                                {"vertices": "arrays/A_n.npy"}]}, "no face"),
     ({"ends": [{"body": "A", "point": [0, 0, 0]}, {"body": "Nobody", "point": [0, 0, 0]}]}, "no soft body"),
-    ({"ends": [{"body": "A"}, {"body": "B"}]}, "does not tell where"),
+    ({"ends": [{"body": "A"}, {"body": "B"}]}, "has no points where it holds"),
     ({"ends": [{"vertices": "arrays/A_n.npy", "point": [0, 0, 0]}, {"vertices": "arrays/B_n.npy", "point": [0, 0, 0]}]},
-     "both move as they are animated"),
+     "joins two objects that are both animated"),
     ({"ends": [{"body": "A", "point": [0.0, 0.0, 0.05]}, {"vertices": "arrays/B_n.npy", "point": [0.22, 0, 0.05]}],
       "kind": {"kind": "ball"}}, "only what is pinned or animated"),
 ])

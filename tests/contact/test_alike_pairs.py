@@ -1,4 +1,4 @@
-"""Pairs with the same nearest points: one stands for all, and what it says is what all say together."""
+"""Pairs with the same nearest points are merged: one pair has the total weight of all."""
 
 import numpy as np
 import pytest

@@ -57,7 +57,7 @@ def test_a_box_slides_down_a_slope_as_coulomb_says(tmp_path, mu, turned):
 
 
 def test_two_that_touch_rub_with_the_geometric_mean(tmp_path):
-    """A box that slides on the ground and one that slides on an obstacle stop as μ = √(μ₁ μ₂) says."""
+    """A box that slides on the ground and one that slides on an obstacle stop according to μ = √(μ₁ μ₂)."""
     speed, far = [0, 0, 0, 1.5, 0, 0], 1.5**2 / (2.0 * 0.4 * 9.81)
     bodies = {"a": (box(0.4, 0.3, 0.1), frame((0, 0, 0.05))), "b": (box(0.4, 0.3, 0.1), frame((0, 2, 0.25)))}
     scene = Falling(tmp_path, bodies, obstacles=[(box(4, 1, 0.2), frame((0, 2, 0.1)))], ground=LEVEL,
@@ -88,7 +88,7 @@ def test_a_turntable_takes_along_what_stands_on_it(tmp_path, off):
 
 
 def test_a_lever_lifts_what_lies_on_its_end(tmp_path):
-    """A plate that tips about Y, its origin on the axis: what lies 0.8 m off goes up with it and does not sink in."""
+    """A plate that tips about Y, with the origin on the axis: an object at 0.8 m is lifted and does not sink in."""
     tips = np.array([frame(rotation=about((0, 1, 0), -0.3 * t)) for t in np.arange(25) / 48])
     scene = Falling(tmp_path, {"a": (sphere(0.1), frame((0.8, 0, 0.2)))}, obstacles=[(box(2, 1, 0.2), tips)],
                     mu=0.0, end=13)
@@ -181,7 +181,7 @@ def test_capsules_and_spheres_touch_boxes_at_edges_too(tmp_path):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_contact_and_friction_agree_in_the_end(seed):
-    """Coulomb's conditions on random contacts, one of them said twice, to what softening them leaves."""
+    """Coulomb's conditions on random contacts, one of them duplicated, up to the regularisation."""
     rng = np.random.default_rng(seed)
     m, k = 12, 5
     half = rng.normal(size=(m, m))

@@ -1,4 +1,4 @@
-"""Candidates by cells: the same ones for whoever asks when, among which the nearest triangle is."""
+"""Candidates by cells: independent of the order of queries, and with the nearest triangle among them."""
 
 import numpy as np
 from solids import ball

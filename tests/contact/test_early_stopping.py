@@ -112,7 +112,7 @@ def test_what_quick_gives_up_is_calmed_and_meets_nothing(tmp_path, monkeypatch):
 def test_what_does_not_settle_says_where_and_what_helps(tmp_path, monkeypatch):
     monkeypatch.setattr(contact_newton, "MAX_FACTORIZATIONS", 2)
     part, state = two_balls(tmp_path / "job", 2.0)
-    with pytest.raises(StepFailed, match=r"did not settle in 2 iterations; .* is left near \(") as caught:
+    with pytest.raises(StepFailed, match=r"did not converge in 2 iterations; .* is left near \(") as caught:
         followed(part, state, 8)
     assert caught.value.object in ("One", "Other") and "more room" in caught.value.remedy
     # they meet half way between their middles
@@ -171,9 +171,9 @@ def test_what_has_nowhere_to_go_says_where_and_what_helps(tmp_path, size, cells)
                       [obstacle("Floor", *sheet(size, cells), arrays),
                        obstacle("Plate", vertices, triangles, arrays, motion)], arrays, **NEW)
     part = nodes_of(load(job))
-    with pytest.raises(StepFailed, match=r"its way left near \(.*, .*, .*\) m") as failed:
+    with pytest.raises(StepFailed, match=r"blocked .*near \(.*, .*, .*\) m, with .* of its motion left") as failed:
         part.step(part.initial_state(), H)
-    assert "more room" in failed.value.remedy and "lower its friction" in failed.value.remedy
+    assert "more room" in failed.value.remedy and "lower the friction" in failed.value.remedy
 
 
 def test_what_touches_is_solved_from_where_the_last_factor_leads(tmp_path, monkeypatch):

@@ -62,7 +62,7 @@ def force_of(table, count):
 
 
 def matrix_of(table, count):
-    """K of a table, (3 n, 3 n), by what its docstring says."""
+    """Return K of a table, (3 n, 3 n), by the definition in its docstring."""
     nodes, blocks = block_diagonal([table])
     out = np.zeros((count, 3, count, 3))
     for corner, block in zip(nodes, blocks):
@@ -171,7 +171,7 @@ def distance_of(part, state):
 
 @pytest.mark.parametrize("method", some(["vanilla", "conjac"], "vanilla"))
 def test_what_is_seen_touches_where_the_mesh_does(tmp_path, method):
-    """And the tetrahedra, which nobody sees, go through."""
+    """The invisible tetrahedra pass through."""
     seen, nodes, gap = fallen(tmp_path / "mesh", True, method)
     assert 0.0 < seen < 0.004 and nodes < -0.004
     assert -0.004 < gap < 0.004
@@ -192,12 +192,12 @@ def test_a_mesh_with_pieces_on_each_other_is_refused(tmp_path):
     arrays["Low_vertices"] = arrays["Low_vertices"][arrays["Low_triangles"]].reshape(-1, 3)
     arrays["Low_triangles"] = np.arange(len(arrays["Low_vertices"]), dtype=np.int32).reshape(-1, 3)
     job = load(contact_job(tmp_path / "job", [body], [obstacle("Floor", *sheet(), arrays)], arrays))
-    with pytest.raises(BadScene, match=r"Low.*pieces that lie on each other.*Merge its vertices"):
+    with pytest.raises(BadScene, match=r"Low.*pieces that overlap.*Merge its vertices"):
         nodes_of(job)
 
 
 def test_tetrahedra_without_a_mesh_have_none_to_touch_by(tmp_path):
     arrays = {}
     body = soft("Low", *box(at=(0.0, 0.0, 0.02)), arrays, touches_by_mesh=True)
-    with pytest.raises(BadScene, match="no mesh that tetrahedra carry"):
+    with pytest.raises(BadScene, match="no mesh embedded in tetrahedra"):
         load(contact_job(tmp_path / "job", [body], [obstacle("Floor", *sheet(), arrays)], arrays))

@@ -188,7 +188,7 @@ def test_a_tipping_block_rubs_by_what_presses_at_the_end_of_its_step(mu, stiffne
 @pytest.mark.parametrize("law", ["coulomb", "filter"])
 @pytest.mark.parametrize("method", METHODS)
 def test_friction_takes_energy_in_every_step(method, law):
-    """r · (v before + v after) is what it adds to ½ uᵀ A u; never positive, whatever the state."""
+    """r · (v before + v after) is its contribution to ½ uᵀ A u; never positive, for any state."""
     world, start = block(method, law, slope=0.3, solve_impacts=False)  # the impulses are those of linear solves
     rng = np.random.default_rng(3)
     work = []

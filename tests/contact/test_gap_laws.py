@@ -1,4 +1,5 @@
-"""Laws that keep gaps open as constraints: what they hold, where linear ones go wrong, and what they do not know."""
+"""Contact laws that keep gaps open by constraints: their guarantees, failures of linearised gaps, and unsupported
+cases."""
 
 import numpy as np
 import pytest

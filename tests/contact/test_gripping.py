@@ -1,4 +1,4 @@
-"""ConJac's positions where friction holds: the law by itself, and what lands."""
+"""ConJac's positions with static friction: the law alone, and landings."""
 
 from dataclasses import replace
 

@@ -112,6 +112,20 @@ def test_a_block_that_is_thrown_brakes_as_coulomb_says(at_rest, tmp_path, mu):
     assert way == pytest.approx(0.5 / (mu * G), rel=0.03)
 
 
+def test_a_soft_block_that_brakes_comes_to_rest_as_far(at_rest, tmp_path):
+    """As its base stops it leans by a twentieth of its way and swings: it comes to rest at the swing's middle."""
+    mu, modulus = 0.6, 16e3
+    part, start = block(tmp_path, mu, modulus=modulus)
+    state = State(0.0, at_rest(mu, modulus), (start.u.reshape(-1, 3) + [1.0, 0.0, 0.0]).ravel())
+    stops, way, ways = 1.0 / (mu * G), 0.0, []
+    for count in range(round(4.0 * stops / H)):
+        before, state = speed(part, state), part.step(state, H)
+        way += 0.5 * H * (before + speed(part, state))
+        if count * H > 1.5 * stops:
+            ways.append(way)
+    assert np.mean(ways) == pytest.approx(0.5 / (mu * G), rel=0.03)
+
+
 def energy(part, state):
     x, v = part.coordinates.positions(state.q, state.time), part.velocity(state)
     return part.evaluate(x, state.time)[1] + 0.5 * float(part.mass @ np.einsum("ni,ni->n", v, v))

@@ -85,7 +85,7 @@ def test_what_flies_into_another_joins_it(tmp_path, monkeypatch):
 
 
 def test_who_is_near_what_lands_lands_with_it(tmp_path):
-    """And none lands alone before, which would be for nothing."""
+    """No body is solved alone before, which would be wasted."""
     part, whole = scene(tmp_path / "job", THROWN), scene(tmp_path / "whole", THROWN)
     whole.stage_method.__dict__["_islands"] = None
     groups, state = landed_in(part, 2)

@@ -1,4 +1,4 @@
-"""Bodies that fly by themselves: near pairs and what meets are those of a search, and hardly any search is made."""
+"""Bodies in isolated flight: near pairs and contacts equal those of a search, with hardly any search."""
 
 import numpy as np
 import pytest

@@ -263,7 +263,7 @@ def test_flesh_of_two_methods_comes_to_lie_on_bones(tmp_path, kinds, integrator)
 
 @pytest.mark.parametrize("integrator", some(["sdirk2", "semi_implicit"], "sdirk2"))
 def test_both_stand_on_the_ground_and_its_friction_holds_them(tmp_path, integrator):
-    """Two boxes side by side, thrown along the ground: what friction takes of each is what Coulomb says of it."""
+    """Two boxes side by side, thrown along the ground: friction slows each as Coulomb's law predicts."""
     arrays = {}
     bodies = [soft(name, *box((2, 2, 2), (0.2, 0.2, 0.2), (0.0, 0.4 * k, 0.0)), arrays, modulus=1e5)
               for k, name in enumerate(("One", "Other"))]

@@ -50,7 +50,7 @@ def test_what_is_of_one_group_is_left_out_and_nothing_else(of, monkeypatch):
 
 
 def test_a_fine_collider_costs_nothing_by_its_own_rows():
-    """They do not touch each other: what is looked for are those near the few that do."""
+    """Its rows do not touch each other: only rows near the few active ones are searched."""
     def seconds(own):
         x, rows, points, group = scene((6000, 30), (own, -1), step=2e-4)
         spent = []

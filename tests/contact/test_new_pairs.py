@@ -146,7 +146,7 @@ def test_what_all_go_alike_leaves_a_list_of_near_pairs_as_good_as_it_was(monkeyp
 
 
 def test_pairs_of_strays_are_looked_for_once(monkeypatch):
-    """A few nodes have gone far: theirs take the place of the old ones, and both lists serve from then on."""
+    """A few nodes have moved far: their pairs replace the old ones, and both lists are valid from then on."""
     x, faces, is_still = apart()
     kept, asked, search = Surfaces(x, faces, np.where(is_still, 0, -1)), [], Surfaces._within
     monkeypatch.setattr(Surfaces, "_within", lambda self, here, distance, moved: asked.append(moved) or search(

@@ -32,7 +32,7 @@ def test_a_point_that_would_be_inside_has_the_plane_of_the_face_that_it_came_thr
 
 
 def test_a_point_that_is_inside_has_a_plane_wherever_it_goes():
-    """Its velocity leads out, and what presses on it may not let it go."""
+    """Its velocity points outwards, but external forces may keep it inside."""
     found = planes(box(), [0.5, 0.5, 0.99], [0.5, 0.5, 1.2])
     np.testing.assert_allclose(found.normals, [[0, 0, 1]], atol=1e-12)
     np.testing.assert_allclose(found.places[0, 2], 1.0)

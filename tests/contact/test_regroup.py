@@ -48,7 +48,7 @@ def alone(once, tmp_path):
 
 
 def test_what_is_far_off_changes_nothing(tmp_path, alone):
-    """Neither what is soft nor what is rigid, on either side of it."""
+    """Soft and rigid bodies, on either side."""
     scene = {"beside": [far_soft], "mechanisms": [{"name": "M", "bodies": [{**BALL, "position": [-FAR, 0.0, 3.0]}]}]}
     assert np.array_equal(frames(job(tmp_path / "beside", **scene)), alone)
     assert alone[-1, :, 2].min() > 0.0
@@ -130,7 +130,7 @@ def test_what_each_asks_for_holds_until_they_touch(tmp_path):
 def test_an_integrator_that_does_not_bound_its_steps_is_refused(tmp_path):
     folder = job(tmp_path / "job", [far_soft])
     change(folder, "bodies.1.integrator.kind", "ere")
-    with pytest.raises(BadScene, match="does not bound") as caught:
+    with pytest.raises(BadScene, match="does not support contact") as caught:
         load(folder)
     assert caught.value.where == "$.bodies[1].integrator.kind"
 

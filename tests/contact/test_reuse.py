@@ -356,7 +356,7 @@ def halved(x, name="Halved", frame=5):
 
 
 def test_cuts_nails_and_pins_that_let_go_stay_where_others_change(tmp_path):
-    """One that is taken and one that is solved let go at one frame; one of each is cut."""
+    """One reused and one solved body are released at the same frame; one of each is cut."""
     log = alike(tmp_path, lambda folder: job(folder, hung("Hung", -FAR, 4), nailed(0.0), halved(1.5 * FAR)),
                 lambda folder: job(folder, nailed(0.0), halved(-1.5 * FAR, "New", 4), hung("Other", FAR, 4),
                                    halved(1.5 * FAR), hung("Hung", -FAR, 4)))

@@ -160,7 +160,7 @@ def on_a_rod(arrays):
 
 @pytest.mark.parametrize("hangs", some([False, True], True))
 def test_with_all_nodes_dynamic_conjac_is_vanilla_beside_joints(tmp_path, hangs):
-    """Without friction, whose loads are those of some iteration."""
+    """Without friction, whose normal forces depend on the iteration."""
     ends = []
     for method in ("vanilla", "conjac"):
         scene = {"stage_solver": {"kind": "newton_d", "params": {"tolerance": 1e-10, "iterations": 300}},
@@ -268,7 +268,7 @@ def test_a_rigid_body_that_moves_as_told_pushes(tmp_path):
 
 
 def test_what_moves_far_away_pulls_at_nothing(tmp_path):
-    """Semi-Implicit Euler's right side took what a far obstacle does for what some other node does."""
+    """Semi-Implicit Euler's right-hand side once added the motion of a distant obstacle to another node."""
     states = []
     for moves in (False, True):
         arrays = {}
@@ -352,7 +352,7 @@ def test_bodies_that_do_not_agree_are_told_with_what_moves_most_where_and_when(t
                          stage_solver={"kind": "newton_d", "params": {"iterations": 2}})
     world = made(job)
     state = world.initial_state()
-    with pytest.raises(StepFailed, match=r"did not agree in 2 iterations; positions near \(.*\) m still change by "
+    with pytest.raises(StepFailed, match=r"did not converge in 2 iterations; positions near \(.*\) m still change by "
                                          r"[\d.e-]+ m, [\d.]+ s") as caught:
         for _ in range(20):
             state = world.step(state, 1 / 48)

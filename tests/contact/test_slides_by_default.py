@@ -5,6 +5,7 @@ import pytest
 from matrix import some
 
 from benchmarks import friction as benched
+from solver.state import State
 from solver.stepping import Halved, Pace, Timeline, advance_frame
 from solver.world.world import World
 
@@ -43,6 +44,23 @@ def test_a_block_slides_down_a_slope_that_hardly_lets_it(gained_on, where):
     gained, true = gained_on(where, 0.3, 1.05, 1e5)
     friction = G * 0.3 / np.hypot(1.0, 1.05 * 0.3)
     assert abs(gained - true) <= 0.01 * friction
+
+
+@pytest.mark.long
+def test_a_soft_block_on_a_soft_slab_creeps_once_it_has_swung():
+    """Gravity that leans at once makes it slip; from then on its base is slower than Creep Speed, while it swings."""
+    mu, modulus = 0.6, 1.6e4
+    level = benched.block("soft", mu, 0.0, modulus, H)
+    rest = benched.rest_of(level, H)
+    leaning = benched.block("soft", mu, 0.8 * mu, modulus, H, half_life=benched.CALM)
+    own = leaning.bodies_in_world[0].nodes
+    state, bases = State(0.0, rest, leaning.initial_state().u), []
+    at = leaning.coordinates.positions(rest, 0.0)[own]
+    base = at[:, 2] < at[:, 2].min() + 0.01
+    for _ in range(round(1.0 / H)):
+        state = leaning.step(state, H)
+        bases.append(float(leaning.coordinates.positions(state.q, state.time)[own][base, 0].mean()))
+    assert abs(bases[-1] - bases[len(bases) // 2]) <= 1e-3 * 0.5
 
 
 def test_a_block_that_its_friction_stops_moves_as_far_as_with_newton_d(monkeypatch):

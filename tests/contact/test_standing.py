@@ -1,4 +1,4 @@
-"""Colliders that stand on the ground reach into it, and sweep along what lies there."""
+"""Colliders that stand on the ground penetrate it, and push objects on it along."""
 
 import numpy as np
 import pytest

@@ -72,7 +72,7 @@ def test_what_would_cross_by_it_at_the_start_touches_otherwise(tmp_path):
 def test_a_mesh_with_more_faces_than_that_touches_by_its_tetrahedra_and_the_log_says_so(tmp_path):
     part = nodes_of(over_a_floor(tmp_path / "fine", 0.05, simplify=1e-6))
     assert not hasattr(part.contacts[0], "embedded")
-    assert any("Simplify leaves its mesh" in note for note in part.notes)
+    assert any("After Simplify its mesh" in note for note in part.notes)
 
 
 def test_a_turned_mesh_has_as_few_faces():

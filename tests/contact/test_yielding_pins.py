@@ -30,7 +30,7 @@ def pressed(folder, down=0.3, **scene):
 def test_hard_pins_are_told_with_the_place(tmp_path):
     part = nodes_of(load(pressed(tmp_path / "job")))
     state = part.initial_state()
-    with pytest.raises(StepFailed, match=r'^the pin of "Block" has .* near \(.*"Table" is before it') as told:
+    with pytest.raises(StepFailed, match=r'^the pin of "Block" is blocked by "Table" near \(') as told:
         for _ in range(48):
             state = part.step(state, H)
     assert "Pins Yield" in told.value.remedy
@@ -40,7 +40,7 @@ def test_where_pins_are_stuck_is_found_in_a_few_factors(tmp_path):
     """It took sixty in each step that was tried."""
     part = nodes_of(load(pressed(tmp_path / "job")))
     state, before = part.initial_state(), 0
-    with pytest.raises(StepFailed, match='"Table" is before it'):
+    with pytest.raises(StepFailed, match='is blocked by "Table"'):
         for _ in range(48):
             before = part.linear.factored
             state = part.step(state, H)
@@ -169,6 +169,6 @@ def test_skin_that_pins_bring_through_skin_stays_before_it_and_is_not_drawn_out(
     assert any("gave way by up to 0.0" in sentence for sentence in part.summary)
     part = fork(tmp_path / "hard", False)
     state = part.initial_state()
-    with pytest.raises(StepFailed, match='pin of "Fork" has .* of its way left'):
+    with pytest.raises(StepFailed, match='pin of "Fork" is blocked .* of its motion left'):
         for _ in range(24):
             state = part.step(state, 2 * H)

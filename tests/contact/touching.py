@@ -1,4 +1,4 @@
-"""Jobs of soft bodies that touch each other and obstacles, and what can be said of them and of their states."""
+"""Jobs of soft bodies in contact with each other and with obstacles, and measures of them and of their states."""
 
 import json
 
@@ -116,7 +116,7 @@ def lively(body, arrays, picked):
 
 
 class Quiet:
-    """A reporter that nobody listens to."""
+    """A reporter that discards its messages."""
 
     def __getattr__(self, name):
         return lambda *told: None

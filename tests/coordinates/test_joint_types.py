@@ -1,4 +1,4 @@
-"""Each joint type's kernel against its own transform: S and Ṡ are what finite differences of Q say."""
+"""Each joint type's kernel compared with its own transform: S and Ṡ are finite differences of Q."""
 
 import sys
 import types

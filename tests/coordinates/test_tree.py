@@ -237,10 +237,10 @@ def test_a_body_without_a_joint_moves_freely():
 
 
 @pytest.mark.parametrize("pairs, said", [
-    ([("a", "a")], '"a": it hangs on itself: a on a. Make one of the joints a loop'),
-    ([("r", None), ("a", "c"), ("b", "a"), ("c", "b"), ("d", "c")], 'it hangs on itself: a on c on b on a.'),
-    ([("a", None), ("a", None)], '"to a": body "a" hangs on joint "to a" already. Remove one'),
-    ([("a", "z")], '"to a": its parent "z" is none of the bodies. Correct the name'),
+    ([("a", "a")], '"a": it is attached to itself: a on a. Make one of the joints a loop'),
+    ([("r", None), ("a", "c"), ("b", "a"), ("c", "b"), ("d", "c")], 'it is attached to itself: a on c on b on a.'),
+    ([("a", None), ("a", None)], '"to a": body "a" is already attached to joint "to a". Remove one'),
+    ([("a", "z")], '"to a": its parent "z" is not a body. Correct the name'),
 ])
 def test_what_is_no_tree_is_said_in_a_sentence(pairs, said):
     with pytest.raises(BadScene) as refused:
@@ -253,7 +253,7 @@ def test_bad_bodies_and_frames_are_named():
     bodies, joints = parts(rng, [("a", None), ("b", "a")])
     with pytest.raises(BadScene, match='"a": there are two bodies'):
         build([*bodies, bodies[0]], joints)
-    with pytest.raises(BadScene, match='"to c": its child "c" is none'):
+    with pytest.raises(BadScene, match='"to c": its child "c" is not a body'):
         build(bodies, [*joints, Joint("to c", "fixed", "c", None, np.eye(4), np.eye(4))])
     with pytest.raises(BadScene, match='"a": its inertia is not'):
         build([Body("a", np.full((6, 6), np.nan)), bodies[1]], joints)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from solver.embedding.bind import bind
 from solver.embedding.locate import containing_tets
@@ -48,6 +49,21 @@ def test_size_and_place_do_not_matter(size, origin):
     assert (at_home.tet == away.tet).mean() > 0.97  # the rest lies between two faces that are equally near
     same = at_home.tet == away.tet
     assert np.allclose(away.weights[same], at_home.weights[same], atol=1e-15 * origin / size + 1e-9)
+
+
+def test_rounding_does_not_choose_what_carries_a_vertex_beside_an_edge():
+    """As near to both faces of an edge, it went to another tetrahedron once its object was turned: forces of what it
+    touched differed by hundredths."""
+    nodes, tets = box_tets((3, 3, 3), (1.0, 1.0, 1.0))
+    along = (np.arange(3) + 0.4) / 3.0
+    outside = np.array([np.roll([a, b, c], turn) for turn in range(3) for a in along for b in (-0.01, 1.01)
+                        for c in (-0.01, 1.01)])
+    chosen = bind(nodes, tets, outside, np.zeros((0, 3), np.int32)).tet
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        turn = Rotation.random(random_state=seed).as_matrix()
+        turned = (outside @ turn.T).astype(np.float32) + 1e-9 * rng.normal(size=outside.shape)
+        assert np.array_equal(bind(nodes @ turn.T, tets, turned, np.zeros((0, 3), np.int32)).tet, chosen)
 
 
 def test_containing_tet_is_found_for_every_inner_point():

@@ -1,4 +1,4 @@
-"""The artist's vertices in a mesh that changes, and what frames say of that mesh."""
+"""The artist's vertices in a changing mesh, and the description of that mesh in frames."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Nodes of a place: those near it, those that carry what is drawn there, and else those of the tetrahedron it is in."""
+"""Nodes of a location: nearby ones, those of a vertex drawn there, or else those of the tetrahedron around it."""
 
 import numpy as np
 

@@ -121,7 +121,7 @@ class SlurmHere:
         return found
 
     def _is_of(self, environ, node):
-        """Whether a slurmstepd belongs to this Slurm's node: what it runs says so."""
+        """Whether a slurmstepd belongs to this Slurm's node, according to its command line."""
         pid = int(environ.parent.name)
         for child in descendants(pid):
             try:

@@ -33,7 +33,7 @@ def one_sentence(errors):
 
 @contextlib.contextmanager
 def small_disk(folder, options):
-    """A disk of its own, gone afterwards."""
+    """A small separate disk, removed afterwards."""
     folder.mkdir()
     if os.geteuid() or subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder],
                                       capture_output=True).returncode:

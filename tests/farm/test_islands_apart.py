@@ -1,4 +1,5 @@
-"""Bodies that never meet are baked apart and joined to what one bake gives; those that meet stay together."""
+"""Bodies that never meet are baked separately and joined to the result of a single bake; those that meet stay
+together."""
 
 import numpy as np
 import pytest

@@ -66,7 +66,7 @@ def test_each_row_is_a_job_with_its_settings_and_the_arrays_of_the_first(tmp_pat
     ("bodies[0].material.params.foo=1", 'has no parameter "foo"'),
     ("bodis[0].density=1", "is not in the scene"),
     ("time..step=1", "is no path"),
-    ("density", "is not like path=value"),
+    ("density", "is not of the form path=value"),
     ("time.step=.01,time.step=.02", "twice"),
 ])
 def test_a_row_that_cannot_be_baked_is_one_sentence(tmp_path, cell, said):
@@ -168,7 +168,8 @@ def test_a_nearer_triangle_hides_what_is_behind_it():
 
 
 @pytest.mark.parametrize("text, said", [("1-10,8-20", "overlaps"), ("1-10,12-20", "o chunk has frame 11"),
-                                        ("1-10", "end at frame 10"), ("many", "names no chunks"), ("9-1", "before")])
+                                        ("1-10", "end at frame "
+                                                 "10"), ("many", "is not a list of chunks"), ("9-1", "before")])
 def test_chunks_that_do_not_fill_the_shot_are_refused(text, said):
     with pytest.raises(BadInput, match=said):
         task.chunks_of(text, 1, 20, 10)

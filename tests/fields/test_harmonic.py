@@ -77,7 +77,7 @@ def test_what_conjugate_gradients_do_not_solve_is_factored():
 @pytest.mark.parametrize("matrix", [[[1.0, np.nan], [np.nan, 1.0]], [[np.inf, 1.0], [1.0, 1.0]],
                                     [[1e-310, 0.0], [0.0, 1.0]]])
 def test_what_a_factor_does_not_solve_either_is_refused(matrix):
-    """One that is made and says nothing, whose answer is none."""
+    """The factor exists and reports no error, but its solution is not finite."""
     with np.errstate(all="ignore"), pytest.raises(BadMesh, match="so flat that painted maps"):
         solved(csr_matrix(matrix), np.ones((2, 1)))
 

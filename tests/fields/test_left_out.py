@@ -23,11 +23,11 @@ def told(folder, spike):
     job = load(write_job(folder, {"version": 1, "name": "spikes", "time": time, "bodies": [body]}, arrays))
     volume, = volumes_of(job, lambda *_: None)
     return [note for note in prepare(job, job.scene.bodies[0], volume, lambda *_: None).fields.notes
-            if "stand out" in note]
+            if "outside its tetrahedra" in note]
 
 
 def test_a_spike_that_no_tetrahedra_fill_is_told_with_its_length(tmp_path):
     note, = told(tmp_path / "long", 0.5)
-    assert note.startswith("1 of its vertices stand out of its tetrahedra, by up to 0.") and "touches nothing" in note
+    assert note.startswith("1 of its vertices are outside its tetrahedra, by up to 0.") and "touches nothing" in note
     assert "m near (" in note
     assert told(tmp_path / "short", 0.02) == []

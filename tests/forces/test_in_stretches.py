@@ -199,7 +199,8 @@ def test_the_condensed_system_is_the_whole_one():
 
 @pytest.mark.parametrize("fibers", [None, *catalogue.family("fiber_material")])
 def test_the_lagrangian_falls_as_its_slopes_say(fibers):
-    """By positions at fixed stretches and multipliers its forces, by stretches what `follow` says."""
+    """Its derivative by positions at fixed stretches and multipliers is the force; that by stretches is what `follow`
+    returns."""
     nodes, _, elastic = made(fibers=fibers)
     tets = elastic.tets
     one, x, _ = on_last_factor(elastic, poses(nodes)["random"])
@@ -233,7 +234,7 @@ def test_a_turn_costs_nothing_however_far():
 
 @pytest.mark.parametrize("material", MATERIALS)
 def test_stretches_stay_positive_definite_where_those_of_positions_are(material):
-    """A way that would turn z inside out: the element begins anew with what its positions say."""
+    """A displacement that would invert z: the element restarts with the stretches of its positions."""
     nodes, tets, elastic = made(material)
     one = started(elastic)
     filled(one, nodes)

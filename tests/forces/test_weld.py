@@ -132,7 +132,7 @@ def test_only_what_is_painted_sticks_and_weights_are_shares_of_what_it_bears():
 
 
 def test_what_is_near_later_sticks_from_then_on():
-    """A bond keeps the place of that moment; what it bears and what came off outlast a step."""
+    """A bond keeps the position of that moment; its load and broken points persist between steps."""
     force, rest = weld(gap=0.05, begins=0.5, breaks=5.0e3)
     top = (np.arange(len(rest)) > 63)[:, None]
     landed = rest - [0.0, 0.0, 0.047] * top

@@ -1,4 +1,4 @@
-"""The cache folder: whole files, a torn log, what is stale, what may be deleted, and full disks."""
+"""The cache folder: complete files, a torn log, stale frames, deletable files, and full disks."""
 
 import errno
 import json

@@ -16,7 +16,7 @@ from solver.simulate import bake
 
 
 class Quiet:
-    """Hears how a bake goes on."""
+    """A reporter that stores messages and frames."""
 
     def __init__(self):
         self.said, self.frames = [], []

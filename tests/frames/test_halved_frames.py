@@ -1,4 +1,4 @@
-"""The cache says which body asked for shorter steps, and in how many frames."""
+"""The cache records which body required shorter steps, and in how many frames."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from solver.simulate import bake
 
 
 class Quiet:
-    """A reporter that nobody listens to."""
+    """A reporter that discards its messages."""
 
     def __getattr__(self, name):
         return lambda *told: None

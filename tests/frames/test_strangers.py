@@ -55,7 +55,7 @@ def lead(source: Path, target: Path, kind: str) -> None:
 @pytest.mark.parametrize("name", ["manifest.json", "manifest.json.tmp", "frames/000001.npy", "frames/000001.npy.tmp",
                                   "snapshots/000011.npz.tmp", "written.log", "lock", "lock.new", "lock.turn"])
 def test_links_in_place_of_files_of_the_cache(tmp_path, mine, name, kind):
-    """A link in its place is replaced or refused; the file that it leads to stays as it is."""
+    """A link in place of a cache file is replaced or refused; the linked file does not change."""
     job = load(box_job(tmp_path / "job", end=12))
     lead(job.cache / name, mine / "letter.txt", kind)
     try:

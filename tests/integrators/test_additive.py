@@ -25,7 +25,7 @@ CORRECTED = [key for key in ADDITIVE if not key.endswith("printed")]
 
 
 def bar(key, *, modes=4, every=1, pinned=True, motion=None, cells=(4, 1, 1), **how):
-    """A pinned (or free) bar; those without modes are asked for none."""
+    """A pinned (or free) bar. Bars without modes do not compute any."""
     nodes, tets = box(cells, (0.16, 0.04, 0.03))
     held = np.flatnonzero(nodes[:, 0] < 1e-9) if pinned else []
     params = {"modes": modes, "redecompose": every} if key in ADDITIVE else {}
@@ -357,7 +357,7 @@ def test_the_basis_matters_to_that_test():
 
 
 def test_modes_follow_a_body_that_turns():
-    """After many steps without finding them anew they are those of the moment."""
+    """After many steps without a new analysis, they are still the modes of the present state."""
     world = bar("siere", modes=4, every=1000)
     state = run(world, 20, H, thrown(world, speed=0.3))
     x, m = world.step(state, H).memory[BASIS][:, :4], np.repeat(world.mass[world.coordinates.free], 3)

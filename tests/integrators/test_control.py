@@ -1,4 +1,4 @@
-"""Steps that an error chooses: how well the error is told, what a tolerance buys, and that frames and bytes stay."""
+"""Adaptive steps: accuracy of the error estimate, effect of the tolerance, and unchanged frames and bytes."""
 
 from dataclasses import replace
 
@@ -175,7 +175,7 @@ def test_an_integrator_without_an_estimate_is_refused(tmp_path):
     job = box_job(tmp_path / "job", end=2, motion=False, method={"kind": "vanilla"}, integrator={"kind": "midpoint"})
     load(job)
     change(job, "time.tolerance", 1e-3)
-    with pytest.raises(BadScene, match=r"Implicit Midpoint does not tell its error.*SDIRK2.*\$\.time\.tolerance"):
+    with pytest.raises(BadScene, match=r"Implicit Midpoint does not estimate its error.*SDIRK2.*\$\.time\.tolerance"):
         load(job)
 
 

@@ -96,5 +96,5 @@ def test_a_spinning_body_falls_keeps_its_size_and_its_momentum(integrator, count
 def test_a_stage_that_does_not_settle_is_a_failed_step():
     world = bar("backward_euler")
     world.stage_solver.limits = replace(world.stage_solver.limits, iterations=2)
-    with pytest.raises(StepFailed, match="did not agree in 2 iterations; positions still change by"):
+    with pytest.raises(StepFailed, match="did not converge in 2 iterations; positions still change by"):
         world.step(world.initial_state(), 1 / 24)

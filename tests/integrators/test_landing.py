@@ -1,4 +1,4 @@
-"""A free soft body with ConJac's velocity map falls onto the ground: what lands is steered by forces alone."""
+"""A free soft body with ConJac's velocity map falls onto the ground: only forces act on a landing body."""
 
 from dataclasses import replace
 
@@ -73,7 +73,7 @@ def test_a_body_lands_and_bounces_like_one_that_is_all_dynamic(integrator, per_s
     ("backward_euler", 48), ("backward_euler", 60), ("backward_euler", 96), ("bdf2", 48), ("bdf2", 60), ("bdf2", 96),
     ("sdirk2", 48), ("sdirk2", 60), ("sdirk2", 120)])
 def test_a_body_falls_and_comes_to_rest(integrator, per_second):
-    """Damped, it lies where the same body lies that is all dynamic: on the ground's springs, as deep as its weight."""
+    """Damped, it rests where the fully dynamic body rests: on the ground's springs, as deep as its weight requires."""
     world = dropped(integrator, damping=("rayleigh", 0.01, 3.0))
     state = path(world, per_second, 2.25)[-1]
     x = positions(world, state)
@@ -122,7 +122,8 @@ def test_a_linearised_step_takes_no_kick_from_the_ground(per_second, seconds):
 
 
 def test_a_linearised_step_that_hits_is_solved_on_few_factors_to_what_shows():
-    """With friction, from above the ground until it lies: beside each step's root, and what a step factors."""
+    """With friction, from above the ground until it rests: compared with each step's root, with the number of
+    factors."""
     worlds = [dropped("semi_implicit", friction=("coulomb", 0.3), tolerance=1e-8) for _ in range(2)]
     ours, exact = worlds
     full, state, h, off, factors = ours.stage_method._whole.linear, falling(ours), 1.0 / 96.0, [], []

@@ -1,4 +1,4 @@
-"""BDF2 goes on where what slides touches with a few more or fewer nodes, and begins anew where something lands."""
+"""BDF2 continues while a few contact nodes of a sliding body come and go, and restarts after a landing."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ H = 1 / 48
 
 
 class Counting:
-    """The integrator that a step begins anew with, and how often it was asked."""
+    """The integrator with which a step restarts, with the number of its calls."""
 
     def __init__(self, starter):
         self.starter, self.times = starter, 0
@@ -30,8 +30,8 @@ def moved(world, state, steps):
 
 
 def counted(height, steps, push):
-    """How often BDF2 began anew, and what touched before and after each step, of a block let go at a height [m] and
-    pushed once it rests."""
+    """Return the number of restarts of BDF2, and the nodes in contact before and after each step, of a block dropped
+    from a height [m] and pushed once it rests."""
     nodes, tets = box((6, 4, 3), (0.3, 0.2, 0.15))
     world = make(nodes + [0.0, 0.0, height], tets, young=3e4, method="vanilla", integrator="bdf2", ground=(0.0, 2e3))
     state = world.initial_state()

@@ -1,4 +1,4 @@
-"""Numbers that docs/integrators.md states of what swings far and what tumbles: each is measured and looked up there."""
+"""Numbers in docs/integrators.md on wide swings and tumbling: each is measured and compared with the page."""
 
 import re
 from dataclasses import replace

@@ -32,7 +32,7 @@ def gone(world, steps, h, state=None):
 
 @cache
 def start():
-    """Let go from where it is lifted, a little later, when what is quasistatic follows already."""
+    """A state shortly after the release from the lifted position, when quasistatic nodes already follow."""
     lifted = bar(gravity=(0, 0, 1.0), quasistatic_start=True).initial_state()
     return replace(gone(bar("sdirk2"), 40, 0.05 / 40, lifted), memory={})
 

@@ -1,4 +1,4 @@
-"""Which linear solver a scene takes by itself follows from its size and the machine's memory, and everyone says so."""
+"""The automatic linear solver depends on the size of the scene and the machine's memory, and every report names it."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Each stage's hash depends on what that stage reads and on nothing else, and a change is told in plain names."""
+"""Each stage's hash depends exactly on the inputs of that stage, and changes are named by plain names."""
 
 import json
 import time

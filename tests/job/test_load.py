@@ -65,8 +65,8 @@ def test_a_large_array_stays_in_its_file(tmp_path):
     ("time.fps", -24, "$.time.fps", "> 0.0"),
     ("time.fps", "24", "$.time.fps", "`float`"),
     ("time.stop", 3, "$.time", "unknown field `stop`"),
-    ("time.end", 0, "$.time.end", "stands before the first"),
-    ("time.step", 1e-12, "$.time.step", "steps a frame"),
+    ("time.end", 0, "$.time.end", "is before the first"),
+    ("time.step", 1e-12, "$.time.step", "steps per frame"),
     ("time.snapshot_every", 11, "$.time.snapshot_every", "<= 10"),
     ("version", 2, "$.version", "version 2"),
     ("version", None, "$.version", "version None"),
@@ -124,8 +124,8 @@ def test_a_large_array_stays_in_its_file(tmp_path):
      "$.bodies[0].painted.density.weights", "(4)"),
     ("bodies.0.dynamic.nodes", "arrays/two.npy", "$.bodies[0].dynamic.nodes", "given by hand"),
     ("bodies.0.dynamic.points", "arrays/weights.npy", "$.bodies[0].dynamic.points", "(any, 3)"),
-    ("bodies.0.pin.motion", "arrays/motion.npy", "$.bodies[0].pin.motion_vertices", "needs the vertices"),
-    ("bodies.0.pin.node_motion", "arrays/motion.npy", "$.bodies[0].pin.nodes", "needs the nodes"),
+    ("bodies.0.pin.motion", "arrays/motion.npy", "$.bodies[0].pin.motion_vertices", "needs its vertices"),
+    ("bodies.0.pin.node_motion", "arrays/motion.npy", "$.bodies[0].pin.nodes", "needs its nodes"),
 ])
 def test_what_does_not_fit_is_refused_with_its_path(tmp_path, path, value, where, said):
     job = surface_job(tmp_path)
@@ -266,7 +266,7 @@ def test_friction_needs_an_integrator_that_knows_it(tmp_path, integrator, method
     if works:
         assert load(job).scene.ground.friction.kind == "coulomb"
     else:
-        assert "knows no friction. Use Semi-Implicit Euler, " in refused(job, "$.ground.friction")
+        assert "has no friction. Use Semi-Implicit Euler, " in refused(job, "$.ground.friction")
 
 
 def test_half_lives_over_time_are_none_below_nothing(tmp_path):

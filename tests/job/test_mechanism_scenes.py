@@ -1,4 +1,4 @@
-"""Scenes of jointed bodies: what is wrong with one is said in a sentence, and a change is told in plain names."""
+"""Scenes of jointed bodies: errors are reported in a sentence, and changes by plain names."""
 
 import copy
 
@@ -65,7 +65,7 @@ def test_every_integrator_moves_joints_or_says_why_it_cannot(tmp_path, key):
     ("mechanisms.0.bodies.0.mass", 0, "$.mechanisms[0].bodies[0].mass", '"Upper" has a mass of 0 kg'),
     ("mechanisms.0.bodies.0.density", -1, "$.mechanisms[0].bodies[0].density", "a density of -1"),
     ("mechanisms.0.bodies.0.friction", -1, "$.mechanisms[0].bodies[0].friction", "a friction of -1"),
-    ("mechanisms.0.bodies.0.rotation", [0, 0, 0, 0], "$.mechanisms[0].bodies[0].rotation", "turns nothing"),
+    ("mechanisms.0.bodies.0.rotation", [0, 0, 0, 0], "$.mechanisms[0].bodies[0].rotation", "is zero"),
     ("mechanisms.0.bodies.0.position", [0, 0, 1e40], "$.mechanisms[0].bodies[0].position", "is beyond 1e+30"),
     ("mechanisms.0.bodies.0.shape", {"kind": "box", "params": {"size_y": 0}},
      "$.mechanisms[0].bodies[0].shape.params.size_y", "is flat: Size Y is 0"),
@@ -78,7 +78,7 @@ def test_every_integrator_moves_joints_or_says_why_it_cannot(tmp_path, key):
     ("mechanisms.0.joints.1.kind", "rope", "$.mechanisms[0].joints[1].kind", 'no joint "rope"'),
     ("mechanisms.0.joints.1.child", "Foot", "$.mechanisms[0].joints[1].child", 'names the body "Foot"'),
     ("mechanisms.0.joints.1.parent", "Foot", "$.mechanisms[0].joints[1].parent", 'names the body "Foot"'),
-    ("mechanisms.0.joints.1.child", "Upper", "$.mechanisms[0].joints[1].child", "hangs on two joints"),
+    ("mechanisms.0.joints.1.child", "Upper", "$.mechanisms[0].joints[1].child", "is attached to two joints"),
     ("mechanisms.0.joints.0.parent", "Lower", "$.mechanisms[0].joints[0].parent", "go around in a circle: Upper on"),
     ("mechanisms.0.joints.1.parent", "Lower", "$.mechanisms[0].joints[1].parent", "go around in a circle: Lower"),
     ("mechanisms.0.joints.1.low", [3.0], "$.mechanisms[0].joints[1].low", "lower limit, 3, above its upper one, 2"),

@@ -98,7 +98,7 @@ def test_the_power_may_go_at_any_moment(journal, forgets_names):
 
 
 def test_the_disk_has_each_one_before_the_next_is_begun(journal):
-    """Whoever goes on after `write_whole`, to note in a list that a file is there, may rely on it."""
+    """After `write_whole` returns, a caller may record in a list that the file exists."""
     calls, path, size = journal
     begun = [match.start() for match in re.finditer(r'openat\([^\n]*file\.tmp", [^\n]*O_CREAT', calls)]
     assert len(begun) == 3

@@ -1,4 +1,4 @@
-"""Fronts that stand from matrix to matrix: what is made anew in part is, to the last bit, what is made whole."""
+"""Fronts kept between matrices: partly rebuilt fronts equal fully rebuilt ones to the last bit."""
 
 import numpy as np
 import pytest

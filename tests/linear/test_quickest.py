@@ -1,4 +1,5 @@
-"""*Automatic* takes what a table of measurements says, for uses and sizes that are in it, on any number of threads."""
+"""*Automatic* chooses by a table of measurements, for the uses and sizes in it, independent of the number of
+threads."""
 
 import json
 

@@ -49,7 +49,7 @@ def test_the_sum_is_solved(scale, rank):
 
 
 def test_what_is_not_finite_goes_through():
-    """A step that blows up is judged by who asked: ConJac would say that it failed itself."""
+    """The caller judges a step that blows up: ConJac would report its own failure."""
     random = np.random.default_rng(4)
     factor = WoodburyUpdate(Dense())
     factor.add(np.array([1, 2], np.int32), definite(random, 2))

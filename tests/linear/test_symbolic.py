@@ -267,7 +267,7 @@ def test_only_what_is_joined_across_the_tree_is_placed_anew(seed):
 
 @pytest.mark.parametrize("kept", [0, 6])
 def test_two_bodies_that_come_together_have_one_order(kept):
-    """Their trees meet nowhere: what joins them stands behind both, and before what is kept."""
+    """Their elimination trees are disjoint: what joins them is ordered after both, and before the kept columns."""
     apart, _ = over_nodes(0, 30, 60, kept)
     whole = apart.toarray()
     whole[45:90, :45] = 0.0

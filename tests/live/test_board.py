@@ -1,4 +1,5 @@
-"""Memory that Blender and the live worker share: whole messages, the newest alone, whoever writes and reads when."""
+"""Memory shared by Blender and the live worker: complete messages, only the newest, for any order of reads and
+writes."""
 
 import subprocess
 import sys

@@ -98,7 +98,7 @@ def test_jellies_with_defaults_stay_on_each_other(tmp_path, monkeypatch, fine):
 
 
 def test_a_point_is_pushed_out_of_the_side_that_it_came_through():
-    """One that has gone deep beside an edge in a step is nearer to the other side."""
+    """After a deep step beside an edge, it is nearer to another side."""
     vertices, triangles = divided(*block([0, 0, 0], [1, 1, 1]), 0.17)
     skin, point, moved = Skin(vertices, triangles), np.array([[0.98, 0.5, 1.01]]), np.array([0.0, 0.0, -0.06])
     still = Standing(skin, vertices, vertices, vertices, vertices)

@@ -257,7 +257,7 @@ def test_what_cannot_go_on_begins_anew(window, monkeypatch):
             broken.setattr(type(moved), name, fails, raising=False)  # however it is stepped
         places = window.play(1 / 48)
     np.testing.assert_allclose(places, window.start, atol=1e-6)
-    assert window.frame["restarts"][0] == 1 and "began anew" in window.said[0]
+    assert window.frame["restarts"][0] == 1 and "Restarted" in window.said[0]
     assert window.play(0.2)[:, 2].min() < window.start[:, 2].min() - 0.005  # and it plays on
 
 

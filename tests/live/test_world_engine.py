@@ -17,7 +17,7 @@ from solver.simulate import bake
 
 
 def play(engine, seconds, gravity=DOWN, **inputs):
-    """Play for so long; nothing may begin anew."""
+    """Play for a time; no restart may occur."""
     passed = 0.0
     while passed < seconds - 1e-9:
         engine.step(0, Inputs(gravity, **inputs))

@@ -31,7 +31,7 @@ def awkward():
 
 
 def smooth(key):
-    """The awkward gradients, without those at the material's kink."""
+    """The difficult gradients, except those at the material's kink."""
     gradients = awkward()
     if key in KINKED:
         rng = np.random.default_rng(5)

@@ -1,4 +1,4 @@
-"""The manual's table of materials says what the kernels do."""
+"""The manual's table of materials agrees with the kernels."""
 
 import re
 from pathlib import Path

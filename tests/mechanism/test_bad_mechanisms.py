@@ -44,7 +44,7 @@ def arm(folder, *changes, **options):
 
 
 def bake(job, capsys):
-    """(exit code, what was said); what the cache holds is finite, and nothing was raised to the top."""
+    """Return (exit code, output). Checks that the cache is finite and that no exception escaped."""
     code = main(["bake", str(job)], read_stdin=False)
     said = capsys.readouterr().err
     assert "Traceback" not in said and "report this" not in said
@@ -70,17 +70,17 @@ def test_what_rounding_leaves_of_a_zero_is_no_slip(tmp_path, capsys):
     (BODY, solid("corners", "open"), "surface is open"),
     (BODY, solid("corners", "inwards"), "inside out"),
     (f"{BODY}.position", [float("nan"), 0, 0], "json"),
-    (f"{BODY}.rotation", [0, 0, 0, 0], "turns nothing"),
+    (f"{BODY}.rotation", [0, 0, 0, 0], "is zero"),
     (f"{BODY}.name", "Upper", "two rigid bodies"),
     (f"{JOINT}.child", "Foot", "which is not there"),
-    (f"{JOINT}.child", "Upper", "hangs on two joints"),
+    (f"{JOINT}.child", "Upper", "is attached to two joints"),
     ("mechanisms.0.joints.0.parent", "Lower", "in a circle"),
     (f"{JOINT}.low", [0.0], "limits on one side"),
     (f"{JOINT}.start", [0.0, 1.0], "2 numbers in start"),
     (f"{JOINT}.motor", {"target": "arrays/corners.npy"}, "should have (3, 1)"),
     (f"{JOINT}.motor", {"target": [1.0], "until": 0}, "before anything moves"),
     (f"{JOINT}.friction", {"mu": 0.1, "points": 10**9}, "1000 at most"),
-    ("mechanisms.0.bodies", told("still"), "which moves as told"),
+    ("mechanisms.0.bodies", told("still"), "which is animated"),
     ("mechanisms.0.springs", [{**SPRING, "stiffness": -1}], "stiffness of -1"),
     ("mechanisms.0.bodies", [], "has no body"),
     ("ground", {"point": [0, 0, 0], "normal": [0, 0, 0]}, "normal"),

@@ -50,7 +50,7 @@ def test_a_ragdoll_falls_down_stairs_and_comes_to_rest(tmp_path):
 
 
 def test_contact_and_friction_that_do_not_agree_are_told_where_and_when_and_only_where_it_shows(tmp_path, monkeypatch):
-    """Passes run out in two of three steps of one who lies there, by less than a millimetre a second."""
+    """Passes run out in two of three steps of a ragdoll at rest, with errors below a millimeter a second."""
     biped.job(tmp_path / "job")
     world = build_mechanisms(load(tmp_path / "job"))
     stages, state, h, ran_out, told, places = posed_stages(world), world.initial_state(), 1 / 120, [], [], []
@@ -68,8 +68,8 @@ def test_contact_and_friction_that_do_not_agree_are_told_where_and_when_and_only
             told.append(held.worst.off)
             places.append(world.poses(state)["pose"][held.worst.bodies[0], :3, 3])
     assert told and sorted(told) == sorted(one for one in ran_out if one > 1e-3) and len(ran_out) > 10 * len(told)
-    (said,) = (one for one in world.summary if "did not settle" in one)
-    found = re.fullmatch(r'Contact and friction of what touches did not settle in (\d+) of 200 steps, least where '
+    (said,) = (one for one in world.summary if "did not converge" in one)
+    found = re.fullmatch(r'Contact with friction did not converge in (\d+) of 200 steps, least where '
                          r'"(.*)" touches (.*) near \((.*)\) m at (.*) s, by (.*) m/s: lower the step', said)
     assert found is not None and int(found[1]) == len(told) and found[2].startswith("Ragdoll/")
     place = np.array(found[4].split(", "), dtype=float)

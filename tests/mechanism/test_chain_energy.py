@@ -1,4 +1,4 @@
-"""Semi-implicit steps of joints without damping: what they may gain of energy and what they keep of momentum."""
+"""Semi-implicit steps of joints without damping: bounds on gained energy, and conservation of momentum."""
 
 import numpy as np
 import pytest

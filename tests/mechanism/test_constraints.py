@@ -87,14 +87,14 @@ def loop_of(world, state):
 
 
 def test_loops_that_cannot_be_compared_are_told(tmp_path):
-    """Here since nothing resists a joint: the world moves on, and its notes say what is not known."""
+    """Because nothing resists a joint: the world continues, and its notes say what is unknown."""
     bodies, joints, loops = four_bar()
     world = built(tmp_path, bodies, joints, loops=loops)
     assert notes_of(world, world.constraints, [], {}) == []
     for inertia in (world.tree.inertia, world.condensation.diagonal):
         inertia[1:] = 0.0
     [note] = notes_of(world, world.constraints, [], {})
-    assert note.startswith("Whether loops hold what others hold already could not be told, since its joint has a "
+    assert note.startswith("Whether loops are redundant could not be determined, since its joint has a "
                            "direction that nothing resists")
 
 
@@ -214,7 +214,7 @@ def test_needless_loops_are_named(tmp_path):
     world = built(tmp_path / "a", bodies, joints, loops=loops)
     assert not world.notes
     world = built(tmp_path / "b", bodies, joints, loops=[{**loops[0], "kind": "hinge"}])
-    assert [note for note in world.notes if "hold already" in note and note.endswith(": C")]
+    assert [note for note in world.notes if "constrain already" in note and note.endswith(": C")]
     state = run(world, 0.005, 100)
     assert loop_of(world, state) < 1e-9
 
@@ -289,7 +289,7 @@ def test_what_cannot_be_told_of_loops_is_said(tmp_path):
     except BadInput as refusal:
         assert "mass" in str(refusal)
     else:
-        assert any(note.startswith("Whether loops hold") and "not finite" in note for note in world.notes)
+        assert any(note.startswith("Whether loops are redundant") and "not finite" in note for note in world.notes)
 
 
 @pytest.mark.parametrize("integrator", ["semi_implicit", "leapfrog", "sdirk2"])

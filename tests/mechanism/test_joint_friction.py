@@ -227,16 +227,16 @@ def test_friction_that_does_not_settle_is_said_once_with_its_steps(tmp_path):
     ran(world, 30, 0.01)
     rubs = world.constraints
     assert isinstance(rubs, JointsWithFriction) and 0 < rubs.unsettled <= 30
-    assert f"Friction inside joints did not settle in {rubs.unsettled} of 30 steps: raise Passes of the joint " \
+    assert f"Friction inside joints did not converge in {rubs.unsettled} of 30 steps: raise Passes of the joint " \
         "friction or lower the step" in world.summary
     calm = world_of(tmp_path / "b", *pendulum())
     ran(calm, 30, 0.01)
-    assert not any("did not settle" in said for said in calm.summary)
+    assert not any("did not converge" in said for said in calm.summary)
     told: list[str] = []
     job = load(mechanism_job(tmp_path / "c", *pendulum(), joint_friction=law))
     job.cache.mkdir()
     simulate(build_mechanisms(job), Timeline.of(job.scene.time), FrameStore(job.cache), log=told.append)
-    assert len([line for line in told if "did not settle in" in line]) == 1
+    assert len([line for line in told if "did not converge in" in line]) == 1
 
 
 @pytest.mark.parametrize("kind", ["revolute", "spherical", "cylindrical"])
@@ -286,7 +286,8 @@ def test_without_friction_it_is_the_plain_step_beside_loops_limits_and_contacts(
 
 @pytest.mark.parametrize("integrator, mu", crossed(["leapfrog", "backward_euler", "bdf2", "sdirk2"], [0.3, 0.6]))
 def test_balls_that_rub_settle_at_a_tight_tolerance(tmp_path, integrator, mu):
-    """A ball has three ways to slip and three unknowns: passes suffice, and no stage goes on for what they leave."""
+    """A ball has three slip directions and three unknowns: passes suffice, and no stage continues because of their
+    errors."""
     friction = {"mu": mu, "radius": 0.03, "length": 0.05}
     bodies = [rod(f"L{i}", (0.3 * i, 0), (0.3 * (i + 1), 0)) for i in range(4)]
     joints = [{"name": f"J{i}", "child": f"L{i}", "parent": f"L{i - 1}" if i else None, "kind": "spherical",

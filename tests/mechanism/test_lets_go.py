@@ -28,7 +28,7 @@ def servo(folder, integrator):
 
 
 def drive(folder, integrator):
-    """Its target is sampled often enough that what lies between samples is nothing beside the errors."""
+    """The target is sampled finely enough that interpolation errors are negligible."""
     times = np.arange(24 * 40 + 1) / (FPS * 40)
     return rod(folder, integrator, {"target": "arrays/target.npy", "mode": {"kind": "drive"}}, samples=40,
                arrays={"target": SWING * np.sin(SPEED * times)[:, None]})

@@ -32,7 +32,7 @@ def through_the_spine(world, state, h, monkeypatch):
 
 
 def springs():
-    """One to the world, one between neighbours; a soft one that is pulled and a stiff one that is pressed."""
+    """A spring to the world and one between neighbours; a soft stretched one and a stiff compressed one."""
     return [{"body_a": "Upper", "point_a": [0.3, 0.1, 0.05], "body_b": "Lower", "point_b": [0.9, 0.0, 0.05],
              "stiffness": 3e3, "damping": 5.0, "rest_length": 0.8},
             {"body_a": "Upper", "point_a": [0.5, 0.0, 0.0], "point_b": [0.5, 0.2, 0.5], "stiffness": 200.0,
@@ -96,7 +96,7 @@ def test_other_integrators_go_through_the_spine(tmp_path, asked):
 
 
 def test_it_keeps_no_past(tmp_path):
-    """Equal states give equal bytes, whatever was asked before."""
+    """Equal states give equal bytes, independent of earlier calls."""
     world = mechanism_world(tmp_path, *motored(), springs=springs())
     start = world.initial_state()
     kept = start.q.copy()

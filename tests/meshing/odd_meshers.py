@@ -69,7 +69,7 @@ class AbortsOnce(Prints):
 
 
 class Nonsense(Odd):
-    """Success, with tetrahedra that have nothing to do with the surface: `what` says which nonsense."""
+    """Mesher that reports success with tetrahedra unrelated to the surface; `what` selects the kind."""
 
     def mesh(self, vertices, triangles, settings):
         nodes, tets = box_tets((2, 2, 2), np.ptp(vertices, axis=0), vertices.min(axis=0))
@@ -92,7 +92,7 @@ class Nonsense(Odd):
 
 
 class Columns(Odd):
-    """Upright columns of a grid over the box of its input, those for which `keeps` says so."""
+    """Upright columns of a grid over the box of its input, those selected by `keeps`."""
 
     cells = 3
 

@@ -47,7 +47,7 @@ def alive(pid):
 
 
 def ends(pid, seconds=20.0):
-    """Whether a process that was killed is gone before long."""
+    """Whether a killed process ends soon."""
     deadline = time.monotonic() + seconds
     while alive(pid) and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -182,7 +182,8 @@ def test_two_crashes_or_two_hangs_are_refused(box):
 
 
 NONSENSE = {"none": "no tetrahedra", "nan": "not numbers", "far": "outside of the object's box", "flat": "flat",
-            "indices": "do not exist", "little": "times of what the surface encloses", "outside": "lies inside"}
+            "indices": "do not exist", "little": "times of what the surface encloses",
+            "outside": "is inside the surface"}
 
 
 @pytest.mark.parametrize("what", NONSENSE)
@@ -207,4 +208,4 @@ def test_a_part_that_touches_itself_comes_apart_and_a_hinge_is_told(box):
     ring = two_tries(odd_meshers.Pinched(), box)
     assert nonmanifold_edges(boundary_faces(ring.tets)[0]) == 0 and ring.notes == ()
     hinged = two_tries(odd_meshers.Hinged(), box)
-    assert face_parts(hinged.tets)[0] == 2 and "hang together by an edge" in hinged.notes[-1]
+    assert face_parts(hinged.tets)[0] == 2 and "are connected by an edge" in hinged.notes[-1]

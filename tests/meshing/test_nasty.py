@@ -1,4 +1,4 @@
-"""Meshes that no mesher likes: filled, or refused in time with what can be done; what is lost is said."""
+"""Difficult meshes: they are filled, or refused in time with a remedy; lost parts are reported."""
 
 import os
 import re
@@ -30,7 +30,7 @@ from solver.meshing.volume import face_parts, tet_volumes
 
 
 def times(said):
-    """Seconds that each try may take at most, as they were told; none was told to have had more."""
+    """Seconds that each attempt may take at most, as reported; none may report more."""
     found = {}
     for had, most, which in re.findall(r"\((\d+) s of at most (\d+) s, ([a-z ]+)\)", "\n".join(said)):
         assert float(had) <= float(most)

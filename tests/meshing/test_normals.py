@@ -1,4 +1,4 @@
-"""Normals of triangles, wherever they are asked for."""
+"""Normals of triangles, for all callers."""
 
 import numpy as np
 import pytest

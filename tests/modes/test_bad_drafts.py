@@ -1,4 +1,4 @@
-"""Drafts and mixed bakes of what is unusual: they bake, or one sentence says why they do not."""
+"""Drafts and mixed bakes of unusual scenes: they bake, or one sentence explains why not."""
 
 import numpy as np
 import pytest

@@ -44,7 +44,7 @@ def test_multipliers_resist_turning_as_the_lagrangian_curves():
 
 
 def bent(ratio):
-    """A hinge between blocks so many times as stiff, and its state as it is let go."""
+    """A hinge between blocks of a given stiffness ratio, and its state at the release."""
     nodes, tets = box((12, 2, 2), (0.6, 0.1, 0.1))
     middle = nodes[tets].mean(axis=1)[:, 0]
     pins = [np.flatnonzero(nodes[:, 0] < 1e-9).astype(np.int32)]
@@ -59,7 +59,7 @@ def bent(ratio):
 
 @pytest.mark.parametrize("ratio", [1.0, 1e3, 1e5])
 def test_a_stage_converges_quadratically_however_stiff_parts_are(ratio):
-    """A hinge between blocks that is let go."""
+    """A hinge between blocks, after its release."""
     body, state = bent(ratio)
     state = body.step(state, 1 / 15)
     decrements = np.array(body.last[0].decrements)
@@ -69,7 +69,7 @@ def test_a_stage_converges_quadratically_however_stiff_parts_are(ratio):
 
 @pytest.mark.parametrize("ratio", [1.0, 1e5])
 def test_steps_that_win_less_than_rounding_are_taken_whole(ratio, monkeypatch):
-    """At the root energies of stiff parts change by rounding alone, which says nothing about a step."""
+    """At the root, energies of stiff parts change by rounding only, which cannot judge a step."""
     body, state = bent(ratio)
     taken, search = [], stepping._searched_mixed
 

@@ -37,7 +37,7 @@ def draft_job(folder, young=1e5, **scene):
 
 
 def baked(folder, **how):
-    """Vertices at each frame, (f, v, 3), and what was said."""
+    """Return the vertices at each frame, (f, v, 3), and the log."""
     told = Listening()
     simulate.bake(folder, told, **how)
     cache = Cache(folder / "cache")
@@ -116,9 +116,9 @@ def test_muscles_of_a_draft_contract(tmp_path):
 
 
 @pytest.mark.parametrize("path, value, said", [
-    ("integrator", {"kind": "siere"}, "Subspace is not stepped by SIERE"),
-    ("bodies.0.pins_yield", True, "its pins do not give way"),
-    ("bodies.0.cuts", [{"frame": 3, "kind": "plane", "point": [0, 0, 0], "normal": [1, 0, 0]}], "cannot come apart"),
+    ("integrator", {"kind": "siere"}, "Subspace cannot be stepped by SIERE"),
+    ("bodies.0.pins_yield", True, "its pins cannot yield"),
+    ("bodies.0.cuts", [{"frame": 3, "kind": "plane", "point": [0, 0, 0], "normal": [1, 0, 0]}], "cannot be cut"),
     ("bodies.0.cloth", {}, "cloth has no weights"),
 ])
 def test_what_a_draft_cannot_have_is_said_in_a_sentence(tmp_path, path, value, said):

@@ -1,4 +1,4 @@
-"""Drafts that hang on bones: on those with keyframes they ride, on those that are simulated they are refused."""
+"""Drafts attached to bones: they follow animated bones and are refused on simulated ones."""
 
 import numpy as np
 import pytest

@@ -60,7 +60,7 @@ def test_a_draft_falls_on_an_obstacle_and_stays_on_it(tmp_path, method, is_sheet
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_draft_slides_on_a_slope_as_coulomb_says(tmp_path, method):
-    """Half of what holds it: it goes as far as a rigid one; twice: it stays but for settling."""
+    """With half of the static friction it slides as far as a rigid body; with twice it stays, apart from settling."""
     slid = {}
     for share in (0.5, 2.0):
         x, _ = baked(on_obstacle(tmp_path / str(share), method, angle=SLOPE, mu=share * np.tan(SLOPE), end=33))

@@ -1,4 +1,4 @@
-"""When an iteration on what is dynamic and what balances goes on, and when it gives up."""
+"""When the iteration between dynamic and quasistatic nodes continues, and when it fails."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ def test_what_snaps_between_two_shapes_is_given_up_soon_and_the_sentence_counts_
     """Which shape comes next is decided by the one before it, for ever: after each stiffness is tried, no more."""
     said, count = end(lambda q: -q)
     assert Coupled.patience < count <= 3 * (Coupled.patience + 2)
-    assert said == f"dynamic nodes and balance did not agree in {count} iterations; positions still change by 2 m"
+    assert said == f"dynamic nodes and balance did not converge in {count} iterations; positions still change by 2 m"
 
 
 @pytest.mark.parametrize("rate", [0.5, 0.85, 0.96])

@@ -127,7 +127,7 @@ def test_what_conjac_gives_up_gains_nothing():
 
 @pytest.mark.parametrize("speed, h, calmed", [(8.0, 1 / 24, 1), (0.5, 1 / 96, 1)])
 def test_conjac_keeps_its_momentum_where_it_flies(speed, h, calmed):
-    """Stages that are given up and those that end early."""
+    """With fallback stages and with stages that stop early."""
     world, state = violent(speed, pinned=np.zeros(0, np.int32), gravity=(0, 0, 0))
     moves = world.mass @ world.velocity(state)
     for _ in range(8):

@@ -15,7 +15,7 @@ BAR = box((6, 2, 2), (0.12, 0.04, 0.04))
 
 
 class Nowhere(FixedPointStage):
-    """Passes that never lead anywhere."""
+    """Passes that never converge."""
 
     def solve_stage(self, *_):
         return None

@@ -156,7 +156,7 @@ def test_a_step_that_needs_too_many_iterations_is_halved(key):
     state = advance(world, world.initial_state(), H, 2, halved=halved)
     assert halved[0][0] == H
     smallest = min(h for h, _ in halved) / 2
-    assert re.match(r'Frame 2: a step of "box" of 0.05 s was too long, the solver did not settle in 8 '
+    assert re.match(r'Frame 2: a step of "box" of 0.05 s was too long, the solver did not converge in 8 '
                     r"iterations; a net force of .* N is left near \(.*\) m, 0.05 s; "
                     rf"smaller ones were taken, down to {smallest:.6g} s", halved.describe(2))
     enough = quasistatic(key, 0.75, 2.0)
@@ -166,7 +166,7 @@ def test_a_step_that_needs_too_many_iterations_is_halved(key):
 
 @pytest.mark.parametrize("key", KEYS)
 def test_without_an_energy_the_residual_leads(key, monkeypatch):
-    """Without an energy the forces alone lead to one root."""
+    """Without an energy, the residual alone leads to the same root."""
     known = ran("swinging", key)[1]
     world = swinging(key)
     tell = world.evaluate
@@ -302,7 +302,8 @@ def test_the_smallest_tolerance_that_is_allowed_is_reached(key):
 
 
 def test_a_factor_of_where_a_step_starts_stands_there():
-    """Also where what is prescribed gains speed: its rate at the step's end would lead back to somewhere else."""
+    """Also where prescribed nodes accelerate: their rate at the step's end would extrapolate back to another
+    position."""
     nodes, tets, held, _ = moved_end(1.2, 1.0)
     moved = nodes[held][None] + np.linspace(0.0, 1.0, 5)[:, None, None] ** 2 * (nodes[held, :1] > 0.1) * 0.02
     world = make(nodes, tets, pinned=held, motion=Motion(moved, H), method="vanilla", integrator="quasistatic")

@@ -10,7 +10,7 @@ from solver.simulate import bake
 
 
 class Silent:
-    """Takes what a bake reports."""
+    """A reporter that discards its messages."""
 
     def __getattr__(self, name):
         return lambda *told, **more: None
@@ -35,7 +35,7 @@ def test_the_tolerance_is_what_to_raise_where_only_rounding_is_left(tmp_path, in
 
 
 def test_a_force_scale_far_below_what_moves_is_told_so_too(tmp_path):
-    """At rest without weight nothing but the force scale says what is small."""
+    """At rest without weight, only the force scale determines which forces are small."""
     said = failure_of(tmp_path, integrator="bdf2", stage_solver={"tolerance": 1e-6, "force_scale": 1e-9},
                       motion=False, gravity=[0, 0, -1e-3])
     assert TOO_TIGHT in said
@@ -43,4 +43,4 @@ def test_a_force_scale_far_below_what_moves_is_told_so_too(tmp_path):
 
 def test_what_is_not_rounding_is_not_called_so(tmp_path):
     said = failure_of(tmp_path, integrator="bdf2", stage_solver={"iterations": 1}, youngs_modulus=2e4)
-    assert "did not settle in 1 iterations" in said and TOO_TIGHT not in said and "Lower the step" in said
+    assert "did not converge in 1 iterations" in said and TOO_TIGHT not in said and "Lower the step" in said

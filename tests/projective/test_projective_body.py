@@ -1,4 +1,5 @@
-"""Steps of projective dynamics: the energy falls, converged ones are backward Euler's, what touches stays out."""
+"""Steps of projective dynamics: the energy decreases, converged steps are those of backward Euler, and contact is
+resolved."""
 
 import bodies
 import numpy as np

@@ -1,4 +1,4 @@
-"""XPBD: its steps go to those of implicit Euler as they shrink, whatever the order of constraints."""
+"""XPBD: its steps converge to implicit Euler as they shrink, for any order of constraints."""
 
 import bodies
 import numpy as np

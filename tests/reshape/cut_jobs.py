@@ -79,7 +79,7 @@ def placed(world, state):
 
 
 class Said:
-    """A reporter that keeps what it is told."""
+    """Reporter that stores its messages."""
 
     def __init__(self):
         self.logs = []

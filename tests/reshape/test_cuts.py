@@ -108,7 +108,7 @@ def test_a_piece_thinner_than_a_tetrahedron_is_no_piece():
 
 
 def test_listed_faces_open_after_an_earlier_cut_too():
-    """Nodes are those of the uncut volume, whatever the numbers are by now."""
+    """Nodes are numbered as in the uncut volume, whatever their present numbers."""
     faces = np.unique(np.sort(TETS[:, [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]]].reshape(-1, 3), axis=1), axis=0)
     listed = faces[(np.abs(NODES[faces][..., 0] - 0.2) < 1e-9).all(axis=1)].astype(np.int32)
     other = faces[(np.abs(NODES[faces][..., 0] - 0.4) < 1e-9).all(axis=1)].astype(np.int32)

@@ -106,7 +106,7 @@ class Kept:
 
 
 class Quiet(Springs):
-    """Says nothing beside its frames."""
+    """A world whose only output is its frames."""
 
     sheet_names, mechanisms = (), ()
 

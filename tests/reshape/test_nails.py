@@ -153,7 +153,7 @@ def test_a_resumed_bake_gives_the_same_bytes(tmp_path):
 def test_a_nail_that_meets_nothing_is_said(tmp_path):
     said = Said()
     simulate.bake(nailed_job(tmp_path, NAIL | {"head": [5, 0, 0], "tip": [6, 0, 0]}, end=5), said)
-    assert '"Bar": the nail at frame 3 is near none of its nodes, so it holds nothing' in said.logs
+    assert '"Bar": the nail at frame 3 is not near any of its nodes, so it holds nothing' in said.logs
 
 
 @pytest.mark.parametrize("bad,where,says", [

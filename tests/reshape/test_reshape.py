@@ -154,7 +154,7 @@ def test_a_resumed_bake_needs_the_records_of_its_cuts(tmp_path):
     record.write_bytes(kept[:-40])
     said = Said()
     simulate.bake(job, said, resume=True)
-    assert "There is no snapshot to go on from, so the bake begins at the first frame" in said.logs
+    assert "There is no snapshot to resume from, so the bake begins at the first frame" in said.logs
     assert record.read_bytes() == kept
     cache = Cache(job / "cache")
     assert cache.frames_done() == list(range(1, 26)) and cache.verify() == []
@@ -218,7 +218,7 @@ def test_what_a_cut_did_is_said(tmp_path):
     away = {"kind": "plane", "point": [5.0, 0.0, 0.0], "normal": [1.0, 0.0, 0.0]}
     job = bar_job(tmp_path, {"frame": 2, **away}, {"frame": 3, **PLANE}, {"frame": 4, **SHEET}, end=6)
     assert logs(job) == [
-        '"Bar": the cut at frame 2 passes through none of its tetrahedra, so nothing is cut',
+        '"Bar": the cut at frame 2 does not pass through its tetrahedra, so nothing is cut',
         '"Bar": cut at frame 3, into 2 pieces; 1 without a dynamic node of its own, in balance from now on',
         '"Bar": cut at frame 4; it still hangs together']
 

@@ -143,7 +143,7 @@ def test_real_meshes_in_random_planes(name):
 
 
 def test_two_cuts_one_after_the_other():
-    """The second goes through what the first laid open."""
+    """The second cut passes through faces opened by the first."""
     first, _, _, _ = cut_with(bar(), "plane", point=[0.12, 0.0, 0.0], normal=[1.0, 0.0, 0.0])
     after, done, _, shape = cut_with(first, "plane", point=[0.12, 0.0, 0.031], normal=[0.2, 0.0, 1.0])
     x, part = after.prepared.embedding.apply(shape.x), part_of_vertex(after)

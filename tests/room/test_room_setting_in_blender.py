@@ -101,7 +101,7 @@ def test_a_setting_of_an_artist_is_one_declaration(tmp_path):
     found = json.loads(done.stdout.strip().splitlines()[-1])
     assert found["plain"] == [None, None] and found["set"] == [None, pytest.approx(0.15)]
     assert found["off"] == [None, None]  # its switch is off
-    assert found["tooltip"] == "How it sparkles. Grey while Collide by Mesh is off"
+    assert found["tooltip"] == "How it sparkles. Greyed out while Collide by Mesh is off"
     assert found["changed"] == ["Collide by Mesh", "Sparkle Length"]
     assert found["drawn"][-1] == "sparkle" and "sparkle" not in found["of cloth"]
 
@@ -136,12 +136,12 @@ print(json.dumps({"declared": len(found & there), "of the catalogue": len((of_ca
 #: settings that a bake reads and no declaration says, by why: debts.md names these reasons
 BY_HAND = {
     "what the object is": "kind sharp_edges mechanism.collection mechanism.obstacles",
-    "read where an object, its mesh or its modifiers are evaluated":
+    "read while an object, its mesh or its modifiers are evaluated":
         "ground_object ground_height cloth_shape use_sewing fiber_curves_object follow_object simulate_after "
         "simulate_after_uid nail.object pull.object weld.object weld.group handle.object handle.spot "
         "spots.group spots.spot suggest_spots suggestions attachment.object attachment.part attachment.group "
         "spring.first_point spring.second_point constraint.object constraint.part constraint.place",
-    "who touches whom, which the settings of both say":
+    "contact between two objects, set on both":
         "contact.collides_with contact.collection contact.itself contact.is_collider mechanism.touch_soft "
         "constraint.collide",
     "what a rig becomes": "part.role part.shape part.radius part.joint part.axis part.use_limits part.limit_low "
@@ -171,6 +171,6 @@ def test_settings_that_no_declaration_says_are_known():
     page = (ROOT / "docs" / "developers" / "debts.md").read_text()
     declared, of_catalogue = found["declared"], found["of the catalogue"]
     total = declared + of_catalogue + len(rest)
-    assert (f"Of the {total} settings that a bake reads {declared} are declared so, {of_catalogue} come from the "
-            f"catalogue and {len(rest)} are read by hand") in " ".join(page.split())
+    assert (f"Of the {total} settings that a bake reads, {declared} are declared this way, {of_catalogue} come from "
+            f"the catalogue and {len(rest)} are read by hand") in " ".join(page.split())
     assert all(reason in " ".join(page.split()) for reason in BY_HAND)

@@ -320,7 +320,7 @@ def test_threads_do_not_change_a_byte(tmp_path):
 
 
 def test_the_stiffer_a_springy_one_the_nearer_to_an_inextensible_one(tmp_path):
-    """Penalty, compliance and constraint are one thing: what differs goes with the compliance."""
+    """Penalty, compliance and constraint have one limit, and differ in proportion to the compliance."""
     x = level(10)
     found = []
     for stiffness in (None, 1e4, 1e5, 1e6):

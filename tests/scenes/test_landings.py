@@ -109,7 +109,8 @@ def test_a_film_s_frame_rate_does_not_change_how_high_it_comes_up(tmp_path):
 
 
 def test_what_meets_in_flight_parts_as_fast_wherever_within_a_step(tmp_path):
-    """No step is cut there: what bends takes some steps to stop. Whole ones leave less speed than short ones."""
+    """No step is cut there, since elastic bodies take some steps to stop. Full steps leave less speed than short
+    ones."""
     def parting(built, gap, step):
         state, own = thrown(built, gap - AIR, SPEED, step, 4)
         part, other = built.parts[0], built.parts[0].bodies_in_world[1].nodes

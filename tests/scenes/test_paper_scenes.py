@@ -1,4 +1,4 @@
-"""The paper's scenes as benchmarks/scenes has them: its counts, and what its text says they do."""
+"""The paper's scenes in benchmarks/scenes: their counts, and the behavior that the text describes."""
 
 from math import pi
 

@@ -1,4 +1,4 @@
-"""The modes that visible energy is told in are those of the body."""
+"""Visible energy is measured in modes of the body itself."""
 
 import numpy as np
 import pytest

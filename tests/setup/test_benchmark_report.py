@@ -1,4 +1,4 @@
-"""A benchmark's line says what it measured against which goal, and the table repeats it."""
+"""The JSON line of a benchmark has its results and goals, and the table repeats them."""
 
 import json
 import subprocess

@@ -16,7 +16,7 @@ def command():
 
 
 def test_every_tag_in_the_code_is_listed(command):
-    """It names those that are not."""
+    """The failure names unlisted tags."""
     assert (command.stderr, command.returncode) == ("", 0)
 
 

@@ -1,4 +1,5 @@
-"""The examples with jointed bodies: the committed files are what build.py makes, and what their scenes are about."""
+"""The examples with jointed bodies: committed files are those that build.py makes, and the scenes behave as
+documented."""
 
 import pytest
 from example_files import committed_and_built

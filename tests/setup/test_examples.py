@@ -1,4 +1,4 @@
-"""The examples are what they say, and the committed files are what build.py makes."""
+"""Examples have their documented contents, and the committed files are those that build.py makes."""
 
 import numpy as np
 import pytest

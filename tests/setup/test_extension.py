@@ -115,7 +115,7 @@ def test_pictures_of_the_manual_are_small_in_the_zip(light_zip):
 
 
 def test_manifest_names_no_website_but_the_readmes():
-    """Blender puts a button on it: an address that nobody has looked at leads nowhere. The manual is in the zip."""
+    """Blender shows a button for it, which must not lead to an untested address. The manual is in the zip."""
     manifest = tomllib.loads((ROOT / "blender_manifest.toml").read_text())
     website = manifest.get("website")
     assert website is None or (website.startswith("https://") and website in (ROOT / "README.md").read_text())

@@ -1,4 +1,4 @@
-"""The README's numbers are those of the rows that benchmarks wrote, and each claim it names is one that code makes."""
+"""The README's numbers are those of the benchmarks' rows, and the benchmarks' code makes each claim that it names."""
 
 from pathlib import Path
 

@@ -195,7 +195,8 @@ def test_no_two_test_files_have_one_name():
 
 
 def test_no_two_classes_of_the_solver_have_one_name():
-    """One word means one thing; those of scene.json stand apart, as they say what an artist wrote of the same."""
+    """One name has one meaning; classes of scene.json are excluded, since they describe an artist's input of the same
+    thing."""
     where: dict[str, list[str]] = {}
     for path in files("solver"):
         for node in tree_of(path).body:

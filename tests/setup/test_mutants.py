@@ -1,4 +1,5 @@
-"""The script that breaks one line at a time: it tells who is caught, who survives, and what can be broken no longer."""
+"""The script that breaks one line at a time reports the breaks that are detected, that survive, and that no longer
+apply."""
 
 import os
 import re

@@ -1,4 +1,5 @@
-"""No probe decides a path: who is asked for more than an interface has answers by a method, which may say no."""
+"""No code branches on a probe of an attribute: optional parts of an interface are queried by a method that may
+decline."""
 
 import ast
 from pathlib import Path
@@ -49,7 +50,7 @@ def _is_type(node):
 
 
 def probes(tree):
-    """(line, what is asked) of a file's tree."""
+    """Return (line, probed attribute) of a file's syntax tree."""
     found = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):

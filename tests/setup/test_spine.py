@@ -41,8 +41,8 @@ CLASSES = {
     "Part": {"SteppedPart", "NodesPart", "JointsPart", "Nodes", "Joints", "EolCloth", "Draft", "ConstraintDraft",
              "LiveDraft"},
     "Subsystem": {"SteppedPart", "SteppedSoft", "Coupling", "Nodes", "Joints", "EolCloth", "Draft", "ConstraintDraft",
-                  "LiveDraft", "FleshOnBones", "StaggeredCloths"},
-    "Coupling": {"FleshOnBones", "StaggeredCloths"},
+                  "LiveDraft", "FleshOnBones", "StaggeredParts"},
+    "Coupling": {"FleshOnBones", "StaggeredParts"},
     "System": {"Joints", "FleshOnBones"},
     "StageMethod": {"FullStage", "CondensedStage", "MonolithicCondensedStage"},
     "Iterations": {"Rates", "Coupled", "CoupledOnReusedFactor", "Bounded", "BoundedQuasistatic"},
@@ -290,7 +290,7 @@ def memory_keys(tree):
 
 
 def test_no_coupling_names_a_key_of_a_part_s_memory():
-    """A part gets what acts on it as an argument of its step, and returns what it makes with the state."""
+    """A part gets external inputs as an argument of its step, and returns its results with the state."""
     assert [f"{file} {name}" for file, tree in trees().items() if file.startswith("coupling/")
             for name in memory_keys(tree)] == []
     tree = ast.parse("from ..world.joints_part import EFFORT\nfound = state.memory[EFFORT]")
@@ -298,7 +298,7 @@ def test_no_coupling_names_a_key_of_a_part_s_memory():
 
 
 def test_each_subsystem_of_a_world_owns_its_integrator():
-    """Nothing steps by the integrator of another object, so what is solved by itself keeps its own."""
+    """No object steps with another object's integrator, so an independent subsystem keeps its own."""
     found = {f"{file} {ast.unparse(node)}" for file, tree in trees().items() if file.split("/")[0] in {*ROOMS, "live"}
              for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr == "integrator"
              and ast.unparse(node.value) not in ("self", "scene", "job.scene")}

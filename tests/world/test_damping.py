@@ -118,7 +118,7 @@ def test_vanilla_step_is_the_dense_step(law, ground):
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("ground", [None, (0.001, 300.0)])
 def test_conjac_step_is_the_dense_step(law, held, ground):
-    """J from K alone, without what touches; what positions gain on top leaves f − M (a + β v) without a rest, a and v
+    """J from K alone, without contacts; the correction of positions leaves f − M (a + β v) without residual, a and v
     rigid."""
     nodes, tets = BAR
     pinned = np.zeros(0, int) if held == "free" else left(nodes)
@@ -170,7 +170,7 @@ def test_conjac_step_is_the_dense_step(law, held, ground):
                                         if not entry.why_not("quasistatic")])
 @pytest.mark.parametrize("law", LAWS)
 def test_conjac_with_every_node_dynamic_is_vanilla(law, integrator):
-    """In every stage, also in those that share a factor."""
+    """In every stage, also in stages that share a factor."""
     nodes, tets = box((4, 1, 1), (0.12, 0.03, 0.03))
     pinned = left(nodes)
     free = np.setdiff1d(np.arange(len(nodes)), pinned)

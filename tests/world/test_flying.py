@@ -1,4 +1,4 @@
-"""Bones with flesh on them in free flight: what keeps linear and angular momentum, and what Keep Spin leaves alone."""
+"""Soft bodies on bones in free flight: linear and angular momentum, and bodies that Keep Spin does not change."""
 
 import json
 from dataclasses import replace

@@ -102,7 +102,8 @@ def test_by_a_share_it_feels_what_is_left_of_it(tmp_path, share):
 
 @pytest.mark.parametrize("integrator", ["backward_euler", "bdf2", "sdirk2"])
 def test_it_goes_along_as_the_object_turns(tmp_path, integrator):
-    """At rest on it, and what moves on it goes on straight there: no centrifugal and no Coriolis force."""
+    """A body at rest on the object stays so, and a moving one continues straight: no centrifugal and no Coriolis
+    force."""
     frames = frames_of(13, lambda t: np.zeros(3), lambda t: about([1.0, 2.0, 3.0], 4.0 * t * t))
     job = follow(box(tmp_path / "job", integrator={"kind": integrator}), frames)
     x = positions(job, 13)
@@ -152,12 +153,12 @@ def test_what_nobody_can_follow_is_refused(tmp_path):
     flat = frames.copy()
     flat[3, :3, :3] = 0.0
     for name, wrong, share, sentence in (
-            ("flat", flat, 1.0, "has no size"), ("short", frames[:-1], 1.0, "follow.motion"),
+            ("flat", flat, 1.0, "zero scale"), ("short", frames[:-1], 1.0, "follow.motion"),
             ("more", frames, np.full(len(frames), 1.5), "between 0 and 100 %")):
         with pytest.raises(BadScene, match=sentence):
             load(follow(box(tmp_path / name), wrong, share))
     job = follow(box(tmp_path / "draft", method="subspace"), frames)
     change(job, "integrator", {"kind": "backward_euler"})
-    with pytest.raises(BadScene, match="it follows no object"):
+    with pytest.raises(BadScene, match="it cannot follow an object"):
         load(job)
     assert json.loads((job / "scene.json").read_text())["bodies"][0]["follow"]

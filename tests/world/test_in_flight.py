@@ -43,7 +43,7 @@ def test_a_stage_that_turns_what_flies_too_far_is_solved_so_that_it_does_not(mon
 @pytest.mark.parametrize("integrator", ["sdirk2", "backward_euler", "bdf2"])
 @pytest.mark.parametrize("stage_solver", [EarlyStoppedQuasiNewton({"strain_left": 0.03, "tries": 32}), None])
 def test_what_flies_keeps_its_angular_momentum_however_it_bends(integrator, stage_solver):
-    """A balance moves nodes besides their velocities, and what moves has another moment there."""
+    """Balancing moves nodes without their velocities, and moved nodes have another angular momentum."""
     nodes, tets = box((4, 3, 3), (0.4, 0.3, 0.3))
     corners = [nearest(nodes, at) for at in [(0, 0, 0.3), (0.4, 0, 0.3), (0.4, 0.3, 0), (0, 0.15, 0)]]
     world = make(nodes, tets, young=3e4, dynamic=corners, integrator=integrator)

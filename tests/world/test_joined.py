@@ -132,7 +132,7 @@ def by_dense_algebra(world, chain, state, joints, damped=None, w=None, impulses=
 
 
 def the_fourth_step_is_dense(joined_up, held=None, damped=None):
-    """held: which nodes a motion leads [bool], where one does."""
+    """held: mask of prescribed nodes [bool], if there are any."""
     world, chain, *start = joined_up
     state, joints = steps(world, chain, *start, H, 3)
     w = np.zeros_like(world.rest)
@@ -145,7 +145,7 @@ def the_fourth_step_is_dense(joined_up, held=None, damped=None):
 
 
 def led_far_end(moving):
-    """(nodes of the bar, which of them are led or None, what `joined` is told of it)."""
+    """Return (nodes of the bar, prescribed ones of them or None, arguments of `joined`)."""
     nodes = box((4, 2, 2), tuple(BAR))[0] - [0.0, 0.02, 0.02]
     if not moving:
         return nodes, None, {}

@@ -89,7 +89,7 @@ def test_a_job_steps_as_the_arrays_do(tmp_path, method):
 
 
 def test_what_is_asked_of_one_state_is_no_answer_to_another(tmp_path):
-    """Nodes on bones are where the state has them that is asked, whatever was asked of others since."""
+    """Positions of nodes on bones belong to the given state, independent of earlier queries of other states."""
     world = world_of(arm_job(tmp_path, rate=(2.0, -3.0)))
     early = world.initial_state()
     late = early
@@ -190,7 +190,7 @@ def test_a_free_fall_and_a_long_spin_keep_what_they_should(tmp_path):
 
 @pytest.mark.parametrize("path, value, said", [
     ("integrator", {"kind": "tr_bdf2"}, "TR-BDF2 does not move jointed bodies.*Use Semi-Implicit Euler, .*Backward"),
-    ("joint_friction", {"kind": "staggered"}, "does not feel what \"Ear\" pulls.*Use BISP"),
+    ("joint_friction", {"kind": "staggered"}, "ignores the pull of \"Ear\".*Use BISP"),
     ("method.params.adaptive", True, "cannot sleep where \"Ear\" hangs on bones"),
     ("mechanisms.0.joints", [], None),
 ])
@@ -294,10 +294,10 @@ def test_a_step_that_fails_is_halved_and_names_the_body(tmp_path):
 
 
 def test_flesh_on_bones_says_why_it_has_no_acceleration_of_its_own(tmp_path):
-    """Asked for by integrators that the loader does not know of, as those that come from outside."""
+    """Requested by integrators from outside, which the loader does not know."""
     world = scene_world(load(arm_job(tmp_path)))
     [ride] = world.couplings
-    with pytest.raises(BadScene, match="has its weight on them.*Use an integrator that begins with no accelerations"):
+    with pytest.raises(BadScene, match="solved together.*Use an integrator that begins with no accelerations"):
         ride.acceleration(ride.merged(world.parted(world.initial_state())))
 
 
@@ -323,12 +323,12 @@ def test_what_flesh_and_bones_remember_stands_in_one_layout(tmp_path):
 def test_rides_that_make_no_sense_are_told(tmp_path):
     world = world_of(arm_job(tmp_path))
     [soft, bones], [ride] = world.parts, world.couplings
-    with pytest.raises(BadScene, match="rides on one that is not in the scene"):
+    with pytest.raises(BadScene, match="The carrier of a part is not in the scene"):
         World([soft], couplings=[ride])
-    with pytest.raises(BadScene, match="rides on what rides itself, or is in two rides"):
+    with pytest.raises(BadScene, match="is carried itself, or a part has two carriers"):
         World([soft, bones], couplings=[ride, ride])
     back = SimpleNamespace(parts=(bones, soft), notes=[])
-    with pytest.raises(BadScene, match="rides on what rides itself"):
+    with pytest.raises(BadScene, match="is carried itself"):
         World([soft, bones], couplings=[ride, back])
 
 

@@ -73,7 +73,7 @@ def test_keyframed_activation_is_that_of_each_frame(tmp_path):
 
 
 def test_painted_activation_is_the_share_of_what_is_keyframed(tmp_path):
-    """And its number, which keyframes replace, is not asked."""
+    """The constant value, which keyframes replace, has no effect."""
     job = box_job(tmp_path, end=2, motion=False)
     nodes, tets = (np.load(job / "arrays" / f"{name}.npy") for name in ("nodes", "tets"))
     used, corners = np.unique(boundary_faces(tets)[0], return_inverse=True)

@@ -1,4 +1,4 @@
-"""Worlds that nobody would make on purpose: a sentence says what is wrong with them, or they just work."""
+"""Worlds that nobody would build on purpose: they are refused with a sentence, or simply work."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""A world of parts: each as it is by itself, in one state, with its output where the scene has it."""
+"""A world of parts: each behaves as if alone, in one state, with its output in the scene's order."""
 
 import json
 from dataclasses import replace
@@ -110,7 +110,7 @@ def test_a_part_from_outside_moves_beside_a_soft_body(tmp_path):
 
 
 def test_each_part_of_a_world_keeps_its_own_integrator(tmp_path):
-    """A world has none that its parts share: what acts on nothing of each other is stepped as it is alone."""
+    """Parts share no integrator: independent parts are stepped as if each were alone."""
     alone = [world_of(load(box_job(tmp_path / kind, name=kind, method={"kind": "vanilla"}, integrator={"kind": kind})))
              for kind in ("backward_euler", "sdirk2")]
     together = World([part for world in alone for part in world.parts])

@@ -1,4 +1,4 @@
-"""Patches that are dynamic as a whole: against dense algebra, single nodes, what is conserved and what shows."""
+"""Dynamic patches: compared with dense algebra and single nodes, with conserved quantities and visible errors."""
 
 from dataclasses import replace
 

@@ -156,7 +156,8 @@ def test_a_finer_mesh_is_pulled_no_harder(tmp_path):
 
 def test_a_pull_at_nothing_and_a_strange_strength_are_refused(tmp_path):
     job = free_job(tmp_path / "job", {"position": [5.0, 0.0, 0.0]})
-    with pytest.raises(BadScene, match=r'"Ear": a pull is near none of its nodes\. Move it.*bodies\[0\]\.pulls\[0\]'):
+    with pytest.raises(BadScene, match=r'"Ear": a pull is not near any of its nodes\. Move '
+                                       r'it.*bodies\[0\]\.pulls\[0\]'):
         world_of(load(job))
     np.save(job / "arrays" / "strength.npy", np.full(2 * FRAMES + 1, 1.5))
     change(job, "bodies.0.pulls.0.strength", "arrays/strength.npy")
@@ -164,7 +165,7 @@ def test_a_pull_at_nothing_and_a_strange_strength_are_refused(tmp_path):
         load(job)
     np.save(job / "arrays" / "flat.npy", np.zeros((2 * FRAMES + 1, 4, 4)))
     change(job, "bodies.0.pulls", [{"position": [0.2, 0, 0], "radius": 0.1, "motion": "arrays/flat.npy"}])
-    with pytest.raises(BadScene, match="no size at the start frame"):
+    with pytest.raises(BadScene, match="zero scale at the start frame"):
         load(job)
 
 

@@ -26,7 +26,7 @@ def left(world, state):
 
 
 def test_each_correction_leaves_less():
-    """Let go from rest: median over the first half second of what quasistatic nodes still carry."""
+    """Released from rest: median, over the first half second, of the residual of the quasistatic nodes."""
     medians, worst = [], []
     for corrections in (0, 1, 2, 3):
         world = hanging(corrections)
@@ -88,7 +88,7 @@ def test_the_resting_shape_is_vanillas():
 
 
 def released(world):
-    """A bar pulled to twice its length and twisted, as it is let go."""
+    """A bar pulled to twice its length and twisted, at its release."""
     nodes = world.rest
     stretch = nodes * [2.2, 0.8, 0.8]
     turn = 3.0 * nodes[:, 0] / 0.24
@@ -119,7 +119,7 @@ def test_automatic_substeps_keep_the_same_release_finite():
 
 @pytest.mark.parametrize("h", [1 / 30, 1 / 240])
 def test_a_settle_time_is_the_same_at_any_step(h):
-    """Half of what is left goes in its time: γ = 1 − 2^(−h/τ)."""
+    """Half of the remaining force vanishes in that time: γ = 1 − 2^(−h/τ)."""
     world = hanging(0, settle_time=0.05)
     assert (1.0 - world.condensation.share(h)) ** (0.05 / h) == pytest.approx(0.5)
     assert hanging(0).condensation.share(h) == pytest.approx(1 / 3)

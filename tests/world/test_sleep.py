@@ -23,8 +23,8 @@ def awake(state):
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("moving", [False, True])
 def test_a_step_with_sleepers_is_the_step_without_them(case, moving):
-    """Whoever sleeps: rates are those of a world where only the others are dynamic; positions too, but for rigid
-    motions of what is floating, which cost nothing and depend on who holds it."""
+    """Rates equal those of a world in which only the other nodes are dynamic; so do positions, up to rigid motions of
+    floating bodies, which cost no energy and depend on the constraints."""
     (nodes, tets), held, spots, _ = CASES[case]
     pinned = np.zeros(0, dtype=int) if held is None else held(nodes)
     if moving and not len(pinned):
@@ -207,7 +207,7 @@ def swayed(threshold):
 
 
 def test_who_sways_about_the_threshold_does_not_flicker():
-    """Its level swings about the threshold with every sway: what wakes needs twice of what lets fall asleep."""
+    """Its activity oscillates about the threshold; waking takes twice the level of falling asleep."""
     always, levels = swayed(0.0)
     middle = levels[250:].mean()
     assert always.all() and levels[250:].min() < 0.8 * middle and levels[250:].max() > 1.3 * middle
@@ -216,7 +216,7 @@ def test_who_sways_about_the_threshold_does_not_flicker():
 
 
 def test_what_turns_as_a_whole_is_not_lively():
-    """Half a radian in a step stretches nothing; what stretches besides is seen through it."""
+    """Half a radian of rotation per step is not strain; strain besides the rotation is detected."""
     nodes, tets = box((3, 2, 2), (0.06, 0.04, 0.04))
     world = make(nodes, tets, dynamic=[nearest(nodes, (0.06, 0.02, 0.02))], adaptive=True)
     liveliness, angle = world.condensation.sleep.liveliness, 0.5
@@ -229,7 +229,7 @@ def test_what_turns_as_a_whole_is_not_lively():
 
 @pytest.mark.parametrize("shake,wakes", [(0.01, True), (0.0, False)])
 def test_who_is_carried_wakes_when_it_is_shaken(shake, wakes):
-    """Asleep it follows its clamp as it is, so it stretches by nothing; what it leaves behind tells."""
+    """Asleep it follows its clamp rigidly and has no strain; the residual wakes it."""
     nodes, tets = box((10, 2, 2), (0.2, 0.04, 0.04))
     pinned = np.flatnonzero(nodes[:, 0] < 1e-9)
     times = np.arange(0.0, 2.0, H)
@@ -247,7 +247,7 @@ def test_who_is_carried_wakes_when_it_is_shaken(shake, wakes):
 
 
 def test_what_is_let_go_while_asleep_starts_from_rest():
-    """The load goes at once: the bar swings as one that was always awake, instead of jumping to balance."""
+    """The load vanishes at once: the bar swings like one that never slept, instead of jumping to equilibrium."""
     middle = cantilever().condensation.mesh.dynamic[1:]
     sleeping, always = cantilever(adaptive=True, dynamic=middle), cantilever(dynamic=middle)
     state = run(cantilever(dynamic=[]), 200, H)

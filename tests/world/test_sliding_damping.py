@@ -108,7 +108,8 @@ def on_collider(folder, reach=0.0):
 
 
 def swung(reach, time):
-    """Way along x [m] and velocity [m/s] of what goes so far to and fro twice a second, (1, 3) each."""
+    """Return displacement along x [m] and velocity [m/s] of a motion with this amplitude to and fro twice a second, (1,
+    3) each."""
     angle = 4.0 * np.pi * time
     return np.array([[reach * np.sin(angle), 0.0, 0.0]]), np.array([[4.0 * np.pi * reach * np.cos(angle), 0.0, 0.0]])
 

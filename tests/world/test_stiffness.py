@@ -38,7 +38,7 @@ def asked(job, hertz):
 
 
 def swung(world, slowest):
-    """How often it goes back and forth in a second, let go a little bent."""
+    """Return the frequency of its oscillation [Hz], released slightly bent."""
     bend = 0.002 * slowest.mode / np.abs(slowest.mode).max()
     state, seen = world.initial_state(), []
     state = State(0.0, state.q + bend, state.u, state.memory)

@@ -1,4 +1,4 @@
-"""A tail that no tetrahedra fill is what is told where all else of a body is pinned."""
+"""A tail without tetrahedra is reported if everything else of the body is pinned."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def tailed(folder, length):
     return write_job(folder, {"version": 1, "name": "thin", "time": time, "bodies": [body]}, arrays)
 
 
-@pytest.mark.parametrize("length, told", [(0.5, r"1 of its vertices stand out, by up to 0\.51 m near "
+@pytest.mark.parametrize("length, told", [(0.5, r"1 of its vertices are outside them, by up to 0\.51 m near "
                                                 r"\(0\.1, 0\.1, 0\.7\) m: that part is too thin"),
                                           (0.01, "every node is pinned, so nothing can move")])
 def test_what_is_free_but_too_thin_is_told(tmp_path, length, told):

@@ -1,1 +1,1 @@
-"""Constraints between points of bodies: kinds of displacement functions, and the force that enforces them in a bake."""
+"""Constraints between points of bodies: displacement functions, and the force that enforces them in a bake."""

@@ -1,1 +1,1 @@
-"""Ways to enforce constraints φ(x) = 0 in one stage: by a penalty, by mass modification, hard, or compliant."""
+"""Methods that enforce constraints φ(x) = 0 in a stage: penalty, mass modification, hard rows, compliant rows."""

@@ -1,1 +1,1 @@
-"""Contact finders: positions to a table of pairs."""
+"""Contact detection: tables of pairs from positions."""

@@ -1,1 +1,1 @@
-"""Contact laws: from a table of pairs to forces, constraint rows or impulses."""
+"""Contact laws: forces, constraint rows or impulses from a table of pairs."""

@@ -7,8 +7,8 @@ import numpy as np
 from ...state import Vec
 from .interface import Respond, SlidingNodes
 
-DYNAMIC = ("Velocity Filter: a dynamic node that touches the ground is braked by its own mass alone, without the "
-           "stiffness of what hangs on it; Coulomb has all of it")
+DYNAMIC = ("Velocity Filter: friction slows a dynamic node on the ground by its own mass alone, without the "
+           "stiffness of the nodes around it; Coulomb includes all of it")
 
 
 class Filter:

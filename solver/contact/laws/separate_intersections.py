@@ -124,7 +124,7 @@ class SeparateIntersections:
             where = ", ".join(f"{c:.4g}" for c in x[second])
             raise StepFailed(f'it is not pushed apart from "{case.names[case.owner[second]]}" after {time:.3g} s, near '
                              f"({where}) m", case.names[case.owner[first]],
-                             "Give it more frames, move them apart by hand, or let them not touch each other")
+                             "Give it more frames, move them apart by hand, or let them not collide with each other")
         self._springs = self._found(x)[0]
         self._step_time, self._distance_at_start = time, self._springs.out(x)
 

@@ -1,1 +1,1 @@
-"""Which way fibers run: one file a source, each an entry of the catalogue's family "fiber_field"."""
+"""Directions of fibers: one file for each source, an entry of the catalogue's family "fiber_field"."""

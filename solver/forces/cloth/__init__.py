@@ -1,1 +1,1 @@
-"""Laws on the triangles and hinges of cloth, each one file."""
+"""Force laws on the triangles and hinges of cloth, one file each."""

@@ -45,7 +45,7 @@ class ClothElements:
             law.fill(x, project, forces[where], blocks[where])
 
     def fill_again(self, x: Vec, which: Index, blocks: Vec) -> None:
-        """Write blocks of some elements alone, (k,), into those of all, projected, at positions (n, 3) [m]."""
+        """Recompute the blocks of some elements only, (k,), among those of all, projected, at positions (n, 3) [m]."""
         if not len(self._forces):
             self._forces = np.zeros((*self.tets.shape, 3))
         if not len(self._blocks):
@@ -71,5 +71,5 @@ class ClothElements:
         out[:] = 0.0
 
     def in_stretches(self, made: Callable[[Any], StretchedElements]) -> StretchedElements | None:
-        """None: what has no volume has no such unknowns."""
+        """None, since triangles have no stretches as unknowns."""
         return None

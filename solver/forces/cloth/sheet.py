@@ -1,4 +1,4 @@
-"""A sheet of triangles in its material space, and what a law on its elements has to answer."""
+"""A sheet of triangles in its material space, and the interface of a law on its elements."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Laws of ropes and wires: stretching of their links, and bending."""
+"""Force laws of ropes and wires: stretching of links, bending and twisting."""

@@ -1,1 +1,1 @@
-"""Conjugate gradients with smoothed aggregation."""
+"""Conjugate gradients, preconditioned by smoothed aggregation multigrid."""

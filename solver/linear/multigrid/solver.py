@@ -118,7 +118,8 @@ class Multigrid(Bordered):
         return block_diagonal(last, count)
 
     def _iterate(self, columns: Vec, answer: Vec) -> bool:
-        """Improves the answer; says whether it is one. columns: what is left after. Raises NotPositiveDefinite."""
+        """Improve the solution; returns whether it has converged. columns: the remaining residuals. Raises
+        NotPositiveDefinite."""
         assert self._hierarchy is not None, "factor comes first"
         self._columns.most = MOST if self._built_for == self.factored else MOST_ON_OLD
         try:

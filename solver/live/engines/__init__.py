@@ -1,1 +1,1 @@
-"""Engines that move live bodies: one file an engine, named in the catalogue's family `live_engine`."""
+"""Engines that move live bodies: one file each, named in the catalogue's family `live_engine`."""

@@ -1,4 +1,4 @@
-"""Bodies that each take steps of their own: what all engines of such bodies do alike."""
+"""Common part of all engines whose bodies take steps of their own."""
 
 from __future__ import annotations
 
@@ -90,13 +90,13 @@ class ApartEngine(ABC, Generic[Body]):
             try:
                 self._step_body(number, h, iterations, inputs)
             except StepFailed as failure:
-                self.notes.append(f"It began anew: {failure}")
+                self.notes.append(f"Restarted: {failure}")
                 self.restarts += 1
                 body.restart()
         self._meet_after()
 
     def _meet_before(self, h: float) -> None:
-        """Find what keeps bodies apart in a step of h seconds."""
+        """Find the constraints that keep bodies apart in a step of h seconds."""
 
     def _meet_after(self) -> None:
         """Part bodies that have taken a step."""
@@ -110,7 +110,7 @@ class ApartEngine(ABC, Generic[Body]):
             body.hold([hold for hold in grabs if self._owner[hold.id] == number], h)
 
     def forget_past(self) -> None:
-        """Nothing stands beside its states."""
+        """Do nothing: the engine caches only its states."""
 
     def change(self, job: Job) -> None:
         job, prepared = self._prepare(job)

@@ -25,7 +25,7 @@ CELLS = 300  #: in the box of a soft body, about
 
 
 class ProjectiveEngine(ApartEngine[ProjectedBody]):
-    """Cloths, ropes and soft bodies, each by itself but for sheets of cloth, which keep apart."""
+    """Cloths, ropes and soft bodies, stepped independently except for contact between sheets of cloth."""
 
     iterations = (10, 5, 8)
     longer = (2, 3)
@@ -37,7 +37,7 @@ class ProjectiveEngine(ApartEngine[ProjectedBody]):
 
     def _prepare(self, job: Job) -> tuple[Job, Sequence[Prepared]]:
         if not _is_apart(job.scene):
-            raise BadInput("what hangs on others, or is sewn, is not played by projective dynamics",
+            raise BadInput("attached or sewn cloth is not played by projective dynamics",
                            "Play it by Coarse Cells")
         job = _by_projections(job)
         return job, prepare_all(job, self._report, volumes_of(job, self._report))
@@ -58,7 +58,7 @@ class ProjectiveEngine(ApartEngine[ProjectedBody]):
 
 
 def _is_apart(scene: Scene) -> bool:
-    """Whether each body moves by itself."""
+    """Whether each body moves independently."""
     return bool(scene.bodies) and not (scene.mechanisms or scene.forces or scene.constraints) and not any(
         one.attach or _is_sewn(one) for one in scene.bodies)
 

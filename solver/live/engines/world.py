@@ -128,7 +128,7 @@ class WorldEngine:
                 with suppress(Diverged):
                     self._state = replace(self._advanced(h, 2), time=self._state.time + h)
                     return
-            self.notes.append(f"It began anew: {failure.what}")
+            self.notes.append(f"Restarted: {failure.what}")
             self.restarts += 1
             for _, soft in self._soft:
                 soft.let_go()
@@ -157,7 +157,7 @@ class WorldEngine:
         return advance(self._world, self._state, h, time.start, largest=largest)
 
     def _hold(self, grabs: tuple[Hold, ...], h: float) -> None:
-        """Let what is pulled at follow the artist's hand in a step of h seconds."""
+        """Make pulled points follow the artist's hand in a step of h seconds."""
         if not (grabs or any(soft.holds for _, soft in self._soft) or any(rigid.holds for _, rigid in self._rigid)):
             return
         parts = self._world.parted(self._state)

@@ -1,1 +1,1 @@
-"""ConJac: the quasistatic nodes follow the dynamic ones."""
+"""ConJac: quasistatic nodes that follow the dynamic ones."""

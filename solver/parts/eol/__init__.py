@@ -1,1 +1,1 @@
-"""Cloth whose vertices slide through its material where it lies on something sharp: Eulerian on Lagrangian."""
+"""Eulerian-on-Lagrangian cloth: vertices at sharp edges and corners slide through the material."""

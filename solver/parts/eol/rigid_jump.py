@@ -35,7 +35,7 @@ def carried(cloth: Cloth, pins: Pins, time: float, h: float, step_log: StepLog) 
     if np.linalg.norm(later) > THROWN:
         later = now
     step_log.once("carried", f"its pins jumped {np.linalg.norm(ways.mean(axis=0)):.3g} m in {h:.3g} s from "
-              f"{place_of(mesh.x[pinned].mean(axis=0))} on: it was carried along as it is, through what is between")
+              f"{place_of(mesh.x[pinned].mean(axis=0))} on: it was moved rigidly, through anything between")
     # where it is at the step's end without any force; what is sharp stays behind
     made = mesh.replaced(x=mesh.x + (ways.mean(axis=0) - h * later), v=mesh.v + (later - now))
     arrived = pins(time + h)

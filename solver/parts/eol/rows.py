@@ -45,9 +45,9 @@ class StepRows:
         where = pinned if len(pinned) else np.concatenate([alone.vertex[np.isin(alone.name, names)], over])
         place = place_of(self.x[where].mean(axis=0))
         if len(pinned):
-            return StepFailed(f"pins lead the cloth into what it is kept out of, near {place}",
+            return StepFailed(f"pins move the cloth into something that it collides with, near {place}",
                               remedy="Keep pinned vertices outside of colliders, and a thickness away from them")
-        return StepFailed(f"what the cloth is kept out of leaves it no room near {place}",
+        return StepFailed(f"colliders leave the cloth no room near {place}",
                           remedy="Leave colliders further apart there, or make the cloth thinner")
 
 

@@ -179,7 +179,7 @@ class SlidingCloth:
         """Return why a step could not be solved."""
         assert self.pushing is not None
         near = "" if pushes is None else pushes.whom(pushes.start, self.pushing.owner, self.pushing.names)
-        return f"cloth cannot be kept out of itself, or of {near or 'what is round'}"
+        return f"cloth cannot be kept apart from itself, or from {near or 'what is around it'}"
 
     def _impulses(self, cloth: Cloth, solved: StepResult) -> Vec:
         """Return the impulses of a step on others, (o + p, 3) [N s]; (0, 3) where these are not needed."""

@@ -1,1 +1,1 @@
-"""Rates of joints, seen through the tree."""
+"""Mechanisms: joint rates as unknowns, on a tree of bodies."""

@@ -211,7 +211,7 @@ class Jointed:
         self._taken: Stage | None = None  #: that whose explicit forces are known
 
     def exchange_springs(self, springs: Springs) -> None:
-        """Let these springs act between bodies from now on."""
+        """Replace the springs between bodies from now on."""
         self.springs = springs
 
     def pose(self, lin: LinearizationPoint, stage: Stage, flesh: AttachedLoads | None = None) -> PosedTree:

@@ -1,6 +1,6 @@
 """Bodies on a subspace of skinning eigenmodes, by mixed finite elements at cubature points.
 
-For whoever steps one without a world (a live player, a draft):
+To step one without a world, as a live player or a draft does:
 
     substance = Substance.of(material, density, youngs_modulus=..., poisson_ratio=...)
     body = ReducedBody.build(tets, nodes, substance, pins, m, points)
@@ -9,5 +9,5 @@ For whoever steps one without a world (a live player, a draft):
     state = body.step(state, h, [grab.to(mouse)], body.pins.lead([places of a group of pins]))
     x = body.surface(state)        # or, on a graphics card: rest_surface + surface_functions @ y + surface_led @ led
 
-`body.stepping` has integrator, gravity, damping, the floor (`body.floor`) and how stages are solved.
+`body.stepping` has integrator, gravity, damping, the floor (`body.floor`) and the settings of stages.
 """

@@ -165,7 +165,7 @@ class StageLoads:
         return inside
 
     def _slides(self, y: Vec) -> Vec:
-        """Velocities of such points along their planes, against what these belong to, (k, 3) [m/s]."""
+        """Return velocities of such points along their planes, relative to the planes' owners, (k, 3) [m/s]."""
         assert self._planes is not None
         normals = self._planes.normals
         moved = self._planes.points.rows @ (y - self._base) / self._length - self._planes.speed

@@ -83,11 +83,11 @@ def load(path: Path, tets: Index, nodes: Vec, material: Substance, pins: Sequenc
             arrays = {name: file[name] for name in file.files}
         same = str(arrays["print"]) == fingerprint(tets, nodes, material, pins, m, points)
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise StaleCache(f"the subspace in {path.name} cannot be read", "It is found anew where the file is deleted"
+        raise StaleCache(f"the subspace in {path.name} cannot be read", "Delete the file to compute it again"
                          ) from error
     if not same:
         raise StaleCache(f"the subspace in {path.name} belongs to another mesh or to other settings",
-                         "It is found anew where the file is deleted")
+                         "Delete the file to compute it again")
     return body_of(arrays, tets, nodes, material, seen, stepping)
 
 

@@ -1,1 +1,1 @@
-"""Vanilla FEM: every free node is an unknown."""
+"""Full FEM: every free node is an unknown."""

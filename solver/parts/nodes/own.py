@@ -15,7 +15,7 @@ class OwnInertia:
     [Ascher 14, 15]"""
 
     def __init__(self, mesh: Mesh, lin: Linearised, stage: NodeStage, carriers: int) -> None:
-        """carriers: rates of joints that move prescribed nodes; what is free goes nowhere with these by itself."""
+        """carriers: rates of joints that move prescribed nodes; free nodes do not move with these directly."""
         self._free, self._weight = mesh.coordinates.free, stage.weight(lin)
         self._damped = lin.damped if lin.damped is not None and lin.damped.has_blocks else None
         self._share = stage.a * stage.h

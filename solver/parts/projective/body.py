@@ -1,4 +1,4 @@
-"""A body of projective constraints that steps by itself: for what is played live, and for drafts."""
+"""A body of projective constraints with its own steps: for Play Live and for drafts."""
 
 from __future__ import annotations
 

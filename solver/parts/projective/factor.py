@@ -47,7 +47,7 @@ class GlobalMatrix:
         self._in_double, self._in_single = True, False
 
     def add(self, diagonal: Vec) -> None:
-        """Let the matrix have this diagonal besides from now on, (p,) [N/m], not negative."""
+        """Add this diagonal to the matrix from now on, (p,) [N/m], not negative."""
         self._wanted = diagonal
         if np.count_nonzero(diagonal != self._added) > MOST_UPDATES:
             self._factor(diagonal.copy())
@@ -75,7 +75,7 @@ class GlobalMatrix:
         return True
 
     def _update(self) -> None:
-        """Find what makes the factor's solutions those of the diagonal that is wanted."""
+        """Compute the low-rank update that gives the factor's solutions the wanted diagonal."""
         self._changed = changed = np.flatnonzero(self._wanted != self._added)
         if not len(changed):
             return

@@ -1,1 +1,1 @@
-"""Programs of rows whose matrix is sparse: an active set by the primal."""
+"""Programs of rows with a sparse matrix: a primal active set method."""

@@ -1,4 +1,4 @@
-"""Columns beside one factor, solved once for as long as it is reused."""
+"""Solved columns of one factor, kept for as long as the factor is reused."""
 
 from __future__ import annotations
 
