@@ -36,6 +36,7 @@ from benchmarks.scenes.scene import Scene
 from solver import catalogue
 from solver.errors import Diverged, StepFailed
 from solver.meshing.grid import box_tets
+from solver.nonlinear.bounded_search import BoundedSearch
 from solver.nonlinear.interface import StageSolver
 from solver.nonlinear.limits import StopRule
 from solver.nonlinear.mixed_fem import MixedFEM
@@ -76,12 +77,12 @@ class Cut(StageSolver):
     def solve(self, problem: StageProblem, guess: Vec) -> Vec:
         at, self.decrements = problem.evaluate(guess), []
         for _ in range(self._count):
-            problem.factor(at.unknowns, False)
+            problem.factors.factor(problem, at.unknowns, False)
             direction = problem.system.linear.solve(-at.residual)
             self.decrements.append(float(np.sqrt(max(-at.residual @ direction, 0.0))))
             if self.decrements[-1] <= ENOUGH * self.decrements[0]:
                 break
-            at, _ = problem.search(at, direction)
+            at, _ = BoundedSearch(problem).search(at, direction)
         return at.unknowns
 
 

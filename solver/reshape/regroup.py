@@ -200,7 +200,7 @@ class Regroup:
                 assert nodes is not None
                 own = _carried(nodes, [stood[token] for token in self._tokens_of(part)], state.time)
             elif self._is_rigid(part) and other.couplings:
-                from ..coupling.flesh_on_bones import HISTORIES  # its kernels are compiled where bodies are attached
+                from ..coupling.joined_states import HISTORIES  # its kernels are compiled where bodies are attached
 
                 own = replace(own, memory={key: value for key, value in own.memory.items() if key not in HISTORIES})
             states.append(own)

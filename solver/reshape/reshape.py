@@ -99,7 +99,7 @@ class Reshape:
             self._soft[k] = new = self._assembled(old)
             states[k] = carried_over(old.part, new.part, states[k], source, x)
             for ride in new.rides:
-                from ..coupling.flesh_on_bones import HISTORIES  # its kernels are compiled where bodies are attached
+                from ..coupling.joined_states import HISTORIES  # its kernels are compiled where bodies are attached
 
                 # what an integrator remembers of both is of other unknowns now
                 carrier = next(i for i, one in enumerate(world.parts) if one is ride.parts[-1])

@@ -22,6 +22,7 @@ from ..interface import Compliance, Evaluate, Mesh
 from ..line_search import search
 from ..loads import Loads
 from ..stage import NodeStage, NoJoints, Stage
+from .balance import Balance
 from .compliance import compliance, untouched_compliance
 from .prescribed_response import PrescribedResponse
 from .quasistatic_motion import QuasistaticMotion
@@ -31,26 +32,6 @@ TRIALS = 4  #: lengths of one further correction, each half of the last
 
 #: of energies that cancel in a correction's merit: smaller changes of it are noise
 ROUNDING = 1.0e-12
-
-
-@dataclass(frozen=True)
-class Balance:
-    """Positions on the way to balance."""
-
-    x: Vec  #: (n, 3) [m]
-    rest: Vec  #: force that nothing balances, (n, 3) [N]
-    merit: float  #: W + M a · x [J]
-    unbalanced: Vec  #: the same on quasistatic rows, without what holds patches
-
-    @property
-    def size(self) -> float:
-        """Its largest component [N]."""
-        return float(np.abs(self.unbalanced).max(initial=0.0))
-
-    @property
-    def norm(self) -> float:
-        """[N]"""
-        return float(np.linalg.norm(self.unbalanced))
 
 
 class Condensed(Protocol):

@@ -141,8 +141,13 @@ class ReducedProgram:
         spread_indices = spread_active.nonzero()[0]
         extra, count = len(self._extra), len(self._freed)
         freed: list[Name] = [(FREED, v, k) for v, k in self._freed]
-        self._cached_columns.choose([*freed, *((ON_VERTEX, r, 0) for r in self._extra.tolist()),
-                                *((SPREAD, k, 0) for k in spread_indices.tolist())], self._written, self._solved)
+        names = [*freed, *((ON_VERTEX, r, 0) for r in self._extra.tolist()),
+                 *((SPREAD, k, 0) for k in spread_indices.tolist())]
+        new = self._cached_columns.missing(names)
+        if new:
+            written = self._written(new)
+            self._cached_columns.add(new, written, *self._solved(new, written))
+        self._cached_columns.choose(names)
         whole, turned, second = self._cached_columns.columns()
         self._loose, self._rows = whole[:, :count], whole[:, count:]
         self._pulled, self._turned = turned[:, :count], turned[:, count:]
@@ -178,15 +183,18 @@ class ReducedProgram:
         self._spread_indices, self._triangle = spread_indices, triangle
         return True
 
-    def _written(self, kind: int, number: int, direction: int, column: Vec) -> None:
-        """Write a row or a released direction over all unknowns, (m,), which are zero."""
-        if kind == SPREAD:
-            self._spread.write(number, column)
-            return
-        v = int(self._vertex_of[number]) if kind == ON_VERTEX else number
-        first, end = self.pattern.start[v], self.pattern.start[v + 1]
-        column[first:end] = (self._factor[number, : end - first] if kind == ON_VERTEX
-                             else self._frames[v, : end - first, direction])
+    def _written(self, names: Sequence[Name]) -> Vec:
+        """Return rows and released directions over all unknowns, as columns (m, c) in Fortran's order."""
+        whole = np.zeros((len(self.diagonal), len(names)), order="F")
+        for (kind, number, direction), column in zip(names, whole.T):
+            if kind == SPREAD:
+                self._spread.write(number, column)
+                continue
+            v = int(self._vertex_of[number]) if kind == ON_VERTEX else number
+            first, end = self.pattern.start[v], self.pattern.start[v + 1]
+            column[first:end] = (self._factor[number, : end - first] if kind == ON_VERTEX
+                                 else self._frames[v, : end - first, direction])
+        return whole
 
     def _solved(self, names: Sequence[Name], whole: Vec) -> tuple[Vec, Vec, Vec, dict[Name, Vec]]:
         """Return new columns in frames, of released directions A times these, and x and y as `CachedColumns` has them,
