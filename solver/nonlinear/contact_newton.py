@@ -10,6 +10,7 @@ import numpy as np
 from ..errors import StepFailed
 from ..linear.secant_pairs import SecantPairs
 from ..state import Vec
+from .bounded_search import BoundedSearch
 from .descent import DescentDirections, Direction, Exhausted, Step, Stop, descend
 from .fallback_euler import StageNotConverged
 from .initial_guess import contact_start
@@ -174,7 +175,7 @@ def _with_final_loads(problem_at: Callable[[Vec], StageProblem], problem: StageP
             break
         start = at
         try:
-            at = problem.search_without_jumps(start, direction)
+            at = BoundedSearch(problem).search_without_jumps(start, direction)
         except StepFailed:
             break  # no further decrease
         pairs.add(at.unknowns - start.unknowns, at.residual - start.residual)

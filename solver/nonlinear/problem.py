@@ -224,11 +224,6 @@ class StageProblem:
         if known. Raises StepFailed where no step is accepted."""
         return BoundedSearch(self).search(at, direction, strain)
 
-    def search_without_jumps(self, at: Evaluation, direction: Vec) -> Evaluation:
-        """Return the end of a line search that strain and contact bound, whose step length depends continuously on
-        start and direction. Raises StepFailed where no step is accepted."""
-        return BoundedSearch(self).search_without_jumps(at, direction)
-
     def failed(self, what: str, at: Evaluation) -> StepFailed:
         """Return an error with the cause, the location of the largest residual, its body and the time."""
         return ResidualReport(self).failure(what, at)
