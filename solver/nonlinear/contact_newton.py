@@ -40,6 +40,10 @@ class ContactIterations(DescentDirections, Stop):
     #: root mean square relative change of a body's edges, which nobody sees: a few nodes come to rest long after the
     #: others
     usual = 0.003
+    #: relative to the negligible decrease of energy: more along the last direction has not converged without a solve
+    worth_a_solve = 8.0
+    #: relative to the next step as the last factor has it: strain that is left, since a factor at its end is softer
+    last_factor_margin = 3.0
 
     def __init__(self, strain_left: float, accepts: bool, by_strain: bool) -> None:
         """For the arguments see `solve_in_contact`."""
@@ -92,11 +96,30 @@ class ContactIterations(DescentDirections, Stop):
                 # a small step may be due to the factor: the next iteration factors again, or has a far smaller residual
                 self._served = self.reuse_limit
                 return False
-            return self._accepts or problem.has_converged_energy(at, self.vector)
-        return ((self._is_fresh or self._is_slow) and not self._by_strain
-                and problem.has_converged_energy(at, self.vector)
-                and problem.system.edges.usual_change_of_pieces(problem.displacement(step.change))
-                <= min(self.usual, self._strain_left))
+            return self._accepts or problem.has_converged_energy(at, self.vector) or self._next_is_negligible(
+                problem, at, True)
+        if self._by_strain or not (self._is_fresh or self._is_slow):
+            return False
+        is_invisible = self._is_invisible(problem, step.change)
+        return is_invisible and problem.has_converged_energy(at, self.vector) or self._next_is_negligible(
+            problem, at, is_invisible)
+
+    def _is_invisible(self, problem: StageProblem, change: Vec) -> bool:
+        """Whether nobody sees the root mean square strain of any body by a change of the unknowns."""
+        usual = problem.system.edges.usual_change_of_pieces(problem.displacement(change))
+        return usual <= min(self.usual, self._strain_left)
+
+    def _next_is_negligible(self, problem: StageProblem, at: Evaluation, is_invisible: bool) -> bool:
+        """Whether the next step on a factor that has just been made leaves hardly any energy, and nobody sees it: the
+        last one, to which this step is close to nothing where Newton's method converges, says it an iteration later.
+
+        is_invisible: whether that is known already.
+        """
+        if not self._is_fresh or problem.relative_energy_left(at, self.vector) > self.worth_a_solve:
+            return False
+        self.vector = problem.direction(at.residual)
+        return problem.has_converged_energy(at, self.vector) and (
+            is_invisible or self._is_invisible(problem, self.last_factor_margin * self.vector))
 
     def _remaining_strain(self, step: Step) -> float:
         # quasistatic nodes may still slide a little in each iteration without any energy left

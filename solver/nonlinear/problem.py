@@ -208,8 +208,8 @@ class StageProblem:
         farthest = float(np.abs(self.displacement(direction)).max(initial=0.0))
         return farthest > self._negligible_step
 
-    def has_converged_energy(self, at: Evaluation, direction: Vec) -> bool:
-        """Whether the remaining decrease of energy along the direction is negligible.
+    def relative_energy_left(self, at: Evaluation, direction: Vec) -> float:
+        """Return the remaining decrease of energy along the direction, relative to a negligible one.
 
         Stiff contacts change no edge, but a step that ended too near to a surface has far too large contact forces.
         """
@@ -217,7 +217,12 @@ class StageProblem:
         stirred = 0.5 * float(np.vdot(change, self._inertia * change))
         fall = 0.5 * float(self._inertia.sum()) * (self.stage.a * self.stage.h * STANDARD_GRAVITY) ** 2
         left = abs(float(np.vdot(at.residual, direction)))
-        return left <= self.weight_energy_left * fall + self.kinetic_energy_left * stirred
+        negligible = self.weight_energy_left * fall + self.kinetic_energy_left * stirred
+        return left / negligible if negligible > 0.0 else np.inf if left > 0.0 else 0.0
+
+    def has_converged_energy(self, at: Evaluation, direction: Vec) -> bool:
+        """Whether the remaining decrease of energy along the direction is negligible."""
+        return self.relative_energy_left(at, direction) <= 1.0
 
     def search(self, at: Evaluation, direction: Vec, strain: float | None = None) -> tuple[Evaluation, float]:
         """Return the end of a line search that strain and contact bound, and the step length. strain: of the direction,
