@@ -40,10 +40,8 @@ class ContactIterations(DescentDirections, Stop):
     #: root mean square relative change of a body's edges, which nobody sees: a few nodes come to rest long after the
     #: others
     usual = 0.003
-    #: relative to the negligible decrease of energy: more along the last direction has not converged without a solve
+    #: relative to a negligible decrease of energy along the last direction: up to it the next one is solved for
     worth_a_solve = 8.0
-    #: relative to the next step as the last factor has it: strain that is left, since a factor at its end is softer
-    last_factor_margin = 3.0
 
     def __init__(self, strain_left: float, accepts: bool, by_strain: bool) -> None:
         """For the arguments see `solve_in_contact`."""
@@ -96,30 +94,20 @@ class ContactIterations(DescentDirections, Stop):
                 # a small step may be due to the factor: the next iteration factors again, or has a far smaller residual
                 self._served = self.reuse_limit
                 return False
-            return self._accepts or problem.has_converged_energy(at, self.vector) or self._next_is_negligible(
-                problem, at, True)
-        if self._by_strain or not (self._is_fresh or self._is_slow):
-            return False
-        is_invisible = self._is_invisible(problem, step.change)
-        return is_invisible and problem.has_converged_energy(at, self.vector) or self._next_is_negligible(
-            problem, at, is_invisible)
+            return self._accepts or self._has_converged_energy(problem, at)
+        return ((self._is_fresh or self._is_slow) and not self._by_strain
+                and problem.system.edges.usual_change_of_pieces(problem.displacement(step.change))
+                <= min(self.usual, self._strain_left)
+                and self._has_converged_energy(problem, at))
 
-    def _is_invisible(self, problem: StageProblem, change: Vec) -> bool:
-        """Whether nobody sees the root mean square strain of any body by a change of the unknowns."""
-        usual = problem.system.edges.usual_change_of_pieces(problem.displacement(change))
-        return usual <= min(self.usual, self._strain_left)
-
-    def _next_is_negligible(self, problem: StageProblem, at: Evaluation, is_invisible: bool) -> bool:
-        """Whether the next step on a factor that has just been made leaves hardly any energy, and nobody sees it: the
-        last one, to which this step is close to nothing where Newton's method converges, says it an iteration later.
-
-        is_invisible: whether that is known already.
-        """
-        if not self._is_fresh or problem.relative_energy_left(at, self.vector) > self.worth_a_solve:
-            return False
+    def _has_converged_energy(self, problem: StageProblem, at: Evaluation) -> bool:
+        """Whether hardly any energy is left along the last direction, or along the next one on a factor that has just
+        been made: a solve says so where another iteration would take a factor."""
+        left = problem.relative_energy_left(at, self.vector)
+        if left <= 1.0 or not self._is_fresh or left > self.worth_a_solve:
+            return left <= 1.0
         self.vector = problem.direction(at.residual)
-        return problem.has_converged_energy(at, self.vector) and (
-            is_invisible or self._is_invisible(problem, self.last_factor_margin * self.vector))
+        return problem.has_converged_energy(at, self.vector)
 
     def _remaining_strain(self, step: Step) -> float:
         # quasistatic nodes may still slide a little in each iteration without any energy left
