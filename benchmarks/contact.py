@@ -27,8 +27,8 @@ ten jellies of 729 nodes takes 674 ms and 6.25 factors a step by the older one, 
 and 5 by the newer one, beside 47 to 63. One of 2,197 nodes takes as many factors by both, 18.8 in step 14 of the fall,
 and as long within a tenth, side by side; the row of 28 November, a factor of which took 130 ms, is of another machine.
 The first factor of a pattern takes 1.1 s here and the next ones .3: it waits for a thousand pages of memory.
-Of a step of the mat with contact (profile by thread time) 18 % are numeric factors, 14 % orders and symbolic parts, 21 %
-solves, 23 % evaluations; by iterations 22 % is friction's, five solves a stage, and 16 % a stage's start.
+Of a step of the mat with contact (profile by thread time) 18 % are numeric factors, 14 % orders and symbolic parts,
+21 % solves, 23 % evaluations; by iterations 22 % is friction's, five solves a stage, and 16 % a stage's start.
 All times are the thread's own, of `self` and `ducks` the least of four runs, some of which wait for memory
 that a virtual machine has yet to find (100 to 300 ms of three steps). Steps that were halved or calmed are counted.
 """
