@@ -107,7 +107,7 @@ class ContactIterations(DescentDirections, Stop):
         if left <= 1.0 or not self._is_fresh or left > self.worth_a_solve:
             return left <= 1.0
         self.vector = problem.direction(at.residual)
-        return problem.has_converged_energy(at, self.vector)
+        return problem.relative_energy_left(at, self.vector) <= 1.0
 
     def _remaining_strain(self, step: Step) -> float:
         # quasistatic nodes may still slide a little in each iteration without any energy left
@@ -146,7 +146,7 @@ def solve_in_contact(problem_at: Callable[[Vec], StageProblem], step_start: Vec,
     problem, at = end.problem, end.at
     if end.has_converged:
         return (problem, at.unknowns) if by_strain else _with_final_loads(problem_at, problem, at)
-    if accepts or iterations.last > 0.0 and problem.has_converged_energy(at, iterations.vector) \
+    if accepts or iterations.last > 0.0 and problem.relative_energy_left(at, iterations.vector) <= 1.0 \
             and lowers_potential_of_rest(problem, at):
         return problem, at.unknowns
     unsettled = problem.failed(f"surfaces did not settle in {MAX_FACTORIZATIONS} iterations", at)

@@ -220,10 +220,6 @@ class StageProblem:
         negligible = self.weight_energy_left * fall + self.kinetic_energy_left * stirred
         return left / negligible if negligible > 0.0 else np.inf if left > 0.0 else 0.0
 
-    def has_converged_energy(self, at: Evaluation, direction: Vec) -> bool:
-        """Whether the remaining decrease of energy along the direction is negligible."""
-        return self.relative_energy_left(at, direction) <= 1.0
-
     def search(self, at: Evaluation, direction: Vec, strain: float | None = None) -> tuple[Evaluation, float]:
         """Return the end of a line search that strain and contact bound, and the step length. strain: of the direction,
         if known. Raises StepFailed where no step is accepted."""
