@@ -196,7 +196,7 @@ def multifrontal(inside: Supernodes, lower: sp.csc_matrix, kind: type = np.float
 
 
 class Entries:
-    """Places of the entries of A in the fronts, found by another thread meanwhile, if there is one."""
+    """Entries of A by their positions in the fronts, found by another thread meanwhile, if there is one."""
 
     def __init__(self, inside: Supernodes, lower: sp.csc_matrix, places: Index | None) -> None:
         """lower: the pattern that `inside` factors. places: memory for two of each of its entries, new where there is
