@@ -82,8 +82,8 @@ def baked(folder: Path, gap: float, make: Any, itself: bool = False) -> tuple[fl
     if session.bake_object(body, True, lambda *words: None):
         raise RuntimeError(f"{folder.name} was not baked")
     moved = places(body, FRAMES) - places(body, 1)
-    kept = next(path for path in folder.rglob("*_tets_*.npz"))
-    return 1e3 * abs(float(moved[watched, axis].mean())), len(np.load(kept)["nodes"])
+    stored = next(path for path in folder.rglob("*_tets_*.npz"))
+    return 1e3 * abs(float(moved[watched, axis].mean())), len(np.load(stored)["nodes"])
 
 
 def hand(gap: float, above: float = 0.03) -> tuple[Any, np.ndarray, np.ndarray, int]:

@@ -113,8 +113,8 @@ def measured(part: Nodes, steps: int = STEPS, warm: int = WARM) -> dict[str, Any
         for name in ("fill", "measure", "largest_step", "largest_steps", "lagged_friction"):
             if hasattr(law, name):
                 setattr(law, name, clocked(spent, "contact", getattr(law, name)))
-    kept = {(one, name): getattr(one, name) for one in (part.linear, SingleFactor) for name in ("factor", "solve")}
-    for (one, name), function in kept.items():
+    originals = {(one, name): getattr(one, name) for one in (part.linear, SingleFactor) for name in ("factor", "solve")}
+    for (one, name), function in originals.items():
         setattr(one, name, clocked(spent, "linear", function))
     state = part.initial_state()
     for _ in range(warm):
@@ -126,7 +126,7 @@ def measured(part: Nodes, steps: int = STEPS, warm: int = WARM) -> dict[str, Any
         began = time.thread_time()
         state = part.step(state, H)
         times.append(time.thread_time() - began)
-    for (one, name), function in kept.items():
+    for (one, name), function in originals.items():
         setattr(one, name, function)
     whole = sum(times)
     shares = {f"{key}_share": round(value / whole, 3) for key, value in spent.items()}

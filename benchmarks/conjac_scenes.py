@@ -89,8 +89,8 @@ class Search:
     def _searched(self, said: str, method: str, count: int, h: float, **params: float) -> Found | None:
         path = None if self.folder is None else self.folder / f"{self._key(count)}-{said}.json"
         if path is not None and path.exists():
-            kept = json.loads(path.read_text(encoding="utf-8"))
-            return None if kept is None else Found(**kept)
+            stored = json.loads(path.read_text(encoding="utf-8"))
+            return None if stored is None else Found(**stored)
         if time.perf_counter() > self.until:
             raise TimeIsUp
         found = self._tried(path, method, count, h, **params)
@@ -118,12 +118,12 @@ class Search:
 def table(name: str, search: Search, **params: float) -> dict[str, Any]:
     """The row of a scene: Vanilla and ConJac at each step, and ConJac with each number of nodes at H."""
     scene = search.scene
-    kept = reference(body_of(name), scene)
-    scale = None if kept is None else kept["liveliness"]
+    stored = reference(body_of(name), scene)
+    scale = None if stored is None else stored["liveliness"]
     count = NODES if NODES in scene.counts else scene.counts[0]
     row: dict[str, Any] = {"vertices": len(scene.nodes), "tets": len(scene.tets), "n_d": count, "paper": scene.paper,
-                           "ours": scene.ours, "reference": None if kept is None else
-                           {key: kept[key] for key in ("h", "liveliness", "half_life", "checks")}}
+                           "ours": scene.ours, "reference": None if stored is None else
+                           {key: stored[key] for key in ("h", "liveliness", "half_life", "checks")}}
     for h in STEPS[name]:
         for method, given in (("vanilla", {}), ("conjac", params)):
             found = search.smallest(method, count * (method == "conjac"), h, **given)

@@ -178,7 +178,7 @@ def ten_in_a_bowl(name: str) -> Callable[[Path], tuple[list[Claim], dict[str, An
 
 
 def heaped(name: str, count: int) -> Callable[[Path], tuple[list[Claim], dict[str, Any]]]:
-    """So many ducks in a crate."""
+    """Return a benchmark of stage solvers on a heap of ducks in a crate. name: of its row. count: number of ducks."""
     def ran(folder: Path) -> tuple[list[Claim], dict[str, Any]]:
         part = ducks.falling(folder / "heap", count, 0.01)
         state, _ = stepped(part, part.initial_state(), HEAPED[name], 0.01)

@@ -12,7 +12,8 @@ The analysis: one thread runs each piece of each shared call separately (in thre
 count). Work between the calls is serial. A list scheduler gives each call's pieces to P threads as the pool does, call
 by call in their order: on as many threads as the pool's habits choose from the costs of earlier calls under the same
 scheduler, including the slower choices that it tries, and in its portions. Costs are measured here on kernels: `wake`
-until a helper begins, `ask` for each portion, `join` from the end of the last piece until the caller continues, which
+until a helper begins, `ask` for each portion, `meet` from the end of one stage to the start of the next where one
+waking has several, `join` from the end of the last piece until the caller continues, which
 counts if a helper ends last, and `carry` for each byte that moves between the caches of two cores and back. The memory
 part of a piece is the time in which memory can deliver its arrays, at most the whole piece; it grows by P B / B(P) if P
 threads read at once. Bandwidth is measured with one and two threads; for more, B(P) = P B / (1 + s (P − 1)) is a law of
@@ -41,7 +42,7 @@ from benchmarks import cores_scenes
 from benchmarks.cores_prices import Prices
 from benchmarks.report import Claim, claim, emit
 from solver.habits import SHORTEST, Habits
-from solver.pool import Call, least_portion, portions
+from solver.pool import OF_STAGES, Call, least_of_stage, least_portion, portions
 
 PARTS = {"large": ("dragon", "rest", "heap", "mat", "balls"),
          "small": ("bowl", "edge", "cloak", "muscle", "ragdoll"), "million": ("million",)}
@@ -120,42 +121,54 @@ class Account:
 
     def seconds(self, count: int, prices: Prices) -> float:
         """That `count` threads would take."""
-        habits = Habits()
-        return self.serial + sum(self._call(call, habits, count, prices) for call in self.calls)
+        habits, stages = Habits(), list[list[Call]]()
+        for call in self.calls:
+            if call.follows:
+                stages[-1].append(call)
+            else:
+                stages.append([call])
+        return self.serial + sum(self._call(each, habits, count, prices) for each in stages)
 
     @classmethod
-    def _call(cls, call: Call, habits: Habits, count: int, prices: Prices) -> float:
-        """Return the seconds that one call takes on `count` threads, by what those before it took."""
-        work, key = max(sum(call.pieces), SHORTEST), call.kind[:3]
-        if count == 1 or call.total < 2:
+    def _call(cls, stages: list[Call], habits: Habits, count: int, prices: Prices) -> float:
+        """Return the seconds that one call, or stages with one waking, take on `count` threads, by what those before
+        took."""
+        work, kind = max(sum(sum(call.pieces) for call in stages), SHORTEST), stages[0].kind
+        if count == 1 or max(call.total for call in stages) < 2:
             return work
         helpers, expected, took, elapsed = 0, None, work, None
-        is_short = habits.are_short(key)
+        is_short = habits.are_short(kind[:3])
         if not is_short:
-            helpers, expected = habits.choose(call.kind, len(call.pieces), count)
+            helpers, expected = habits.choose(kind, max(len(call.pieces) for call in stages), count)
         if helpers:
-            took, elapsed = cls._shared(call, helpers, expected, prices)
+            took, elapsed = cls._shared(stages, helpers, expected, prices)
         if not is_short:
-            habits.learn(call.kind, took, elapsed)
-        habits.note(key, took)
+            habits.learn(kind, took, elapsed)
+        if kind[0] != OF_STAGES:
+            habits.note(kind[:3], took)
         return work if elapsed is None else elapsed
 
     @staticmethod
-    def _shared(call: Call, helpers: int, expected: float | None, prices: Prices) -> tuple[float, float]:
+    def _shared(stages: list[Call], helpers: int, expected: float | None, prices: Prices) -> tuple[float, float]:
         """Return the seconds that a call takes on so many threads besides the one that asks: all together, and by the
         clock."""
-        pieces, work, at_work = len(call.pieces), max(sum(call.pieces), SHORTEST), helpers + 1
-        reading = min(call.size / prices.one / work, 1.0)  # share of the time; large arrays may not be read as a whole
-        slower = 1.0 + reading * (at_work * prices.one / prices.memory(at_work) - 1.0)
-        carried = prices.carry * min(call.size, CACHE) / work  # for each second of a helper's work
+        at_work, busy, end, last_one = helpers + 1, 0.0, 0.0, 0
         free = [(prices.wake * (k > 0), k) for k in range(at_work)]  # who leads is 0
-        busy = 0.0
-        for first, last in portions(pieces, at_work, least_portion(pieces, expected)):
-            at, who = free[0]
-            took = prices.ask + (slower + carried * (who > 0)) * sum(call.pieces[first:last])
-            heapq.heapreplace(free, (at + took, who))
-            busy += took
-        end, last_one = max(free)
+        for number, call in enumerate(stages):
+            if number:  # whoever is there begins once all have ended
+                free = sorted((max(at, end + prices.meet), who) for at, who in free)
+            pieces, work = len(call.pieces), max(sum(call.pieces), SHORTEST)
+            # share of the time; large arrays may not be read as a whole
+            reading = min(call.size / prices.one / work, 1.0)
+            slower = 1.0 + reading * (at_work * prices.one / prices.memory(at_work) - 1.0)
+            carried = prices.carry * min(call.size, CACHE) / work  # for each second of a helper's work
+            least = least_portion(pieces, expected) if call.kind[0] != OF_STAGES else least_of_stage(pieces, at_work)
+            for first, last in portions(pieces, at_work, least):
+                at, who = free[0]
+                took = prices.ask + (slower + carried * (who > 0)) * sum(call.pieces[first:last])
+                heapq.heapreplace(free, (at + took, who))
+                busy += took
+                end, last_one = max((end, last_one), (at + took, who))
         return busy, end + prices.join * (last_one > 0)
 
 

@@ -18,6 +18,7 @@ from solver.pool import Pool, Work
 STREAM = 1 << 24  #: float64 that memory's speed is measured with
 CALLS, ASLEEP = 300, 1.0e-3  #: that prices are the median of, [s] in which a helper takes what there is
 HASHED = 1 << 20  #: bytes of a piece that takes about a millisecond
+STAGES = 20  #: that follow each other with one waking
 CARRIED = 1 << 15  #: float64, a copy of which is in one core's cache with the answer
 
 
@@ -45,7 +46,7 @@ class Waits(NamedTuple):
 
 def waits() -> Waits:
     """Measure what two threads wait for each other, each with a piece of HASHED bytes, the helper's the later one."""
-    pool, data, began, ended = Pool(2), bytes(HASHED), dict[bool, float](), dict[bool, float]()
+    pool, data, began, ended = Pool(2, threads.waiting), bytes(HASHED), dict[bool, float](), dict[bool, float]()
 
     def piece(start: int, stop: int) -> None:
         leads = threading.current_thread() is threading.main_thread()
@@ -59,7 +60,7 @@ def waits() -> Waits:
         began.clear()
         ended.clear()
         asked = time.perf_counter()
-        work = Work(piece, [(0, 1), (1, 2)], ())
+        work = Work(piece, [(0, 1), (1, 2)], (), wait=pool.wait)
         pool.ask(work, 1)
         work.lead()
         after = time.perf_counter()
@@ -69,13 +70,37 @@ def waits() -> Waits:
     return Waits(*(statistics.median(part) for part in zip(*found, strict=True)))
 
 
+def meeting() -> float:
+    """Return the seconds from the end of a stage that two threads share until each begins the next one, the median."""
+    pool, data = Pool(2, threads.waiting), bytes(HASHED // 16)
+    began, ended = (np.full((STAGES, 2), np.nan) for _ in range(2))
+
+    def piece(start: int, stop: int, stage: int) -> None:
+        who = int(threading.current_thread() is threading.main_thread())
+        began[stage, who] = time.perf_counter()
+        hashlib.sha256(data)
+        ended[stage, who] = time.perf_counter()
+
+    found: list[float] = []
+    for _ in range(CALLS // STAGES):
+        began[:] = ended[:] = np.nan
+        after = ((piece, [(0, 1), (1, 2)], (k,)) for k in range(1, STAGES))
+        work = Work(piece, [(0, 1), (1, 2)], (0,), after, pool.wait)
+        pool.ask(work, 1)
+        work.lead()
+        between = began[1:] - ended[:-1].max(axis=1, keepdims=True)  # nan where only one took part
+        found += between[np.isfinite(between)].tolist()
+    pool.end()
+    return statistics.median(found)
+
+
 def carrying() -> float:
     """Return the seconds for each byte that one core's cache hands to another's and back.
 
     That is what a copy takes more, both cores' time together, which another core makes and whose answer the first core
     reads.
     """
-    pool, source, answer = Pool(2), np.zeros(CARRIED), np.zeros(CARRIED)
+    pool, source, answer = Pool(2, threads.waiting), np.zeros(CARRIED), np.zeros(CARRIED)
     spent: dict[bool, list[float]] = {False: [], True: []}
 
     def piece(start: int, stop: int) -> None:
@@ -128,6 +153,7 @@ class Prices(NamedTuple):
 
     wake: float  #: seconds until a helper begins
     join: float  #: seconds after its end until the one who asked goes on
+    meet: float  #: seconds from the end of a stage to the begin of the next one
     carry: float  #: seconds for each byte from one core's cache to another's and back
     ask: float  #: seconds for each portion
     hand: float  #: seconds more that a call takes on one thread by way of the pool
@@ -142,10 +168,11 @@ class Prices(NamedTuple):
     @classmethod
     def measured(cls) -> Prices:
         """Return the prices of this machine now."""
-        return cls(*waits(), carrying(), asking(), handing_on(), bytes_a_second(1), bytes_a_second(2))
+        return cls(*waits(), meeting(), carrying(), asking(), handing_on(), bytes_a_second(1), bytes_a_second(2))
 
     def as_details(self) -> dict[str, float]:
-        """Return them in the units of a row."""
-        return {"waking_us": 1e6 * self.wake, "joining_us": 1e6 * self.join, "carrying_us_a_mb": 1e12 * self.carry,
+        """Return the prices as a row of the benchmark names them: microseconds and gigabytes a second."""
+        return {"waking_us": 1e6 * self.wake, "joining_us": 1e6 * self.join, "meeting_us": 1e6 * self.meet,
+                "carrying_us_a_mb": 1e12 * self.carry,
                 "asking_us": 1e6 * self.ask, "handing_us": 1e6 * self.hand, "gb_a_second": 1e-9 * self.one,
                 "gb_a_second_two": 1e-9 * self.two}

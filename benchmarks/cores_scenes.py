@@ -33,8 +33,8 @@ from solver.simulate import Timeline, advance, advance_frame
 from solver.state import State
 
 ROOT = Path(__file__).resolve().parent.parent
-KEPT = ROOT / "build" / "cores"
-HEAP = KEPT / "heap.pickle"
+STORE = ROOT / "build" / "cores"
+HEAP = STORE / "heap.pickle"
 DEFAULT_STEP = 1 / 48
 RESTED = 96  #: steps until the dragon's largest wobbles are over
 FALLEN, SPEED = 40, 1.5  #: steps of 1/96 s until jellies lie on each other, [m/s] at which they begin
@@ -147,9 +147,9 @@ def made(name: str) -> Measured:
 
 def _job_of(name: str) -> Path:
     jobs = "conjac_cache/*/scene.json"
-    if not any((KEPT / name).glob(jobs)):
+    if not any((STORE / name).glob(jobs)):
         _gather_apart(name)
-    return next((KEPT / name).glob(jobs)).parent
+    return next((STORE / name).glob(jobs)).parent
 
 
 def _gather_apart(name: str) -> None:
@@ -167,7 +167,7 @@ def gather(name: str) -> None:
     from examples_blend.build import FOLDER
 
     addon.load().register()
-    folder = KEPT / name
+    folder = STORE / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     shutil.copyfile(FOLDER / f"{name}.blend", folder / f"{name}.blend")
@@ -182,7 +182,7 @@ def pile_up() -> None:
         part = touching.ten_jellies(Path(folder) / "job", 12, 1 / 96)
         state = part.initial_state()
         state.u.reshape(-1, 3)[:, 2] = -SPEED
-        KEPT.mkdir(parents=True, exist_ok=True)
+        STORE.mkdir(parents=True, exist_ok=True)
         HEAP.write_bytes(pickle.dumps(_led(part, state, 1 / 96, FALLEN)))
 
 

@@ -36,6 +36,6 @@ def write(answers: dict[str, dict[str, Any]]) -> None:
 
 
 if __name__ == "__main__":
-    from benchmarks.run import kept
+    from benchmarks.run import stored_results
 
-    write({one["benchmark"]: one for one in kept()})
+    write({one["benchmark"]: one for one in stored_results()})

@@ -95,9 +95,9 @@ def over_quickest(rows: list[Measured]) -> float:
 
 def write_table() -> None:
     """That of the rows that are kept."""
-    kept = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RESULTS.glob("linear_choice.*.json"))]
-    told = {"commits": {answer["benchmark"]: answer["machine"]["commit"] for answer in kept},
-            "rows": [row for answer in kept for row in answer["details"]["rows"]]}
+    stored = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RESULTS.glob("linear_choice.*.json"))]
+    told = {"commits": {answer["benchmark"]: answer["machine"]["commit"] for answer in stored},
+            "rows": [row for answer in stored for row in answer["details"]["rows"]]}
     quickest.TABLE.write_text(json.dumps(told, separators=(",", ":")).replace('{"use"', '\n{"use"') + "\n",
                               encoding="utf-8")
 

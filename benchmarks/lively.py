@@ -38,7 +38,7 @@ from solver import threads  # isort: skip  # first: it sets what numba and BLAS 
 import numpy as np
 
 from benchmarks.lively_picture import DOCS, draw, points, written
-from benchmarks.lively_scenes import FROM, TIGHT, TO, WATCHED, Watched, half_life, kept, late, mean_truth
+from benchmarks.lively_scenes import FROM, TIGHT, TO, WATCHED, Watched, half_life, late, mean_truth, stored_truth
 from benchmarks.report import Claim, claim, emit
 from benchmarks.swing import chain, drop
 from solver.errors import Diverged, StepFailed
@@ -120,7 +120,7 @@ def soft(name: str, watched: Watched) -> dict[str, Row]:
     """Return the share of the truth that each setting keeps at each step, where that is known, and its cost."""
     look, out = watched.look(watched.scene), dict[str, Row]()
     try:
-        known = kept(name, watched)
+        known = stored_truth(name, watched)
     except ValueError as missing:
         print(missing, file=sys.stderr, flush=True)
         known = {}

@@ -21,7 +21,7 @@ from solver import threads  # isort: skip  # first: it sets what numba and BLAS 
 import numpy as np
 
 from benchmarks.lively import said
-from benchmarks.lively_scenes import WATCHED, kept
+from benchmarks.lively_scenes import WATCHED, stored_truth
 from benchmarks.report import claim, emit
 from benchmarks.scenes.scene import Scene
 from solver import catalogue
@@ -89,7 +89,7 @@ DRAFTS = {"Subspace, SDIRK2": subspace, "Projective Dynamics, BDF2": projective}
 def rows_of(name: str) -> dict[str, dict[str, Any]]:
     """Return the motion that each draft keeps, and its price."""
     watched = WATCHED[name]()
-    scene, true = watched.scene, kept(name, watched)["value"]
+    scene, true = watched.scene, stored_truth(name, watched)["value"]
     world, look = scene.world("vanilla"), watched.look(scene)
     began = scene.start(world)
     start, free = world.coordinates.positions(began.q, 0.0), world.coordinates.free

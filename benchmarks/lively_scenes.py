@@ -3,8 +3,8 @@
     python -m benchmarks.lively_scenes NAME … [--check | --nudged N]
                                             writes benchmarks/scenes/references/lively_NAME.json
 
-A reference takes minutes, so it is stored, with the scene's hash, the commit and the machine; `kept` refuses that of
-another scene. --check uses twice the step and stores the result as well, as an estimate of the reference's error.
+A reference takes minutes, so it is stored, with the scene's hash, the commit and the machine; `stored_truth` refuses
+that of another scene. --check uses twice the step and stores the result as well, which estimates the reference's error.
 --nudged uses the N-th of the starts that differ by a micrometre and stores that as well: where such a difference
 matters, one run is chance, and the mean of all is the reference. A pendulum and a chain conserve their energy and need
 no reference.
@@ -43,7 +43,7 @@ FeatureContacts = Callable[[Nodes, State], Any]
 
 @dataclass(frozen=True)
 class Watched:
-    """A soft body, what is seen of it at each step, and what of that is kept."""
+    """A scene with a soft body whose visible motion is measured at each step, and how much of it is left at the end."""
 
     scene: Scene
     integrator: str  #: of the truth
@@ -84,7 +84,10 @@ def energy(scene: Scene) -> FeatureContacts:
 
 
 def late(energies: np.ndarray, let_go: float) -> float:
-    """Mean of what is left; energies: at equal steps until a second after release."""
+    """Return the mean energy between FROM and TO [s] after release [J].
+
+    energies: at equal steps until a second after it [J]. let_go: time of release as a fraction of all.
+    """
     times = np.linspace(-let_go / (1.0 - let_go), 1.0, len(energies))
     return float(energies[(times >= FROM - 1e-9) & (times <= TO + 1e-9)].mean())
 
@@ -114,7 +117,7 @@ def path_of(name: str) -> Path:
     return FOLDER / f"lively_{name}.json"
 
 
-def kept(name: str, watched: Watched) -> dict[str, Any]:
+def stored_truth(name: str, watched: Watched) -> dict[str, Any]:
     """The truth of this very scene as it was written. Raises ValueError where there is none."""
     path = path_of(name)
     told: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
@@ -157,10 +160,10 @@ def main() -> None:
                "cpu_seconds": round(time.thread_time() - began), "cpu": facts["cpu"], "commit": facts["commit"]}
         said = {"scene": digest(watched.scene), "seen": watched.seen} | row
         if chosen.nudged:
-            said = kept(name, watched)
+            said = stored_truth(name, watched)
             said["nudged"] = said.get("nudged", {}) | {str(chosen.nudged): row["value"]}
         elif chosen.check:
-            said = kept(name, watched) | {"check": row}
+            said = stored_truth(name, watched) | {"check": row}
         path_of(name).write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
         print(name, row, file=sys.stderr, flush=True)
 

@@ -30,12 +30,13 @@ from solver import threads  # isort: skip  # first: it sets what numba and BLAS 
 import numpy as np
 
 from benchmarks import lively, meshes
-from benchmarks.lively_scenes import WATCHED, Watched, kept
+from benchmarks.lively_scenes import WATCHED, Watched, stored_truth
 from benchmarks.report import claim, emit
 from benchmarks.scenes.scene import Scene
 from solver import catalogue
 from solver.errors import Diverged, StepFailed
 from solver.meshing.grid import box_tets
+from solver.nonlinear.bounded_search import BoundedSearch
 from solver.nonlinear.interface import StageSolver
 from solver.nonlinear.limits import StopRule
 from solver.nonlinear.mixed_fem import MixedFEM
@@ -76,12 +77,12 @@ class Cut(StageSolver):
     def solve(self, problem: StageProblem, guess: Vec) -> Vec:
         at, self.decrements = problem.evaluate(guess), []
         for _ in range(self._count):
-            problem.factor(at.unknowns, False)
+            problem.factors.factor(problem, at.unknowns, False)
             direction = problem.system.linear.solve(-at.residual)
             self.decrements.append(float(np.sqrt(max(-at.residual @ direction, 0.0))))
             if self.decrements[-1] <= ENOUGH * self.decrements[0]:
                 break
-            at, _ = problem.search(at, direction)
+            at, _ = BoundedSearch(problem).search(at, direction)
         return at.unknowns
 
 
@@ -182,7 +183,7 @@ def energy(world: Nodes, state: State) -> float:
 def scene_rows(name: str, watched: Watched, settings: dict[str, lively.Setting], every: Sequence[float],
                freely: Collection[str] = ()) -> dict[str, Row]:
     """Return what each setting keeps and costs in one scene, for each step [s]. freely: those with Free Turning."""
-    look, true, out = watched.look(watched.scene), kept(name, watched)["value"], dict[str, Row]()
+    look, true, out = watched.look(watched.scene), stored_truth(name, watched)["value"], dict[str, Row]()
     for label, setting in settings.items():
         for h in every:
             row = out[lively.said(label, h)] = lively.told(label, h)

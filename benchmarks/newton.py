@@ -111,7 +111,7 @@ class AtTheGuess(ReusedFactor):
 
     def renew(self, problem: StageProblem, unknowns: np.ndarray, share: float = 1.0) -> None:
         self.forget()
-        problem.factor(unknowns, False)
+        problem.factors.factor(problem, unknowns, False)
         self._own(problem)
 
 

@@ -24,7 +24,7 @@ from typing import Any
 from benchmarks import front_page, ground_page, quoted, report, table_2_1, tables
 
 ROOT = Path(__file__).resolve().parent.parent
-KEPT = ROOT / "benchmarks" / "results"
+RESULTS = ROOT / "benchmarks" / "results"
 NOT_BENCHMARKS = {"armadillo", "chains", "cores_prices", "cores_scenes", "creatures", "drawn_pictures", "front_page",
                   "ground_page", "lively_picture", "lively_scenes", "meshes", "peer_cloth_program", "peer_programs",
                   "quoted", "reference_factor", "report", "run", "simkit_program", "subspace_whole", "table_2_1",
@@ -87,15 +87,15 @@ def keep(name: str, answer: dict[str, Any]) -> None:
     lacks = report.why_not(answer)
     if lacks:
         raise RuntimeError(f"benchmark {name} is not kept: {lacks}. Commit it and measure again")
-    KEPT.mkdir(parents=True, exist_ok=True)
+    RESULTS.mkdir(parents=True, exist_ok=True)
     path_of(name).write_text(json.dumps(answer, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def path_of(name: str) -> Path:
-    return KEPT / f"{name}.json"
+    return RESULTS / f"{name}.json"
 
 
-def kept() -> list[dict[str, Any]]:
+def stored_results() -> list[dict[str, Any]]:
     """Return each benchmark's last answer, of those that say which code and machine said it."""
     found = [json.loads(path_of(name).read_text(encoding="utf-8")) for name in names() if path_of(name).exists()]
     return [answer for answer in found if report.why_not(answer) is None]
@@ -163,9 +163,9 @@ def main() -> int:
             print(failure, file=sys.stderr)
             failed.append(name)
     if chosen.all or chosen.write:
-        (ROOT / "docs" / "benchmarks.md").write_text(table(kept()), encoding="utf-8")
+        (ROOT / "docs" / "benchmarks.md").write_text(table(stored_results()), encoding="utf-8")
         for page in (front_page, ground_page, quoted):
-            page.write({answer["benchmark"]: answer for answer in kept()})
+            page.write({answer["benchmark"]: answer for answer in stored_results()})
     return 1 if failed else 0
 
 

@@ -65,8 +65,8 @@ def scene(cells: int, sharp: bool, things: FeatureObstacles, wide: float = 1.0) 
     """A cloth of so many cells a side at rest over what it touches; wide: what of it is left along the edge [m]."""
     vertices, triangles = square(cells)
     triangles = triangles[(np.abs(vertices[triangles, 1]) < 0.5 * wide + 1e-9).all(axis=1)]
-    kept, flat = np.unique(triangles, return_inverse=True)
-    vertices, triangles = vertices[kept], flat.reshape(-1, 3).astype(np.int32)
+    used, flat = np.unique(triangles, return_inverse=True)
+    vertices, triangles = vertices[used], flat.reshape(-1, 3).astype(np.int32)
     x = vertices + [0.0, 0.0, OUT]
     mesh = SheetMesh.at_rest(x, vertices[:, :2], triangles)
     cotton = EolElements(lambda sheet: CorotatedMembrane(sheet, STRETCH),
@@ -80,12 +80,12 @@ def scene(cells: int, sharp: bool, things: FeatureObstacles, wide: float = 1.0) 
 @contextmanager
 def stages_clocked(steps: SlidingCloth, spent: dict[str, float]) -> Iterator[None]:
     """Inside, seconds of each stage of a step are added to `spent`."""
-    kept = [(solving, "gone_through", "detect"), (remeshing, "inside", "detect"), (remeshing, "conform", "remesh"),
+    timed = [(solving, "gone_through", "detect"), (remeshing, "inside", "detect"), (remeshing, "conform", "remesh"),
             (remeshing, "adapt", "remesh"), (solving, "cone", "fill")]
-    functions = [getattr(file, name) for file, name, _ in kept]
+    functions = [getattr(file, name) for file, name, _ in timed]
     looked = FeatureContacts.rows
     FeatureContacts.rows = clocked(spent, "detect", looked)  # type: ignore[method-assign]
-    for (file, name, key), function in zip(kept, functions):
+    for (file, name, key), function in zip(timed, functions):
         setattr(file, name, clocked(spent, key, function))
     solves = steps._solving
     solves.assembler.assemble = clocked(spent, "fill", solves.assembler.assemble)  # type: ignore[method-assign]
@@ -94,7 +94,7 @@ def stages_clocked(steps: SlidingCloth, spent: dict[str, float]) -> Iterator[Non
         yield
     finally:
         FeatureContacts.rows = looked  # type: ignore[method-assign]
-        for (file, name, _), function in zip(kept, functions):
+        for (file, name, _), function in zip(timed, functions):
             setattr(file, name, function)
 
 

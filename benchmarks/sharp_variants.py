@@ -170,7 +170,7 @@ def variant(name: str, cells: int, which: Scene) -> tuple[SlidingCloth, Cloth]:
     far = mesh.x[:, 0] < (mesh.x[:, 0].min() + NEAR if which.held else -np.inf)
     at = mesh.x[far]
     steps.pins = lambda time: at
-    mesh = replace(mesh, kept=mesh.kept | far)
+    mesh = replace(mesh, required=mesh.required | far)
     if name == "EOL":
         return steps, Cloth.at_rest(mesh, np.flatnonzero(far))
     if name == "irreg.":
@@ -254,7 +254,7 @@ def profile(mesh: SheetMesh, y: float) -> Vec:
 def measured(name: str, cells: int, which: Scene, spent: dict[str, float]) -> dict[str, Any]:
     """A row, and the profile at its end."""
     steps, cloth = variant(name, cells, which)
-    kept = solving.cone
+    original = solving.cone
     if name != "EOL":
         solving.cone = lagrangian_cone(name != CONE)
     times, gaps, faces, share, deep, began_at = list[float](), list[float](), 0, 0.0, 0.0, 0.0
@@ -274,7 +274,7 @@ def measured(name: str, cells: int, which: Scene, spent: dict[str, float]) -> di
                     faces = max(faces, len(cloth.mesh.faces))
                     share = max(share, float(((cloth.mesh.on >= 0) & ~cloth.free).mean()))
     finally:
-        solving.cone = kept
+        solving.cone = original
     whole = sum(times)
     return {"faces": faces, "sliding_%": round(100 * share, 1) if name == "EOL" else None,
             "ms": round(1e3 * statistics.median(times), 2),

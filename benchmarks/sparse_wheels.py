@@ -90,16 +90,16 @@ def cholespy(lower: sp.csc_matrix) -> tuple[Callable[[], Any], Callable[[Any], A
     from cholespy import CholeskySolverD, MatrixType
 
     whole = (lower + sp.tril(lower, -1).T).tocsc()
-    kept: list[Any] = []
+    solvers: list[Any] = []
 
     def factor() -> None:
-        kept[:] = [CholeskySolverD(whole.shape[0], whole.indptr.astype(np.int32), whole.indices.astype(np.int32),
+        solvers[:] = [CholeskySolverD(whole.shape[0], whole.indptr.astype(np.int32), whole.indices.astype(np.int32),
                                    whole.data, MatrixType.CSC)]
 
     def solve(right: Any) -> Any:
         right = np.ascontiguousarray(right)
         answer = np.zeros_like(right)
-        kept[0].solve(right, answer)
+        solvers[0].solve(right, answer)
         return answer
 
     return factor, solve

@@ -72,11 +72,22 @@ def hinges(count: int, steps: int) -> Turn:
     return turn
 
 
-def bearings(law: str) -> Turn:
+def bearings(law: str, links: int, steps: int) -> Turn:
     """Return steps of a chain with friction in its joints, of the rows `articulated`."""
     from benchmarks.scenes import chain
 
-    return stepping(chain.world(links=10, law={"kind": law}), 1.0 / (chain.FPS * chain.STEPS), 400)
+    return stepping(chain.world(links=links, law={"kind": law}), 1.0 / (chain.FPS * chain.STEPS), steps)
+
+
+def walker(steps: int) -> Turn:
+    """Return steps of the walker of the row `articulated.klann`."""
+    from benchmarks.scenes import klann
+    from solver.build.mechanisms import build_mechanisms
+    from solver.job.load import load
+
+    folder = Path(tempfile.mkdtemp(prefix="conjac-beside-")) / "job"
+    klann.job(folder, 0.4)
+    return stepping(build_mechanisms(load(folder)), 0.01, steps, forget=False)
 
 
 def bar(name: str, steps: int) -> Turn:
@@ -122,7 +133,8 @@ SCENES: dict[str, Callable[[], Turn]] = {
     "contact bowl": lambda: touching("ten_jellies", 24, 4, 1 / 96),
     "contact block": lambda: touching("resting_block", 8, (12, 12, 4), 1 / 96, True),
     "articulated 10 hinges": lambda: hinges(10, 12000), "articulated 1000 hinges": lambda: hinges(1000, 400),
-    "articulated bisp": lambda: bearings("bisp"),
+    "articulated bisp": lambda: bearings("bisp", 10, 400),
+    "articulated staggered": lambda: bearings("staggered", 4, 40), "articulated klann": lambda: walker(60),
     "newton qlb": lambda: bar("qlb", 4), "newton quick": lambda: bar("quick", 4), "sharp_cloth": sharp,
     "bodies": lambda: bars(4),
 }

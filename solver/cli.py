@@ -1,29 +1,30 @@
-"""Command line: `python -m solver bake|check|tets|fields|suggest|wobble|info`, for people, farms and Blender's worker;
-and wedge, watch, task, farm and islands, which are in farm/commands.py, and live and record, in live/command.py.
+"""Command line, `python -m solver VERB`, for people, render farms and Blender's worker process.
+
+Verbs of farms are in farm/commands.py, live and record in live/command.py, all others here.
 
 Exit codes: 0 complete; 2 bad input; 3 diverged; 4 environment (disk, memory, path) or a defect of ConJac, whose
-traceback then stands on stderr; 75 stopped on request and resumable.
+traceback is on stderr; 75 stopped on request and resumable.
 
 With --json every line on stdout is one JSON object, flushed at once; the last one is always "end":
     {"event": "log", "text"}
-    {"event": "stage", "stage", "body", "progress": 0..1 or null, "text"}   of tets, fields, compile, world, and verbs
-    {"event": "start", "frames": [first, last], "steps_per_frame"}    first is on disk or written next
-    {"event": "frame", "frame", "ms", "left_s"}                       reported once the file is whole
-    {"event": "tets", "body", "path", "nodes", "tets", "notes", "fused", "to_world"}   of tets: path of an .npz with
-                                        nodes, tets; ends of lines between sheets that are one in them, in world [m];
-                                                  to_world brings those nodes there, (4, 4), null where they are there
-    {"event": "fields", "body", "path", "notes"}                      of fields: an .npz, see build/fields.py:shown
-    {"event": "suggest", "body", "points"}                            of suggest: places [m] for nodes, best first
-    {"event": "wobble", "body", "hertz", "times"}     of wobble: of the slowest one; times what E makes it --hertz
-    {"event": "live", "engine", "efforts"}        of live: it plays from now on; what moves it, and what it may save
-                                                  on, by its number
-    {"event": "recorded", "path", "frames"}       of live: what was performed is in this file, for the verb record
-    {"event": "summary", ...}                                         of check and info
-    {"event": "error", "code", "exit", "object", "frame", "where", "text"}    where: path in scene.json, if at fault
+    {"event": "stage", "stage", "body", "progress", "text"}    before frames; progress is in [0, 1] or null
+    {"event": "start", "frames": [first, last], "steps_per_frame"}    first is on disk, or the next to be written
+    {"event": "frame", "frame", "ms", "left_s"}    its file is complete; how long it took, and the others will take
+    {"event": "tets", "body", "path", "nodes", "tets", "notes", "fused", "to_world"}    path: an .npz with nodes and
+                        tets; to_world: matrix from these nodes to world space, (4, 4), null where they are in it;
+                        fused: ends of lines in world space [m] at which sheets of the mesh share tetrahedra
+    {"event": "fields", "body", "path", "notes"}   path: an .npz with maps and fibers, see build/fields.py:shown
+    {"event": "suggest", "body", "points"}         positions for dynamic nodes [m], best first
+    {"event": "wobble", "body", "hertz", "times"}  frequency of the lowest mode, and factor of E for that of --hertz
+    {"event": "live", "engine", "efforts"}         a live simulation begins; labels of its levels of effort
+    {"event": "recorded", "path", "frames"}        file of what was done in it, which the verb record bakes
+    {"event": "summary", ...}                      result of check and info
+    {"event": "error", "code", "exit", "object", "frame", "where", "text"}    where: path of a field of scene.json
     {"event": "end", "code", "text"}
 
-SIGTERM, Ctrl-C, Ctrl-Break or a line `pause` on stdin ends the step in hand and exits 75; the second signal kills.
-A program that reads stdin itself calls `main(argv, read_stdin=False)` and, for such a line, `request_pause()`.
+SIGTERM, Ctrl-C, Ctrl-Break or a line `pause` on stdin stops the process after the current step, with exit code 75; a
+second signal kills it. A program that reads stdin itself calls `main(argv, read_stdin=False)` and, for such a line,
+`request_pause()`.
 """
 
 from __future__ import annotations
@@ -64,20 +65,19 @@ _stop_requested = threading.Event()
 
 
 def request_pause() -> None:
-    """End the bake after the step in hand; it exits with 75 and can be resumed. Any thread may call it."""
+    """Stop the bake after the current step, with exit code 75; it can be resumed. May be called from any thread."""
     _stop_requested.set()
 
 
 class Lines:
-    """Reporter of a bake: sentences for people, or JSON lines. It has the interface that `simulate.bake` requires."""
+    """Reporter of a bake's progress on stdout, as sentences or as JSON lines. See `simulate.Reporter`."""
 
     def __init__(self, as_json: bool) -> None:
         self.as_json, self.last = as_json, 0
         self._stage = ""
 
     def say(self, *sentences: str, **event: Any) -> None:
-        """A line for each sentence, for people, or one of `event` as JSON. A reader that has gone ends the bake after
-        its step."""
+        """Write a line for each sentence, or with --json `event`. Request a pause where stdout is closed."""
         line = json.dumps(event, ensure_ascii=False) if self.as_json else "\n".join(map(printable, sentences))
         try:
             if line:
@@ -91,7 +91,7 @@ class Lines:
         self.say(text, event="log", text=text)
 
     def stage(self, stage: str, body: str | None, progress: float | None, text: str) -> None:
-        """Report the progress of a stage before the first frame. Raises Stopped if a stop was requested."""
+        """Write the progress of a stage before the first frame. Raises Stopped after a request to pause."""
         shown = f"{body}: {text}" if body and text else text
         changed, self._stage = shown != self._stage, shown
         self.say(shown if changed else "", event="stage", stage=stage, body=body, progress=progress, text=text)
@@ -109,6 +109,7 @@ class Lines:
                  event="frame", frame=frame, ms=round(ms, 3), left_s=round(left_s, 3))
 
     def error(self, error: ConJacError) -> None:
+        """Write a failure, on stderr unless lines are JSON."""
         if self.as_json:
             self.say("", event="error", code=error.code, exit=error.exit_code, object=error.object, frame=error.frame,
                      where=error.where, text=str(error))
@@ -120,7 +121,7 @@ class Lines:
 
 
 def main(argv: Sequence[str] | None = None, *, read_stdin: bool = True) -> int:
-    """Run one command; returns its exit code. argv: without the program's name, default this process's."""
+    """Run one command and return its exit code. argv: without the program's name; this process's where left out."""
     arguments = _parser().parse_args(argv)
     lines = Lines(arguments.json)
     _stop_requested.clear()
@@ -158,8 +159,7 @@ def _parser() -> argparse.ArgumentParser:
     bake.add_argument("--cores-left-free", type=_whole, metavar="N", default=0,
                       help="cores left to other programs if --threads is not given (default: 0)")
     bake.add_argument("--reuse", type=Path, metavar="FOLDER",
-                      help="an earlier bake: bodies that have not changed since are solved again only where they "
-                           "meet bodies that have")
+                      help="an earlier bake: unchanged bodies are solved again only where they meet changed ones")
     bake.set_defaults(command=_bake)
 
     check = verbs.add_parser("check", help="validate a job, estimate its memory and time")
@@ -194,7 +194,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _frames(text: str) -> tuple[int, int]:
-    """"A-B" or "A" as numbers; either may be negative."""
+    """Return the first and last frame of "A-B", or of "A" as both; either may be negative."""
     first, dash, last = text[1:].partition("-")
     try:
         start = int(text[:1] + first)
@@ -244,7 +244,7 @@ def _check(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str
 
 
 def _with_inside(job: Job, lines: Lines) -> list[Body]:
-    """Bodies that tetrahedra fill; says of others that there is nothing to see inside."""
+    """Return bodies that are filled with tetrahedra; write of others that they have no inside."""
     for body in job.scene.bodies:
         if body.cloth is not None:
             lines.say(f"{body.name}: it is cloth, so there is nothing inside", event="cloth", body=body.name)
@@ -262,13 +262,13 @@ def _tets(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
     keys = hashes.hashes(hashes.settings(job)).bodies
     for body in _with_inside(job, lines):
         volume = volume_of(job, body, keys[body.name]["tets"], lines.stage)
-        kept = stages.stage_path(job, "tets", body.name, keys[body.name]["tets"])
+        stored = stages.stage_path(job, "tets", body.name, keys[body.name]["tets"])
         place = None if body.tets is not None or body.surface is None else place_of(job, body.surface)
         text = f"{body.name}: {len(volume.nodes)} nodes, {len(volume.tets)} tetrahedra"
         across, apart = fused_of(job, body, volume)
         notes = [*volume.notes, *fused_note(across, apart)]
         lines.say(text, *notes, event="tets", body=body.name,
-                  path=None if body.tets is not None else str(kept),  # tets given by hand are not kept again
+                  path=None if body.tets is not None else str(stored),  # a volume mesh given by hand is not stored
                   nodes=len(volume.nodes), tets=len(volume.tets), notes=notes, fused=across.tolist(),
                   to_world=None if place is None else place.to_world.tolist())
     return "The volume is kept for the bake"
@@ -294,7 +294,7 @@ def _fields(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> st
 
 
 def _prepared(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> Iterator[tuple[Job, Prepared]]:
-    """The job, with each of its bodies that tetrahedra fill, ready to be solved for."""
+    """Yield the job and each body that is filled with tetrahedra, with its maps and fibers."""
     from .build.fields import prepare
     from .build.volumes import volumes_of
     from .job import load
@@ -321,7 +321,7 @@ def _suggest(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> s
 
 def _wobble(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
     for job, prepared in _prepared(arguments, lines, read_stdin):
-        from .build.stiffness import stiffened  # likewise
+        from .build.stiffness import stiffened  # which takes a while, too
 
         body = prepared.body
         lines.stage("wobble", body.name, None, "Finding its slowest wobble")
@@ -363,7 +363,7 @@ def _info(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
 
 
 def _listen(read_stdin: bool) -> Callable[[], bool]:
-    """Let signals and a `pause` line end the step in hand; gives whether one came."""
+    """Let signals and a line `pause` on stdin request a pause; return a function for whether one was requested."""
     def asked(number: int, _: Any) -> None:
         request_pause()
         signal.signal(number, signal.SIG_DFL)  # the second one kills
@@ -378,9 +378,9 @@ def _listen(read_stdin: bool) -> Callable[[], bool]:
 
 
 def _read_stdin() -> None:
-    """Wait for a `pause` line. A terminal is not read (a job in its background would be stopped for it), and an end
-    of input means nothing: cron and queues give an empty stdin. os.read, since a buffered read in a daemon thread
-    aborts the interpreter at exit."""
+    """Request a pause at a line `pause` on stdin. The end of input is none: cron and queues give an empty stdin. A
+    terminal is not read, as the shell would suspend a background job that reads it."""
+    # os.read, as a buffered read in a daemon thread aborts the interpreter at exit
     try:
         if os.isatty(0):
             return
@@ -394,7 +394,7 @@ def _read_stdin() -> None:
 
 
 def duration(seconds: float) -> str:
-    """A length of time for people: 8 s, 3 min, 2.5 h."""
+    """Return a duration as text with one unit: "8 s", "3 min" or "2.5 h"."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

@@ -77,7 +77,7 @@ class Habit:
 
 
 class Habits:
-    """Habits of all kernels."""
+    """Measured durations of all kernels, by which a call chooses between one thread and several."""
 
     def __init__(self) -> None:
         self.longest: dict[Key, float] = {}  #: seconds that calls on arrays of any size take at most

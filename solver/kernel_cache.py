@@ -155,7 +155,7 @@ def name(function: Callable[..., Any], options: Mapping[str, Any]) -> None:
     setattr(function, KEY, key_of(function, options))
 
 
-def compile_kept(signature: Any, function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
+def compile_cached(signature: Any, function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
     """The compiled function, which has a KEY, from disk or the extension's archive where it is kept.
 
     Raises what numba and a torn file raise.

@@ -7,12 +7,15 @@ another. Waking one costs some microseconds, so work that is done sooner stays o
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import lru_cache
+from itertools import count
 from queue import SimpleQueue
 from time import perf_counter, thread_time
 from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
 
 from .habits import Habits, Key, Kind
 
@@ -20,24 +23,55 @@ Kernel: TypeAlias = Callable[..., None]
 
 WORTH_TAKING = 4.0e-5  #: [s]; pieces that take less together are taken at once: to ask for more takes ten microseconds
 CLOCKED = 1000  #: times that a clock is asked to find out what that takes
+LOOKS = 60_000  #: at a flag, which takes a few tens of microseconds, before a thread sleeps: to be woken takes longer
+OF_STAGES = "stages"  #: in place of a module in the kind of stages that follow each other
+AT_A_TIME = 8  #: portions of a stage's pieces for each thread, about: what they take is not known
 LEFT_TO_OTHERS = 1.5  #: of what is left a thread takes its share over this, so that all end at once
 
 
-class Work:
-    """The pieces of one call, which whoever is free takes."""
+class KernelStage(NamedTuple):
+    """Pieces of a kernel's work that may be taken once all stages before are done."""
+
+    kernel: Kernel  #: kernel(start, stop, *arguments)
+    pieces: int
+    arguments: tuple[Any, ...]
+    #: bytes of its arrays that it needs, where that may be a small part of them; a record asks for it
+    read: int | Callable[[], int] | None = None
+
+
+Wait: TypeAlias = Callable[[Any, int], bool]  #: whether a flag (1,) was set, looking so many times at most
+Portioned: TypeAlias = tuple[Kernel, Iterable[tuple[int, int]], tuple[Any, ...]]  #: a kernel, portions and arguments
+
+
+class _Open:
+    """A stage whose portions threads take. It is over once all who joined it have left it."""
 
     def __init__(self, kernel: Kernel, portions: Iterable[tuple[int, int]], arguments: tuple[Any, ...]) -> None:
-        """portions: first piece and the one after the last of what is taken at once."""
-        self.call: tuple[Any, ...] = (kernel, arguments)
-        self._portions = iter(portions)
-        self._joined: list[None] = []
-        self._left: SimpleQueue[BaseException | None] = SimpleQueue()
+        self.call, self.portions = (kernel, arguments), iter(portions)
+        self.joined: list[None] = []
+        self.left: list[None] = []
+        self.ends = count()  #: who counts 0 ends it
+        self.flag = np.zeros(1, np.int64)  #: 1 once it is over, for who looks; and for who sleeps:
+        self.gate = threading.Lock()
+        self.gate.acquire()
+        self.following: _Open | None = None
+
+
+class Work:
+    """The pieces of one call, or of stages one after the other, which whoever is free takes."""
+
+    def __init__(self, kernel: Kernel, portions: Iterable[tuple[int, int]], arguments: tuple[Any, ...],
+                 following: Iterator[Portioned] | None = None, wait: Wait | None = None) -> None:
+        """portions: first piece and the one after the last of what is taken at once. following: stages after the first,
+        each asked for once all before are done. wait: for others, before a thread sleeps; None: it sleeps at once."""
+        self._stage: _Open | None = _Open(kernel, portions, arguments)
+        self._following, self._wait = following, wait
+        self._failures: list[BaseException] = []
         self._busy: list[float] = []
 
     def join(self) -> None:
         """A helper's part of it."""
-        self._joined.append(None)  # before the first piece, so that who waits knows of it
-        self._left.put(self._take())
+        self._take(leads=False)
 
     def lead(self) -> float:
         """The part of the thread that asks, until all pieces are done. Returns processor seconds of all threads
@@ -45,34 +79,57 @@ class Work:
 
         A helper that comes late finds no piece, and is not waited for. Raises what a kernel raised.
         """
-        failures = [self._take()]
-        while len(failures) <= len(self._joined):  # who came late meanwhile has answered in place of another one
-            failures.append(self._left.get())
-        self.call = (None, ())  # who comes late holds no array
-        for failure in failures:
-            if failure is not None:
-                raise failure
+        self._take(leads=True)
+        if self._failures:
+            raise self._failures[0]
         return sum(self._busy)
 
-    def _take(self) -> BaseException | None:
-        """Pieces until none is left; what a kernel raised, which ends the call for all."""
-        began = thread_time()
-        kernel, arguments = self.call
-        try:
-            for start, stop in self._portions:
-                kernel(start, stop, *arguments)
-        except BaseException as failure:
-            for _ in self._portions:
-                pass
-            return failure
-        finally:
+    def _take(self, leads: bool) -> None:
+        """Pieces until none is left of any stage. What a kernel raises ends the work for all."""
+        stage = self._stage
+        while stage is not None:
+            stage.joined.append(None)  # before the first piece, so that who ends the stage knows of it
+            began = thread_time()
+            kernel, arguments = stage.call
+            try:
+                for start, stop in stage.portions:
+                    kernel(start, stop, *arguments)
+            except BaseException as failure:
+                self._failures.append(failure)
+                for _ in stage.portions:
+                    pass
+            del kernel, arguments
             self._busy.append(thread_time() - began)
-        return None
+            stage.left.append(None)
+            if len(stage.left) == len(stage.joined) and next(stage.ends) == 0:
+                self._end(stage)
+            elif not leads and self._following is None:
+                return
+            elif self._wait is None or not self._wait(stage.flag, LOOKS):
+                with stage.gate:
+                    pass
+            stage = stage.following
+
+    def _end(self, stage: _Open) -> None:
+        """Begin what follows a stage that is over, and let go who waits for that."""
+        try:
+            after = None if self._failures or self._following is None else next(self._following, None)
+            stage.following = self._stage = None if after is None else _Open(*after)
+        except BaseException as failure:
+            self._failures.append(failure)
+            self._stage = None
+        stage.flag[0] = 1
+        stage.gate.release()
 
 
 def least_portion(pieces: int, expected: float | None) -> int:
     """How many of the pieces are worth taking at once."""
     return max(1, int(pieces * WORTH_TAKING / expected)) if expected else 1
+
+
+def least_of_stage(pieces: int, sharers: int) -> int:
+    """Return how many of a stage's pieces are worth taking at once: what they take is not known."""
+    return max(1, pieces // (AT_A_TIME * sharers))
 
 
 @lru_cache(maxsize=1000)
@@ -90,12 +147,19 @@ def portions(pieces: int, sharers: int, least: int) -> tuple[tuple[int, int], ..
 class Pool:
     """A number of threads, including the calling one."""
 
-    def __init__(self, count: int) -> None:
-        self.count = count
+    def __init__(self, count: int, waiting: Callable[[], Wait] | None = None) -> None:
+        """waiting: gives the function by which threads wait for each other before they sleep; asked for once they do.
+        """
+        self.count, self._waiting = count, waiting
         self._asked: SimpleQueue[Work | None] = SimpleQueue()
         self.habits = Habits()
         for number in range(count - 1):
             threading.Thread(target=self._help, name=f"kernels-{number}", daemon=True).start()
+
+    @property
+    def wait(self) -> Wait | None:
+        """Return by what its threads wait for each other."""
+        return None if self._waiting is None else self._waiting()
 
     def run(self, kernel: Kernel, pieces: int, arguments: tuple[Any, ...]) -> None:
         """kernel(start, stop, *arguments) for all pieces, on as many threads as are worth it by what it took before."""
@@ -117,7 +181,8 @@ class Pool:
         elapsed = None
         if helpers:
             began = perf_counter()
-            work = Work(kernel, portions(pieces, helpers + 1, least_portion(pieces, expected)), arguments)
+            work = Work(kernel, portions(pieces, helpers + 1, least_portion(pieces, expected)), arguments,
+                        wait=self.wait)
             self.ask(work, helpers)
             took = work.lead()
             elapsed = perf_counter() - began
@@ -127,6 +192,41 @@ class Pool:
             took = thread_time() - began
         self.habits.learn(kind, took, elapsed)
         return took
+
+    def run_stages(self, name: str, size: int, pieces: int, stages: Iterator[KernelStage]) -> None:
+        """Run all pieces of stages, each once those before it are done, with one waking for all.
+
+        name, size: by which what such stages took is known again; size about as what they take. pieces: of the widest
+        stage.
+        """
+        if self.count == 1:
+            for stage in stages:
+                stage.kernel(0, stage.pieces, *stage.arguments)
+            return
+        kind = OF_STAGES, name, pieces.bit_length(), size.bit_length()
+        helpers, elapsed = self.habits.choose(kind, pieces, self.count)[0], None
+        if helpers:
+            began = perf_counter()
+            portioned = ((one.kernel, portions(one.pieces, helpers + 1, least_of_stage(one.pieces, helpers + 1)),
+                          one.arguments) for one in stages)
+            work = Work(*next(portioned), portioned, self.wait)
+            self.ask(work, helpers)
+            took = work.lead()
+            elapsed = perf_counter() - began
+        else:
+            start = thread_time()
+            for stage in stages:
+                stage.kernel(0, stage.pieces, *stage.arguments)
+            took = thread_time() - start
+        self.habits.learn(kind, took, elapsed)
+
+    def begin(self, task: Callable[[], None]) -> Work:
+        """Let another thread do a task, if there is one. Whoever leads the work then does it where nobody began, and
+        else waits for its end."""
+        work = Work(lambda start, stop: task(), [(0, 1)], (), wait=self.wait)
+        if self.count > 1:
+            self.ask(work, 1)
+        return work
 
     def ask(self, work: Work, helpers: int) -> None:
         """Wake so many threads for it."""
@@ -154,6 +254,7 @@ class Call(NamedTuple):
     total: int  #: of pieces
     size: int  #: bytes of the arrays that it was given
     kind: Kind  #: by which a pool knows it again
+    follows: bool = False  #: whether it is a later stage of the call before it
 
 
 class PieceTimes(Pool):
@@ -172,6 +273,16 @@ class PieceTimes(Pool):
 
     def run(self, kernel: Kernel, pieces: int, arguments: tuple[Any, ...]) -> None:
         """All pieces, in order."""
+        self._timed(KernelStage(kernel, pieces, arguments), (*key_of(kernel, pieces), _magnitude(arguments)), False)
+
+    def run_stages(self, name: str, size: int, pieces: int, stages: Iterator[KernelStage]) -> None:
+        """All pieces of all stages, in order."""
+        kind = OF_STAGES, name, pieces.bit_length(), size.bit_length()
+        for number, stage in enumerate(stages):
+            self._timed(stage, kind, number > 0)
+
+    def _timed(self, stage: KernelStage, kind: Kind, follows: bool) -> None:
+        kernel, pieces, arguments, read = stage
         spent, few = [], max(1, pieces // self._most)
         began = before = thread_time()
         for start in range(0, pieces, few):
@@ -179,8 +290,9 @@ class PieceTimes(Pool):
             now = thread_time()
             spent.append(max(now - before - self._clock, 0.0))
             before = now
-        kind = *key_of(kernel, pieces), _magnitude(arguments)
-        self.calls.append(Call(kernel.__name__, began, thread_time(), spent, pieces, _bytes(arguments), kind))
+        ended = thread_time()
+        size = _bytes(arguments) if read is None else read if isinstance(read, int) else read()
+        self.calls.append(Call(kernel.__name__, began, ended, spent, pieces, size, kind, follows))
 
 
 def key_of(kernel: Kernel, pieces: int) -> Key:

@@ -1,4 +1,4 @@
-"""The loop: steps land on frames, each is written, a snapshot now and then; and the life of a bake around it."""
+"""Simulation of frames into a cache, with snapshots to resume from, and bakes of job folders, whole or in part."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ if TYPE_CHECKING:  # a finished bake reports without them
     from .reuse.beside import PartialBake
     from .world.world import World
 
-LOGGED = 3  # frames of which the log says why their steps were halved: a lively bake would fill it
+LOGGED = 3  #: frames whose halved steps are logged one by one; a violent scene would fill the log with more
 
 
 class Reporter(Protocol):
-    """Receiver of a bake's progress. Any of these may raise Stopped."""
+    """Receiver of a bake's progress, such as `cli.Lines`. Each method may raise Stopped."""
 
     def log(self, text: str) -> None: ...
     def stage(self, stage: str, body: str | None, progress: float | None, text: str) -> None: ...
@@ -46,20 +46,20 @@ class Reporter(Protocol):
 
 
 class _Diary:
-    """Log of a run: notes of its world, each once, and why steps of the first few frames were halved."""
+    """Log of a simulation: each note of its world once, and why steps of the first few frames were halved."""
 
     def __init__(self, world: World, log: Callable[[str], None]) -> None:
         self._log, self._noted = log, set(world.notes)
         self._shortest: list[float] = []  # steps [s] of frames in which some were halved
 
     def reshaped(self, world: World, notes: Sequence[str]) -> None:
-        """Log the result of a cut. world: the one after it, whose notes were logged with it."""
+        """Log notes of a change of bodies or pins. world: built after it; its own notes are in the log already."""
         self._noted.update(world.notes)
         for note in notes:
             self._log(note)
 
     def frame(self, frame: int, world: World, halved: Halved) -> None:
-        """Log a frame."""
+        """Log new notes of the world after a frame, and which of its steps were halved."""
         if halved:
             self._shortest.append(halved.shortest)
             if len(self._shortest) <= LOGGED:
@@ -80,14 +80,16 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
              stop: Stop = lambda: False, report: Callable[[int, float, float], None] = lambda *_: None,
              log: Callable[[str], None] = lambda _: None, reshape: Reshape | None = None,
              groups: GroupSteps | None = None, origins: Origins | None = None) -> State:
-    """Simulate and write every frame up to the timeline's end; returns the last state.
+    """Simulate and write all frames up to the timeline's end, and return the last state.
 
-    snapshot: frame to go on from, None for the start, whose frame is then written first. stop: asked before every
-    step. report(frame, ms, seconds left) is called after each frame, log(sentence) after the first few whose steps were
-    halved, or where something came apart, and of what a world notes meanwhile. reshape: what comes apart when.
-    groups: steps of groups that cannot meet; without it all bodies take the same steps. origins: what the frames of
-    each body are counted from, zero where left out.
-    Raises Diverged with object, frame and remedy, Stopped, CacheUnwritable; the frames written before stay.
+    snapshot: frame of the snapshot to resume from; None begins at the start and writes its frame first.
+    stop: called before each step; the simulation ends where it returns True.
+    report: called after each frame with its number, the time that it took [ms] and the estimated time left [s].
+    log: called with sentences about halved steps of the first few frames, changes of bodies, and notes of the world.
+    reshape: cuts, nails and released pins, each at its moment.
+    groups: steps of groups of bodies that are too far apart to touch; without it all bodies take equal steps.
+    origins: point of each body that its frames are stored relative to; the world's origin where left out.
+    Raises Diverged with object, frame and remedy, Stopped, CacheUnwritable; frames that are written already stay.
     """
     if snapshot is None:
         first, state = timeline.start, replace(world.initial_state(), time=0.0)
@@ -117,13 +119,13 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
                 state = advance_frame(world, state, timeline, frame, stop, halved, pace, (begins, 1.0))
             else:
                 world, state = groups.advance_frame(world, state, timeline, frame, stop, halved)
-            if halved:  # before the frame, so that a frame that stands has it
+            if halved:  # written before the frame, so that no complete frame lacks it
                 store.halved(frame, counts_by_body([name for name, _, _ in world.bodies],
                                                   [why.object for _, why in halved]))
             write(world, state, frame, store, origins, log, None if groups is None else groups.record(world, timeline))
         diary.frame(frame, world, halved)
         if timeline.snapshot_due(frame):
-            # what is not in the State is dropped here in every run, so that a resumed one gives the same bytes
+            # caches outside of the state are dropped, so that a simulation that resumes here gives the same bytes
             store.snapshot(frame, state)
             world.forget_past()
             pace = Pace()
@@ -138,7 +140,7 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
 
 def _restored(world: World, timeline: Timeline, store: FrameStore, snapshot: int, reshape: Reshape | None,
               groups: GroupSteps | None) -> tuple[World, State]:
-    """Return the world and the state at the frame of a snapshot. Raises a ConJacError where that does not fit."""
+    """Return world and state at the frame of a snapshot. Raises a ConJacError where the snapshot is of other bodies."""
     with fits_or_refused(snapshot):
         state = store.restore(snapshot)
         check_state(state, (snapshot - timeline.start) / timeline.fps, 1.0 / timeline.fps)
@@ -155,10 +157,11 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
          reuse: Path | None = None) -> None:
     """Bake a job folder into its cache.
 
-    frames: (first, last) that must be on disk at the end, default all; every frame simulated on the way is kept too.
-    resume: where an earlier bake stopped. threads: of the kernels, None for one per core but left_free. reuse: folder
-    of an earlier bake, whose bodies are not solved again as long as their frames are what a bake of all would give.
-    Raises a ConJacError. Where every frame asked for is there, nothing heavy is imported.
+    frames: first and last frame that must be on disk at the end, all where left out; frames before them are simulated
+    and written, too. resume: whether to go on from the last snapshot of equal settings. threads: number of threads of
+    the kernels; None takes all cores but `left_free`. stop: see `simulate`. reuse: folder of an earlier bake; its
+    frames are copied for bodies that are not affected by what has changed since.
+    Raises a ConJacError. Where all requested frames exist, neither numba nor the solver is imported.
     """
     job = load(path)
     wanted = wanted_frames(job, frames)
@@ -167,7 +170,7 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
         return
 
     with lock.acquired(job.cache) as holding:
-        # asked again: another process may have written until a moment ago
+        # planned again: another process may have written before this one had the lock
         todo = plan(Cache(job.cache), read, wanted, resume)
         if _finished(todo, report):
             return
@@ -190,19 +193,19 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
 
 @dataclass(frozen=True)
 class _JobRun:
-    """A bake of a job whose cache this process has locked, up to a frame."""
+    """Bake of a job up to a frame, by the process that has locked its cache."""
 
     job: Job
     read: hashes.Settings
     report: Reporter
     last: int
-    still_mine: Callable[[], None]
+    still_mine: Callable[[], None]  #: raises CacheBusy where another process has taken the lock
     stop: Stop
-    cores: tuple[int | None, int]  #: threads of the kernels, and cores that are left free
-    stale: Sequence[str] = ()  #: what has changed since the frames in the cache
+    cores: tuple[int | None, int]  #: threads of the kernels, None for all cores but the second number
+    stale: Sequence[str] = ()  #: names of settings that have changed since the frames in the cache were written
 
     def whole(self, snapshot: int | None) -> None:
-        """Solve all bodies from a snapshot on, or from the start."""
+        """Simulate all bodies from a snapshot on, or from the start."""
         job, report = self.job, self.report
         world, reshape, groups = self._build(job)
         if snapshot is None:
@@ -219,8 +222,8 @@ class _JobRun:
                  log=report.log, reshape=reshape, groups=groups, origins=origins)
 
     def reusing(self, folder: Path, snapshot: int | None) -> None:
-        """Solve what has changed since an earlier bake, from a snapshot on or from the start, and take the frames of
-        all else from there as far as they are those of a bake of all."""
+        """Simulate bodies that are affected by what has changed since an earlier bake, and copy frames of all others
+        from it. folder: of the earlier bake. snapshot: frame to resume from, None for the start."""
         from .reuse.beside import CannotReuse, PartialBake, find
 
         earlier = find(folder, self.job, self.read)
@@ -240,7 +243,10 @@ class _JobRun:
         self.whole(snapshot)
 
     def _beside(self, partial: PartialBake, snapshot: int | None) -> None:
-        """Solve some bodies beside an earlier bake, from a snapshot of all on or from the start. Raises CannotReuse."""
+        """Simulate some bodies and copy the frames of the others, from a snapshot on or from the start.
+
+        Raises CannotReuse.
+        """
         report, origins = self.report, Origins(self.job)
         partial.check(self.job.cache, snapshot)
         world, reshape, groups = (None, None, None) if partial.job is None else self._build(partial.job, partial.beside)
@@ -268,7 +274,7 @@ class _JobRun:
         return world, reshape, groups
 
     def _free_stale(self) -> None:
-        """Delete frames of other settings, once the new world is built: what cannot begin leaves them."""
+        """Delete frames of other settings; called after the new world is built, as a failure to build leaves them."""
         cache = Cache(self.job.cache)
         if self.stale and (cache.folder / MANIFEST).exists():
             self.report.log(f"The old cache is replaced; these changed: {', '.join(self.stale)}")
@@ -281,7 +287,7 @@ class _JobRun:
 
 
 def wanted_frames(job: Job, frames: tuple[int, int] | None) -> range:
-    """The frames asked for. Raises BadInput where the scene does not have them."""
+    """Return the requested frames, all of the scene for None. Raises BadInput where the scene does not have them."""
     if frames is None:
         return job.frames
     first, last = frames
@@ -299,15 +305,18 @@ def _finished(todo: Plan, report: Reporter) -> bool:
 
 def _build(job: Job, report: Reporter, threads: int | None, free: int, beside: Callable[[int], Sequence[int]]
            ) -> tuple[World, Reshape | None, GroupSteps | None]:
-    """Return the world of a job, its cuts, and the stepping of its groups. Imported only here: a finished bake reports
-    without it."""
+    """Return the world of a job, its changes of bodies and pins, and the steps of its groups; None without these.
+
+    beside: numbers of steps in a frame of groups that are copied from an earlier bake, by frame.
+    """
+    # imported here, as a finished bake reports without any of it
     from . import cores
     from .build.loading import Loading
     from .threads import configure
 
     configure(threads, free)
-    # a first bake compiles for ten seconds and meshes for about as long: both at once, in processes of their own, and
-    # on the cores too that it leaves to others later
+    # a first bake compiles for ten seconds and makes tetrahedra for about as long: both at a time, in processes of
+    # their own, also on cores that are left free later
     loading = Loading(job.scene, threads or cores.available())
     from .build.filled import filled_for_bake
 
@@ -329,7 +338,7 @@ def _build(job: Job, report: Reporter, threads: int | None, free: int, beside: C
 
 
 def _say_other_machine(cache: Cache, world: World, report: Reporter) -> None:
-    """Say when a resumed cache was begun elsewhere: last bits may differ."""
+    """Log where frames of a resumed cache were made on another machine, as last digits may differ."""
     runs = cache.manifest["runs"] if cache.manifest else []
     others = {run["backend"] for run in runs} - {world.backend}
     others |= {run["cpu"] for run in runs if run.get("cpu")} - {processor()}

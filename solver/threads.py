@@ -14,13 +14,14 @@ import re
 import stat
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 from . import kernel_archive, one_thread  # noqa: F401
 from .cores import available
-from .pool import PieceTimes, Pool
+from .pool import KernelStage, PieceTimes, Pool, Wait, Work
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -129,7 +130,7 @@ def configure(threads: int | None, left_free: int = 0) -> int:
     if _pool is None or count != _pool.count or type(_pool) is not Pool:
         if _pool is not None:
             _pool.end()
-        _pool = Pool(count)
+        _pool = Pool(count, waiting)
     return count
 
 
@@ -162,10 +163,33 @@ def parallel_for(kernel: Callable[..., None], pieces: int, *arguments: Any) -> N
     _pool.run(kernel, pieces, arguments)
 
 
+def parallel_stages(name: str, size: int, pieces: int, stages: Iterator[KernelStage]) -> None:
+    """Run kernels one after the other, each on all its pieces, on every thread that is worth it, woken once for all.
+
+    stages: each is asked for once all before it are done; at least one. name, size: calls of one name are known again
+    among those of about the size. pieces: of the stage that has most.
+    """
+    if _pool is None:
+        configure(None)
+    assert _pool is not None
+    _pool.run_stages(name, size, pieces, stages)
+
+
+def begin(task: Callable[[], None]) -> Work:
+    """Return a task that another thread does meanwhile, if there is one: `lead` ends it, wherever it is done.
+
+    A task calls kernels alone, as others do no line of Python beside it.
+    """
+    if _pool is None:
+        configure(None)
+    assert _pool is not None
+    return _pool.begin(task)
+
+
 def _forget_pool() -> None:
     """In a process that was forked: its parent's threads are not there."""
     global _pool
-    _pool = None if _pool is None else Pool(_pool.count)
+    _pool = None if _pool is None else Pool(_pool.count, waiting)
 
 
 if hasattr(os, "register_at_fork"):
@@ -188,7 +212,7 @@ def kernel(signature: Any, fastmath: frozenset[str] | set[str] = frozenset({"con
         options = {"error_model": "numpy", "nogil": True, "fastmath": set(fastmath), "_nrt": _makes_arrays(function)}
         kernel_cache.name(function, options)
         try:
-            return kernel_cache.compile_kept(signature, function, options)  # type: ignore[no-any-return]
+            return kernel_cache.compile_cached(signature, function, options)  # type: ignore[no-any-return]
         except Exception as error:
             # a file of the cache that a crash left torn, or a full disk: the next process writes it again, this one
             # does without. What is wrong with the kernel itself is raised again here
@@ -198,6 +222,41 @@ def kernel(signature: Any, fastmath: frozenset[str] | set[str] = frozenset({"con
             return made
 
     return compiled
+
+
+_load: Any = None  #: what `waiting` compiles it with
+
+
+@cache
+def waiting() -> Wait:
+    """Return a kernel that says whether a flag (1,) of int64 was set, looking at it so many times at most."""
+    global _load
+    from numba import types
+    from numba.core import cgutils
+    from numba.extending import intrinsic
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def load(context: Any, array: Any) -> Any:
+        """The first entry as memory has it now: of an array a compiler may read it once for a whole loop."""
+
+        def code(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+            view = context.make_array(signature.args[0])(context, builder, given[0])
+            at = cgutils.get_item_pointer(context, builder, signature.args[0], view,
+                                          [context.get_constant(types.intp, 0)], wraparound=False)
+            return builder.load_atomic(at, "acquire", 8)
+
+        return types.int64(array), code
+
+    _load = load
+
+    @kernel("b1(i8[::1], i8)")
+    def wait(flag, most):  # type: ignore[no-untyped-def]
+        for _ in range(most):
+            if _load(flag) != 0:
+                return True
+        return False
+
+    return wait  # type: ignore[no-any-return]
 
 
 def cache_notes() -> list[str]:

@@ -15,7 +15,7 @@ from benchmarks.interpreter import Interpreter
 from benchmarks.scenes import touching
 from solver import cores, habits, threads
 from solver.habits import Habit
-from solver.pool import PieceTimes, Pool, Work, key_of, portions
+from solver.pool import KernelStage, PieceTimes, Pool, Work, key_of, portions
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -140,6 +140,12 @@ def test_calls_that_gain_nothing_by_another_thread_stay_on_one():
     pool.end()
 
 
+@pytest.mark.parametrize("pieces, expected, helpers", [(64, 1.0e-4, 0), (64, 1.0e-3, 3), (64, 1.0, 7), (2, 1.0, 1),
+                                                       (64, None, 7)])
+def test_more_work_wakes_more_threads(pieces, expected, helpers):
+    assert habits.helpers_for(pieces, 8, expected) == helpers
+
+
 def ways_of(habit, alone, busy, elapsed, calls=400, count=2):
     """Return whether each call is shared if one thread takes `alone` seconds, and the sharing threads together `busy`
     and by the clock `elapsed`."""
@@ -249,6 +255,62 @@ def test_what_a_helper_raises_reaches_the_one_who_asked():
     pool.end()
 
 
+@pytest.mark.parametrize("count, seconds", [(1, 0.0), (2, 0.0), (8, 0.0), (3, 2.0e-3)])
+def test_a_stage_begins_once_all_before_it_are_done(monkeypatch, count, seconds):
+    """Also where who waits falls asleep, as pieces take longer than anybody looks at a flag."""
+    monkeypatch.setattr(habits, "WORTH_WAKING", 1e-9)
+    pool, done, early = Pool(count), np.zeros((20, 6), bool), []
+
+    def piece(start, stop, stage):
+        if stage and not done[stage - 1].all():
+            early.append(stage)
+        time.sleep(seconds * start)
+        done[stage, start:stop] = True
+
+    for _ in range(5 if seconds else 50):
+        done[:] = False
+        pool.run_stages("test", 1, 6, (KernelStage(piece, 6, (k,)) for k in range(20)))
+        assert done.all() and not early
+    pool.end()
+
+
+@pytest.mark.parametrize("count", [1, 2, 8])
+def test_stages_that_are_no_longer_asked_for_are_not_begun(count):
+    pool, done = Pool(count), []
+
+    def stages():
+        yield KernelStage(sleeping, 4, (0.0, done))
+        if sum(stop - start for start, stop, _ in done) == 4:
+            return
+        yield KernelStage(sleeping, 4, (0.0, done))
+
+    pool.run_stages("test", 1, 4, stages())
+    assert sum(stop - start for start, stop, _ in done) == 4
+    pool.end()
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_what_a_stage_or_who_makes_them_raises_reaches_the_one_who_asked(count):
+    pool, done = Pool(count), []
+
+    def fails(start, stop):
+        raise ZeroDivisionError
+
+    def stages(second):
+        yield KernelStage(sleeping, 4, (1e-3, done))
+        if second is None:
+            raise KeyError
+        yield second
+        done.append("more")
+        yield KernelStage(sleeping, 4, (0.0, done))
+
+    for second, failure in ((KernelStage(fails, 4, ()), ZeroDivisionError), (None, KeyError)):
+        with pytest.raises(failure):
+            pool.run_stages("test", 1, 4, stages(second))
+    assert "more" not in done
+    pool.end()
+
+
 def test_a_forked_process_has_threads_of_its_own():
     said = subprocess.run([sys.executable, "-c", FORKED], cwd=ROOT, capture_output=True, text=True, timeout=60,
                           env=os.environ | {"PYTHON_CPU_COUNT": "4"})
@@ -290,6 +352,13 @@ def test_a_record_has_every_piece_once_and_its_time():
     [call] = record.calls
     assert call.kernel == "sleeping" and len(call.pieces) == 4 and call.size == 0
     assert 0.0 <= sum(call.pieces) <= call.ended - call.began + 1e-6
+
+
+def test_a_record_knows_what_stages_follow_each_other():
+    record, done = PieceTimes(), []
+    stages = [KernelStage(sleeping, 8, (0.0, done)), KernelStage(sleeping, 2, (0.0, done), 64)]
+    record.run_stages("test", 1, 8, iter(stages))
+    assert [(len(call.pieces), call.size, call.follows) for call in record.calls] == [(8, 0, False), (2, 64, True)]
 
 
 def test_the_share_of_the_interpreter_is_that_of_pythons_lock():

@@ -5,6 +5,7 @@ import ast
 
 import pytest
 import tuned_units
+import tuned_units_programs
 import tuned_units_rows
 import tuned_units_world
 from tuned_scenes import SCENES, importers, outcome, set_constant
@@ -16,7 +17,7 @@ FOUND = {(one.file, one.name): one for room in table.ROOMS for one in table.cons
 TUNED = [(file, name) for file, of in LISTED.items() for name, entry in of.items() if len(entry) == 3]
 #: small systems by the names that the list has
 UNITS = {one.__name__.replace("_", " "): one
-         for room in (tuned_units, tuned_units_rows, tuned_units_world) for one in room.UNITS}
+         for room in (tuned_units, tuned_units_rows, tuned_units_programs, tuned_units_world) for one in room.UNITS}
 NOTICED = [one for one in TUNED if LISTED[one[0]][one[1]][2] in SCENES]
 AT_BOTH_ENDS = [one for one in TUNED if LISTED[one[0]][one[1]][2] in UNITS]
 UNCHANGED = {}  #: outcomes of scenes as they are

@@ -10,10 +10,10 @@ import scipy.sparse as sp
 from solver.errors import StepFailed
 from solver.linear.interface import NotPositiveDefinite
 from solver.linear.secant_pairs import SecantPairs
-from solver.nonlinear import contact_newton, ground_newton, intersection_free, mixed_fem, modal_step
-from solver.nonlinear.bounded import Bounded, BoundedQuasistatic, Surroundings
+from solver.nonlinear import contact_iterations, contact_newton, ground_newton, intersection_free, mixed_fem, modal_step
+from solver.nonlinear.bounded import Bounded, BoundedQuasistatic
 from solver.nonlinear.bounded_search import BoundedSearch
-from solver.nonlinear.descent import Direction, Step
+from solver.nonlinear.descent_protocol import Direction, Step
 from solver.nonlinear.early_stopped_qn import EarlyDirections, EarlyStoppedQuasiNewton
 from solver.nonlinear.evaluation import Evaluation
 from solver.nonlinear.fallback_euler import FallbackEuler
@@ -36,26 +36,47 @@ def fails(solve, *given):
     return False
 
 
-class Problem:
-    """The equations of a stage of a few nodes, with the merit ½ |v|² and what a test sets otherwise.
+class Factors:
+    """Factors whose solutions leave a ratio of the residual; their number is counted."""
 
-    ratio: of the unknowns after an iteration to those before. share: of each direction that is taken.
+    def __init__(self, ratio):
+        self.ratio, self.count = ratio, 0
+
+    def factor(self, problem, unknowns, tries_true, blends=()):
+        self.count += 1
+        return False
+
+    def factor_for_directions(self, problem, unknowns):
+        self.count += 1
+
+    def approximate_solve(self, problem, right):
+        return (1.0 - self.ratio) * right
+
+    def direction(self, problem, residual):
+        return self.approximate_solve(problem, -residual)
+
+
+class Problem:
+    """The equations of a stage of a few nodes, with the merit ½ |v − root|² and what a test sets otherwise.
+
+    ratio: of the residual after a whole step of a factor's direction to that before.
     """
 
-    def __init__(self, nodes=1, ratio=0.5, share=1.0, **physics):
-        self.order, self.energy_noise, self.ratio, self.share = np.arange(nodes), 0.0, ratio, share
+    def __init__(self, nodes=1, ratio=0.5, root=0.0, **physics):
+        self.order, self.energy_noise, self.root = np.arange(nodes), 0.0, root
         self.stage = SimpleNamespace(a=1.0, b=1.0, h=1.0, inertia=1.0, time=0.0, v_hat=np.zeros((nodes, 3)))
         self.physics = SimpleNamespace(**{
             "mass": np.ones(nodes), "largest_steps": lambda start, end: np.ones(nodes),
             "largest_step": lambda start, end: 1.0, "body_of": lambda node: "box", **physics})
-        self.linear = SimpleNamespace(solve=lambda right: right)
+        self.linear = SimpleNamespace(solve=lambda right: (1.0 - ratio) * right)
         self.system = SimpleNamespace(
             linear=self.linear, matrix=sp.identity(3 * nodes, format="csc"),
             directions=SimpleNamespace(are_of=lambda *_: False),
+            pattern=SimpleNamespace(position=np.arange(nodes)),
             edges=SimpleNamespace(largest_change=lambda moved: float(np.abs(moved).max()),
                                   usual_change_of_pieces=lambda moved: 1.0))
         self.forces = SimpleNamespace(in_stretches=lambda: None, friction=None)
-        self.searches = self.factors = 0
+        self.factors, self.evaluations = Factors(ratio), 0
 
     def displacement(self, direction):
         return direction.reshape(-1, 3)
@@ -81,28 +102,14 @@ class Problem:
         return False
 
     def evaluate(self, unknowns):
-        return Evaluation(unknowns, unknowns, 0.5 * float(unknowns @ unknowns))
+        self.evaluations += 1
+        left = unknowns - self.root
+        return Evaluation(unknowns, left, 0.5 * float(left @ left))
 
     evaluated = evaluate
 
-    def direction(self, residual):
-        return (self.ratio - 1.0) * residual
-
-    approximate_solve = direction
-
-    def factor(self, unknowns, tries_true, blends=()):
-        self.factors += 1
-        return False
-
-    def factor_for_directions(self, unknowns):
-        self.factors += 1
-
     def fill(self, unknowns):
         return None
-
-    def search(self, at, direction, strain=None):
-        self.searches += 1
-        return self.evaluate(self.ratio * at.unknowns), self.share
 
     def failed(self, what, at):
         return StepFailed(what)
@@ -118,10 +125,12 @@ def _creeping(kind, speed, ratio=0.95, definite=True):
             raise NotPositiveDefinite
         return SimpleNamespace(curvature=1.0, start_slope=0.0, tree_stage=None, solve=lambda: ratio * u)
 
-    around = Surroundings(lambda q: q.reshape(-1, 3), lambda start, end: 1.0, lambda x: None,
-                          lambda x: np.zeros((0, 7)), np.zeros((1, 3)), 1.0, 1.0, lambda node: "box")
+    equations = SimpleNamespace(
+        pose_at=pose_at, slope_at=lambda *_: 1.0, positions_at=lambda q: q.reshape(-1, 3),
+        largest_step=lambda start, end: 1.0, update_friction=lambda x: None, contact_forces=lambda x: np.zeros((0, 7)),
+        body_of=lambda node: "box", step_start=np.zeros((1, 3)), extent=1.0, edge=1.0)
     stage = SimpleNamespace(time=1.0, base=None, b=1.0, h=1.0)
-    stages = kind(pose_at, lambda *_: 1.0, around, stage, State(0.0, np.zeros(3), speed * ONE, {}),
+    stages = kind(equations, stage, State(0.0, np.zeros(3), speed * ONE, {}),
                   StopRule(1e-12, 5, 0.0))
     return fails(stages.solve_stage), stages.count, tried.count(False)
 
@@ -165,17 +174,35 @@ def node_in_contact_is_stopped_alone():
     return [ends(too_far) for too_far in (5.0, 24.0)]
 
 
+def _without_jumps(problem, too_far):
+    problem.system.edges.largest_change = problem.strain = lambda moved: 0.0
+    return BoundedSearch(problem).search_without_jumps(problem.evaluate(ONE), -too_far * ONE).unknowns.tolist()
+
+
+def whole_steps_at_whose_end_the_merit_rises():
+    """Ends of directions that lead a little too far."""
+    return [_without_jumps(Problem(), too_far) for too_far in (1.05, 1.5)]
+
+
+def secants_over_a_kink_of_the_merit():
+    """End of a direction beyond a minimum, after which the merit rises a fifth as steeply as it fell before."""
+    problem = Problem()
+    problem.evaluate = lambda unknowns: Evaluation(
+        unknowns, (1.0 if unknowns[0] > 0.0 else -0.2) * ONE, float(max(unknowns[0], -0.2 * unknowns[0])))
+    return _without_jumps(problem, 3.0)
+
+
 def slow_stage_in_contact():
-    """Numbers of iterations and factors of a stage in contact that converges slowly."""
+    """Numbers of evaluations and factors of a stage in contact that converges slowly."""
     problem = Problem(ratio=0.99)
     contact_newton.solve_in_contact(lambda x: problem, np.zeros((1, 3)), ONE, 1e-9, accepts=True)
-    return problem.searches, problem.factors
+    return problem.evaluations, problem.factors.count
 
 
 def factor_that_leads_astray_in_contact():
     """Directions of a reused factor, so many times as long as the last step, of which the longer ones are refused."""
     problem = Problem(ratio=0.0)
-    return [contact_newton._reused_direction(problem, problem.evaluate(strain * ONE), 1.0) is None
+    return [contact_iterations._reused_direction(problem, problem.evaluate(strain * ONE), 1.0) is None
             for strain in (1.5, 5.0)]
 
 
@@ -194,11 +221,11 @@ def _renewed(corotated, *steps):
     problem, pairs = Problem(), SecantPairs(8)
     pairs.clear(3)
     directions = EarlyDirections(Reused(), corotated, pairs, False)
-    at = problem.evaluate(ONE)
+    at, last = problem.evaluate(ONE), None
     for fraction, moved in steps:
-        directions.find(problem, at)
-        directions.follow(Step(problem, at, problem.evaluate(0.5 * ONE), Direction(-ONE, moved / fraction), fraction))
-    return directions.find(problem, at).is_renewed
+        directions.find(problem, at, last)
+        last = Step(problem, at, problem.evaluate(0.5 * ONE), Direction(-ONE, moved / fraction), fraction)
+    return directions.find(problem, at, last).is_renewed
 
 
 def cut_on_corotated_factor():
@@ -225,15 +252,16 @@ def condensed_tolerance():
 
 def fallback_that_takes_no_full_step():
     """Number of factors of a fallback step whose iterations are all cut."""
-    problem = Problem(share=0.5)
+    problem = Problem(root=100.0)
     FallbackEuler().solve(problem, ONE)
-    return problem.factors
+    return problem.factors.count
 
 
 def slow_stage_on_the_ground():
-    """Number of iterations of a stage on the ground that converges slowly."""
-    problem = Problem(ratio=0.99)
-    return fails(ground_newton.solve_on_ground, lambda x: problem, np.zeros((1, 3)), ONE, 1e-12), problem.searches
+    """Number of factors of a stage on the ground in which contact cuts each step."""
+    problem = Problem(largest_steps=lambda start, end: np.array([0.01]), largest_step=lambda start, end: 0.01)
+    return (fails(ground_newton.solve_on_ground, lambda x: problem, np.zeros((1, 3)), ONE, 1e-12),
+            problem.factors.count)
 
 
 def factor_that_leads_astray_on_the_ground():
@@ -241,10 +269,9 @@ def factor_that_leads_astray_on_the_ground():
     def factors(strain):
         problem, directions = Problem(ratio=0.0), ground_newton.GroundDirections()
         at, after = problem.evaluate(strain * ONE), problem.evaluate((strain - 1.0) * ONE)
-        directions.find(problem, at)
-        directions.follow(Step(problem, at, after, Direction(-ONE, 1.0), 1.0))
-        directions.find(problem, problem.evaluate(strain * ONE))
-        return problem.factors
+        directions.find(problem, at, None)
+        directions.find(problem, problem.evaluate(strain * ONE), Step(problem, at, after, Direction(-ONE, 1.0), 1.0))
+        return problem.factors.count
 
     return [factors(strain) for strain in (2.0, 10.0)]
 
@@ -286,12 +313,12 @@ def step_that_no_halving_lowers():
 
 
 def stage_without_stretches():
-    """Number of iterations of Newton's method where mixed elements have no stretches."""
+    """Number of evaluations of Newton's method where mixed elements have no stretches."""
     problem = Problem()
     problem.has_converged_energy = lambda at, vector: True
     mixed_fem.MixedFEM({"iterations": 50, "mixed_iterations": 3, "decrement_left": 0.1, "strain_left": 0.05}).solve(
         problem, ONE)
-    return problem.searches
+    return problem.evaluations
 
 
 def tries_of_an_indefinite_stiffness():
@@ -350,7 +377,8 @@ def strained_elements_beyond_which_all_are_evaluated():
 
 UNITS = (
     small_creep_is_accepted, creep_in_contact, creep_of_quasistatic_nodes_in_contact, tries_of_a_diverging_stiffness,
-    search_halves, node_in_contact_is_stopped_alone, slow_stage_in_contact,
+    search_halves, node_in_contact_is_stopped_alone, whole_steps_at_whose_end_the_merit_rises,
+    secants_over_a_kink_of_the_merit, slow_stage_in_contact,
     factor_that_leads_astray_in_contact, cut_on_corotated_factor, large_move_after_a_cut_one, condensed_tolerance,
     fallback_that_takes_no_full_step, slow_stage_on_the_ground, factor_that_leads_astray_on_the_ground,
     increments_in_vain, iterations_that_do_not_shrink, rates_that_diverge, step_that_no_halving_lowers,

@@ -96,7 +96,7 @@ def suggested(count: int) -> np.ndarray:
 
 @dataclass
 class Watched:
-    """A friction law whose answers are looked at."""
+    """A friction law that does what another one does and records the load and speeds of each contact."""
 
     law: Friction
     rows: list[tuple[float, ...]] = field(default_factory=list)  #: of each contact: load and three speeds

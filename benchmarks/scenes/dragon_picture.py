@@ -31,9 +31,9 @@ MOMENTS = (0.0, 0.03, 0.06, 0.1, 0.14, 0.2)  #: seconds after the release
 TILE, LENS = (300, 250), 75.0
 
 
-def motion(method: str, count: int, params: dict[str, float], kept: Path) -> tuple[np.ndarray, np.ndarray]:
+def motion(method: str, count: int, params: dict[str, float], store: Path) -> tuple[np.ndarray, np.ndarray]:
     """Positions at MOMENTS, (k, n, 3) [m], and kinetic energy after each step of a second [J]."""
-    if not kept.exists():
+    if not store.exists():
         one = dragon.scene()
         world, rest = one.world(method, count, **params), rest_energy(one)
         state = one.start(world)
@@ -43,9 +43,9 @@ def motion(method: str, count: int, params: dict[str, float], kept: Path) -> tup
             if any(abs(i * H - moment) < 0.5 * H for moment in MOMENTS):
                 seen.append(world.coordinates.positions(state.q, state.time))
             state = replace(world.step(state, H), time=(i + 1) * H)
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        np.savez(kept, seen=np.array(seen), kinetic=np.array(kinetic))
-    with np.load(kept) as stored:
+        store.parent.mkdir(parents=True, exist_ok=True)
+        np.savez(store, seen=np.array(seen), kinetic=np.array(kinetic))
+    with np.load(store) as stored:
         return stored["seen"], stored["kinetic"]
 
 

@@ -66,7 +66,7 @@ def wobble(told: np.ndarray) -> float:
 
 
 def bounce(heights: np.ndarray) -> float:
-    """How far the middle comes up again after it was lowest first [m]."""
+    """Return how far a body rises after its first lowest point [m]. heights: of its middle at each step [m]."""
     first = heights[: len(heights) // 2]
     low = int(np.argmin(first))
     return float(heights[low:].max() - heights[low])

@@ -127,7 +127,11 @@ def mechanism(folder: Path, mu: float | None = None, start: float = 1.0) -> dict
 
 def job(folder: Path, mu: float = 0.0, seconds: float = 4.0, step: float = 0.01, joint_friction: str = "bisp",
         integrator: str = "semi_implicit") -> None:
-    """Write the scene into `folder`. mu: of all bearings; the floor has `FLOOR`."""
+    """Write the job of the walker into a new folder.
+
+    mu: friction coefficient of all bearings; at 0 there are none. The floor's is `FLOOR`. seconds: length of the scene.
+    step: [s]. joint_friction, integrator: keys of the catalogue.
+    """
     (folder / "arrays").mkdir(parents=True)
     end = 1 + round(seconds * FPS)
     t = np.arange((end - 1) * SAMPLES + 1) / (FPS * SAMPLES)

@@ -54,8 +54,8 @@ def reference(name: str, scene: Scene) -> dict[str, Any] | None:
     path = FOLDER / f"{name}.json"
     if not path.exists():
         return None
-    kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return kept if kept["scene"] == digest(scene) else None
+    stored: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return stored if stored["scene"] == digest(scene) else None
 
 
 def main() -> int:

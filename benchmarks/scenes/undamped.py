@@ -27,7 +27,7 @@ from solver.world.nodes import Nodes
 
 BLOCK, STEPS = 1.0e-3, 100  #: seconds that are accepted or taken anew, and the fewest steps in it
 MOST_HALVINGS, CALM = 4, 4  #: of the step, and blocks after which it is doubled again
-KEPT = 3.0e-4  #: of the first energy: so much it may change in a block, to and fro
+ENERGY_CHANGE = 3.0e-4  #: of the first energy: so much it may change in a block, to and fro
 EVERY = 10  #: blocks from sample to sample of the kept curve
 
 
@@ -57,7 +57,7 @@ class Undamped:
         while True:
             x, v, energy = self._tried(STEPS * 2**self.halvings)
             kinetic = 0.5 * float((self.mass * v * v).sum())
-            if abs(kinetic + energy - self.rows[-1][2]) < KEPT * first:
+            if abs(kinetic + energy - self.rows[-1][2]) < ENERGY_CHANGE * first:
                 break
             self.halvings, self.calm = self.halvings + 1, 0
             if self.halvings > MOST_HALVINGS:

@@ -93,7 +93,7 @@ class Damped:
         return rate
 
     def with_node_blocks(self, node_blocks: Vec) -> Damped:
-        """Return D where K has these blocks of single nodes instead, (n, 3, 3), which no material damps."""
+        """Return D for other blocks of K at single nodes, (n, 3, 3), which stiffness damping alone scales into D."""
         if not self.share:
             return self
         return replace(self, node_blocks=-self.share * node_blocks if node_blocks.any() else None)

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from ..constraints.rows_kernels import fill_jacobian
+from ..rows.names import Names, row_names
+from ..rows.tables import DenseRows
 from ..state import Index, Vec
 from .kernels import add_lines, bound_tangents, bring, fill_lines, opposed, point_loads
 from .shapes import ContactPoints, Seat, Shape
 
+#: kinds of rows' names, beside those of world/constraints.py: lines of joints and of loops, tangents and points
+OF_LINES, OF_LINES_IN_LOOPS, OF_TANGENTS, OF_POINTS = range(6, 10)
+SOFTENED = 1.0e-8  #: of the compliance of the pin's body alone: separates rows that are linearly dependent or driven
 #: of trace(N M⁻¹ Nᵀ) over its rows: small against what points carry, large against rounding
 REGULARISATION = 1.0e-9
 IN_A_BOX = 2.0 / (1.0 + 3.0**0.5)  #: bounds on three parts of a torque for one on its length: within 27 % of that
@@ -46,6 +53,7 @@ class Alike:
     place: Index  #: (k,)
     body: Index  #: (k,)
     other: Index  #: (k,)
+    seat: Index  #: number of the bearing within its joint or loop, (k,)
     on_other: bool  #: points are fixed in `other`; else in `body`
     is_loop: bool
     normal: Vec  #: (k, p, 6)
@@ -74,6 +82,33 @@ class Alike:
         point_loads(place, wrench, THERE if brought is None else brought, self.carry, alpha)
         return alpha
 
+    @cached_property
+    def line_names(self) -> Names:
+        """Return names of the rows along lines, (k l,)."""
+        return self._names(OF_LINES_IN_LOOPS if self.is_loop else OF_LINES, self.lead)
+
+    @cached_property
+    def tangent_names(self) -> Names:
+        """Return names of the rows along tangents, (k t,)."""
+        return self._names(OF_TANGENTS, self.tangent)
+
+    @cached_property
+    def point_names(self) -> Names:
+        """Return names of the points' normal rows, (k p,)."""
+        return self._names(OF_POINTS, self.normal)
+
+    @cached_property
+    def tangent_epsilon(self) -> Vec:
+        """Return the regularisation of friction along each tangent, (k t,) [1/kg]."""
+        count = self.tangent.shape[1]
+        trace = np.trace(self.tangent @ self.weight @ np.swapaxes(self.tangent, 1, 2), axis1=1, axis2=2)
+        epsilon: Vec = REGULARISATION * np.repeat(trace / count, count)
+        return epsilon
+
+    def _names(self, kind: int, rows: Vec) -> Names:
+        """Return names of the rows of each bearing. rows: (k, each, 6)."""
+        return row_names(kind, self.place[:, None], self.seat[:, None], np.arange(rows.shape[1])).ravel()
+
     def bounds(self, load: Vec) -> tuple[Vec, Vec]:
         """Return μ |α| of each tangent, scaled so that a surface's loads add up to the force that it carries, (k, t),
         and bounds of the lines, along which the tangents' are summed, (k, l). Each point of a ball slides by the ratio
@@ -86,7 +121,9 @@ class Alike:
         return tangents, lines
 
 
-def _alike(bearings: Sequence[Bearing], inertia: Vec) -> Alike:
+def _alike(members: Sequence[tuple[Bearing, int]], inertia: Vec) -> Alike:
+    """Return bearings of one shape, each with its number within its joint or loop. inertia: (n, 6, 6)."""
+    bearings, seats = [bearing for bearing, _ in members], [seat for _, seat in members]
     first = bearings[0]
     contacts = [one.contacts() for one in bearings]
     motion = [_coadjoint(one.frame) for one in bearings]
@@ -103,7 +140,8 @@ def _alike(bearings: Sequence[Bearing], inertia: Vec) -> Alike:
         place=np.array([one.place for one in bearings], dtype=np.int32),
         body=np.array([one.body for one in bearings], dtype=np.int32),
         other=np.array([one.other for one in bearings], dtype=np.int32),
-        on_other=on_other, is_loop=first.is_loop, normal=normal, both_ways=shape.both_ways,
+        seat=np.array(seats, dtype=np.int32), on_other=on_other, is_loop=first.is_loop, normal=normal,
+        both_ways=shape.both_ways,
         carry=np.matmul(-normal, inverse), epsilon=epsilon,
         mu=np.array([[one.mu] for one in bearings]), out=shape.out, surface=shape.surface,
         tangent=np.array([c.tangent @ a.T for c, a in zip(contacts, motion)]),
@@ -127,22 +165,35 @@ class Bearings:
 
     def __init__(self, bearings: Sequence[Bearing], inertia: Vec, in_child: Vec) -> None:
         """inertia: of the bodies, (n, 6, 6). in_child: the joints' moving frames in them, (n, 4, 4)."""
-        alike: dict[tuple[Shape, bool, bool, int], list[Bearing]] = {}
+        alike: dict[tuple[Shape, bool, bool, int], list[tuple[Bearing, int]]] = {}
+        seats = Counter[tuple[bool, int]]()
         for one in bearings:
-            count = len(one.contacts().normal)
-            alike.setdefault((one.seat.shape, one.seat.on_parent, one.is_loop, count), []).append(one)
+            count, place = len(one.contacts().normal), (one.is_loop, one.place)
+            alike.setdefault((one.seat.shape, one.seat.on_parent, one.is_loop, count), []).append((one, seats[place]))
+            seats[place] += 1
         self.groups = [_alike(members, inertia) for members in alike.values()]
         self.lines = sum(group.lead.shape[0] * group.lead.shape[1] for group in self.groups)
         self.tangents = sum(group.tangent.shape[0] * group.tangent.shape[1] for group in self.groups)
         #: compliance of a line by the pin's own body alone, (r,) [1/kg]: a scale that no other constraint changes
         self.slack: Vec = np.concatenate([np.zeros(0)] + [
             np.einsum("kla,kab,klb->kl", one.lead, one.weight, one.lead).ravel() for one in self.groups])
+        self.compliance: Vec = SOFTENED * self.slack  #: of rows along lines, (r,) [1/kg]
+        self.unloaded: Vec = np.zeros(self.lines)  #: targets of these rows, and their bounds without loads, (r,)
+        self.name: Names = np.concatenate([np.zeros(0, np.int64)] + [
+            group.line_names for group in self.groups])  #: of these rows, (r,)
         self.weight: Vec = np.linalg.inv(inertia)  #: M⁻¹, (n, 6, 6)
         #: wrenches in the moving frame of the joint above each body → in the body's, (n, 6, 6)
         self.at_joint = _coadjoint(in_child)
 
     def __len__(self) -> int:
         return sum(len(group.place) for group in self.groups)
+
+    def rows(self, G: Vec) -> DenseRows:
+        """Return a table of the slips of all lines, whose multipliers are 0 until loads bound them.
+
+        G: slip of each line from the rates, (r, m).
+        """
+        return DenseRows(self.unloaded, self.unloaded, self.unloaded, self.compliance, self.name, G)
 
     def split(self, flat: Vec) -> list[Vec]:
         """A flat array over all lines, group by group, (k, l) each."""
@@ -173,11 +224,12 @@ class BearingContacts:
         #: leads in the frames of `body`, (k, l, 6), per group
         self.leads = [group.lead if into is None else np.ascontiguousarray(group.lead @ into)
                       for group, into in zip(bearings.groups, self.into)]
-        self.rows = np.zeros((bearings.lines, len(S)))  #: slip of each line from the rates, (r, m)
+        G = np.zeros((bearings.lines, len(S)))
+        self.rows = bearings.rows(G)  #: friction along the lines
         start = 0
         for group, lead in zip(bearings.groups, self.leads):
             end = start + lead.shape[0] * lead.shape[1]
-            rows = self.rows[start:end]
+            rows = G[start:end]
             if group.is_loop:
                 self._fill_loop_rows(group, lead, parent, dof, X, S, rows)
             else:

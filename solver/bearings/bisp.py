@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..coordinates import tree_kernels
-from ..rows.bounded import BoundedProgram
-from ..state import Vec
+from ..rows.bounded_rows import BoundedRows
+from ..rows.names import NO_MULTIPLIERS, RowMultipliers
+from ..state import Index, Vec
 from .bearings import BearingContacts, Bearings
 from .interface import FrictionAnswer, PosedJoints
 from .kernels import add_lines, free_wrenches, size_in
 
-SOFTENED = 1.0e-8  #: of the compliance of the pin's body alone: separates rows that are linearly dependent or driven
 LEAST, FARTHEST = 0.2, 2.0  #: parts of the way to the bounds that the last pass gave
 TINY = float(np.finfo(float).tiny)
 
@@ -30,23 +30,19 @@ class Bisp:
         """params: passes, at most; agreement, the change of contact forces that counts as none, as a share of them."""
         self.passes, self.agreement = int(params["passes"]), params["agreement"]
 
-    def rub(self, posed: PosedJoints, bearings: Bearings, guess: Vec | None) -> FrictionAnswer:
-        """The step's rates with friction. Raises StepFailed."""
+    def rub(self, posed: PosedJoints, bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS) -> FrictionAnswer:
+        """Return the step's rates with friction. Raises StepFailed."""
         if not bearings.lines:
-            return FrictionAnswer(posed.solve(np.zeros(len(posed.S))), np.zeros(0), 0, 0, True)
+            return FrictionAnswer(posed.solve(np.zeros(len(posed.S))), NO_MULTIPLIERS, 0, 0, True)
         at = BearingContacts(bearings, posed.parent, posed.dof, posed.E, posed.X, posed.S)
         free = FreeDirections(posed, bearings)
-        answer: Vec = posed.respond(np.ascontiguousarray(at.rows.T))
-        W = at.rows @ answer
-        soft = 0.5 * (W + W.T)
-        np.einsum("ii->i", soft)[:] += SOFTENED * bearings.slack
-        along = np.zeros(bearings.lines) if guess is None or len(guess) != bearings.lines else guess
-        program: BoundedProgram | None = None
+        G, along = at.rows.G, warm.at(at.rows.name)
+        friction = BoundedRows(at.rows, posed.respond, along)
         before: Vec | None = None
         most, last, part = np.zeros(0), np.zeros(0), 1.0
         loads: list[Vec] = []
         for done in range(self.passes + 1):
-            u = posed.solve(at.rows.T @ along)
+            u = posed.solve(G.T @ along)
             if done == self.passes:
                 break
             # contact: what each joint carries, and which points carry it
@@ -59,8 +55,8 @@ class Bisp:
                     bound = at.bounds(loads)
                     if (np.abs(along) > bound).any():
                         along = np.clip(along, -bound, bound)
-                        u = posed.solve(at.rows.T @ along)
-                    return FrictionAnswer(u, along, done + 1, program.iterations if program else 0, True, loads)
+                        u = posed.solve(G.T @ along)
+                    return FrictionAnswer(u, friction.named(along), done + 1, friction.iterations, True, loads)
             before = carried
             loads = at.loads(carried, posed.in_loops())
             # friction: as much as they allow, and as it takes to stop
@@ -73,11 +69,8 @@ class Bisp:
                 most, last = np.maximum(most + part * off, 0.0), off
             if done == self.passes - 1:  # no agreement: at least no friction exceeds what its load allows
                 most = np.minimum(most, bound)
-            slip = at.rows @ u - W @ along
-            if program is None:
-                program = BoundedProgram(soft, slip, along)
-            along = program.solve(slip, -most, most)
-        return FrictionAnswer(u, along, self.passes, program.iterations if program else 0, False, loads)
+            along = friction.solve(u, (-most, most), present=along)
+        return FrictionAnswer(u, friction.named(along), self.passes, friction.iterations, False, loads)
 
     @staticmethod
     def carried(posed: PosedJoints, at: BearingContacts, u: Vec, along: Vec, free: FreeDirections | None = None) -> Vec:
@@ -100,19 +93,23 @@ class Bisp:
 
 
 class FreeDirections:
-    """The joints' free directions at one posture: wrenches along them, S (SᵀS)⁻¹ about each joint's origin."""
+    """The joints' free directions at one posture: wrenches along them, S (SᵀS)⁻¹ about each joint's origin. They are
+    found at the first use, as mechanisms without springs, motors and limits need none."""
 
     def __init__(self, posed: PosedJoints, bearings: Bearings) -> None:
-        self._count = len(posed.parent)
-        self._body = np.repeat(np.arange(self._count, dtype=np.int32), np.diff(posed.dof))  #: below each rate
-        self._along: Vec = np.empty((len(posed.S), 1, 6))
-        free_wrenches(posed.dof, posed.S, bearings.at_joint, self._along)
+        self._posed, self._at_joint = posed, bearings.at_joint
+        #: the body below each rate, (m,), and the wrench along it, (m, 1, 6)
+        self._found: tuple[Index, Vec] | None = None
 
     def wrenches(self, effort: Vec) -> Vec:
         """Return wrenches that do `effort`, (m,), on the rates: (n, 6) on the bodies below. A hinge's motor is a torque
         about it and nothing else."""
-        out = np.zeros((self._count, 6))
-        add_lines(self._body, effort[:, None], self._along, 1.0, out)
+        if self._found is None:
+            self._found = np.empty(len(effort), np.int32), np.empty((len(effort), 1, 6))
+            free_wrenches(self._posed.dof, self._posed.S, self._at_joint, *self._found)
+        body, along = self._found
+        out = np.zeros((len(self._posed.parent), 6))
+        add_lines(body, effort[:, None], along, 1.0, out)
         return out
 
 

@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from ..rows.names import NO_MULTIPLIERS, RowMultipliers
 from ..state import Index, Vec
 from .bearings import Bearings
 
@@ -58,7 +59,7 @@ class FrictionAnswer:
     """A step with friction."""
 
     u: Vec  #: rates, (m,)
-    impulse: Vec  #: of friction, for the warm start of the next step, along the law's own rows, (r,) [N s]
+    friction: RowMultipliers  #: impulses along the law's own rows, from which the next step starts [N s]
     passes: int  #: how often contact was found
     iterations: int  #: of quadratic programs, in all
     converged: bool
@@ -84,9 +85,10 @@ class JointFriction(Protocol):
 
     def __init__(self, params: dict[str, float]) -> None: ...
 
-    def rub(self, posed: PosedJoints, bearings: Bearings, guess: Vec | None) -> FrictionAnswer:
-        """The step's rates with friction. guess: impulses of the step before, (r,); no answer depends on it but within
-        `agreement`. Raises StepFailed.
+    def rub(self, posed: PosedJoints, bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS) -> FrictionAnswer:
+        """Return the step's rates with friction. Raises StepFailed.
+
+        warm: impulses of the step before; no result depends on them but within `agreement`.
         """
 
 
@@ -98,6 +100,6 @@ class Frictionless:
     def __init__(self, params: dict[str, float]) -> None:
         """No parameters."""
 
-    def rub(self, posed: PosedJoints, bearings: Bearings, guess: Vec | None) -> FrictionAnswer:
-        """The step as it is."""
-        return FrictionAnswer(posed.solve(np.zeros(int(posed.dof[-1]))), np.zeros(0), 0, 0, True)
+    def rub(self, posed: PosedJoints, bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS) -> FrictionAnswer:
+        """Return the step's rates without friction."""
+        return FrictionAnswer(posed.solve(np.zeros(int(posed.dof[-1]))), NO_MULTIPLIERS, 0, 0, True)

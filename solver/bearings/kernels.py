@@ -128,9 +128,10 @@ def size_in(wrench, weight):  # type: ignore[no-untyped-def]
     return np.sqrt(total)
 
 
-@kernel("void(i4[::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1])")
-def free_wrenches(dof, S, at_joint, along):  # type: ignore[no-untyped-def]
-    """along (m, 1, 6): the wrench that does a unit effort to each rate and none to the joint's others.
+@kernel("void(i4[::1], f8[:,::1], f8[:,:,::1], i4[::1], f8[:,:,::1])")
+def free_wrenches(dof, S, at_joint, body, along):  # type: ignore[no-untyped-def]
+    """body (m,): below the joint of each rate. along (m, 1, 6): the wrench that does a unit effort to the rate and none
+    to the joint's others.
 
     It is S (SᵀS)⁻¹ of the joint's columns about its origin. S: (m, 6). at_joint: wrenches in the joints' moving frames
     → in the bodies', (n, 6, 6).
@@ -159,6 +160,7 @@ def free_wrenches(dof, S, at_joint, along):  # type: ignore[no-untyped-def]
                     for a in range(6):
                         about[r, a] -= share * about[c, a]
         for r in range(d):
+            body[first + r] = i
             for a in range(6):
                 along[first + r, 0, a] = 0.0
                 for b in range(6):

@@ -6,13 +6,18 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, null_space
+from scipy.linalg import null_space
 
 from ..constraints.rows import Rows
-from ..rows.bounded import BoundedProgram
+from ..rows.bilateral import Respond
+from ..rows.bounded_rows import BoundedRows
+from ..rows.names import NO_MULTIPLIERS, Names, RowMultipliers, row_names, tangent_names
+from ..rows.tables import DenseRows, together
 from ..state import Index, Vec
 from .bearings import REGULARISATION, TINY, Bearings
 from .interface import FrictionAnswer, PosedJoints, free_directions
+
+OF_FIXED_DIRECTIONS = 10  #: kind of the names of rows that hold a joint without a bearing
 
 
 @dataclass(frozen=True)
@@ -23,6 +28,8 @@ class OtherRows:
     contacts: Rows
     along: Rows
     friction: Vec  #: μ of the contacts, (c,)
+    loop_names: Names
+    contact_names: Names  #: (c,)
 
 
 class PosedBodies(PosedJoints, Protocol):
@@ -38,16 +45,6 @@ class PosedBodies(PosedJoints, Protocol):
     @property
     def other_rows(self) -> OtherRows | None:
         """Loops and contacts; None without."""
-
-
-@dataclass(frozen=True)
-class WrenchRows:
-    """r rows of wrenches on two bodies as dense matrices, and what they do."""
-
-    rows: Vec  #: (r, 6 n)
-    target: Vec  #: velocities that they have to have, or at least, (r,)
-    answer: Vec  #: S⁻¹ rowsᵀ, (6 n, r)
-    program: Vec  #: rows S⁻¹ rowsᵀ, regularised, (r, r)
 
 
 class Staggered:
@@ -66,39 +63,30 @@ class Staggered:
         """params: passes, at most; agreement, the change of contact forces that counts as none, as a share of them."""
         self.passes, self.agreement = int(params["passes"]), params["agreement"]
 
-    def rub(self, posed: PosedBodies, bearings: Bearings, guess: Vec | None) -> FrictionAnswer:
-        """The step's rates with friction. Raises StepFailed; ValueError for loops and universal joints."""
+    def rub(self, posed: PosedBodies, bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS) -> FrictionAnswer:
+        """Return the step's rates with friction. Raises StepFailed; ValueError for loops and universal joints."""
         if any(group.is_loop or group.on_other for group in bearings.groups):
             raise ValueError("Staggered Projections do not support friction in loops and universal joints")
-        free = posed.free_response(posed.momentum[:, :, None])[:, :, 0].ravel()
-        contact, low = self._contact(posed, bearings)
-        friction = self._friction(posed, bearings)
+        respond = _response_of(posed)
+        free = respond(posed.momentum.ravel())[:, 0]
+        contact = BoundedRows(self._contact_rows(posed, bearings), respond)
+        tangents = self._friction_rows(posed, bearings)
+        beta = warm.at(tangents.name)
+        friction = BoundedRows(tangents, respond, beta)
         inside, outside = bearings.tangents, posed.other_rows
-        beta = np.zeros(len(friction.rows))
-        if guess is not None and len(guess) == inside:
-            beta[:inside] = guess
         mu = np.zeros(0) if outside is None else outside.friction
-        high = np.full(len(low), np.inf)
-        factor = None if self.one_sided or len(mu) else cho_factor(contact.program)
-        pressing: BoundedProgram | None = None
-        friction_program: BoundedProgram | None = None
         alpha: Vec | None = None
         loads: list[Vec] = []
         before: Vec | None = None
         converged, passes = False, 0
         for _ in range(self.passes):
             passes += 1
-            slip = contact.rows @ (free + friction.answer @ beta) - contact.target
-            if factor is None:
-                pressing = pressing or BoundedProgram(contact.program, slip)
-                alpha = pressing.solve(slip, low, high)
-            else:
-                alpha = -cho_solve(factor, slip)
-            moved = contact.answer @ alpha
-            pressed = alpha @ contact.rows
+            alpha = contact.solve(free + friction.Y @ beta)
+            moved = contact.Y @ alpha
+            pressed = alpha @ contact.rows.G
             if before is not None:
                 change = pressed - before
-                size = [float(np.sqrt(abs(_in_weight(bearings, one)))) for one in (change, pressed)]
+                size = [float(np.sqrt(abs(_in_weight(bearings, wrench)))) for wrench in (change, pressed)]
                 if size[0] <= self.agreement * size[1]:
                     converged = True
                     break
@@ -106,56 +94,49 @@ class Staggered:
             loads = bearings_loads(bearings, alpha)
             most = np.concatenate([*(group.bounds(load)[0].ravel() for group, load in zip(bearings.groups, loads)),
                                    np.repeat(mu * np.maximum(alpha[len(alpha) - len(mu):], 0.0), 2)])
-            slip = friction.rows @ (free + moved) - friction.target
-            friction_program = friction_program or BoundedProgram(friction.program, slip, beta)
-            beta = friction_program.solve(slip, -most, most)
+            beta = friction.solve(free + moved, (-most, most))
         assert alpha is not None
-        iterations = sum(program.iterations for program in (pressing, friction_program) if program is not None)
-        twist = (free + friction.answer @ beta + contact.answer @ alpha).reshape(-1, 6)
-        return FrictionAnswer(rates_of(posed, bearings, twist), beta[:inside], passes, iterations, converged, loads)
+        twist = (free + friction.Y @ beta + contact.Y @ alpha).reshape(-1, 6)
+        of_joints = RowMultipliers(tangents.name[:inside], beta[:inside])
+        return FrictionAnswer(rates_of(posed, bearings, twist), of_joints, passes,
+                              contact.iterations + friction.iterations, converged, loads)
 
-    def _contact(self, posed: PosedBodies, bearings: Bearings) -> tuple[WrenchRows, Vec]:
-        """Normals of all bearings, what else joints hold, loops, contacts; and the least that each may press, (r,)."""
-        tables, low, soft = [], [], []
-        seated: set[int] = set()
+    def _contact_rows(self, posed: PosedBodies, bearings: Bearings) -> DenseRows:
+        """Return rows on twists: normals of all bearings, directions that other joints fix, loops, contacts."""
+        tables, seated = list[DenseRows](), set[int]()
         for group in bearings.groups:
-            tables.append(self._between(posed, group.place, group.normal))
             both_ways = (group.both_ways > 0) | (not self.one_sided)
-            low.append(np.tile(np.where(both_ways, -np.inf, 0.0), len(group.place)))
-            soft.append(np.repeat(group.epsilon, group.normal.shape[1]))
+            tables.append(_rows(self._between(posed, group.place, group.normal),
+                                np.tile(np.where(both_ways, -np.inf, 0.0), len(group.place)),
+                                np.repeat(group.epsilon, group.normal.shape[1]),
+                                group.point_names))
             seated |= {int(i) for i in group.place}
         for i in range(len(posed.parent)):
             fixed = null_space(posed.S[posed.dof[i]:posed.dof[i + 1]]) if posed.dof[i + 1] > posed.dof[i] else np.eye(6)
-            if i in seated or not fixed.shape[1]:
+            count = fixed.shape[1]
+            if i in seated or not count:
                 continue
-            tables.append(self._between(posed, np.array([i], dtype=np.int32), fixed.T[None]))
-            low.append(np.full(fixed.shape[1], -np.inf))
-            soft.append(np.full(fixed.shape[1], REGULARISATION * np.trace(fixed.T @ bearings.weight[i] @ fixed) / 6.0))
-        target = np.zeros(sum(len(table) for table in tables))
-        if posed.other_rows is not None:
-            for rows, least in ((posed.other_rows.loops, -np.inf), (posed.other_rows.contacts, 0.0)):
-                tables.append(_on_bodies(rows, len(posed.parent)))
-                low.append(np.full(len(rows), least))
-                soft.append(_softened(rows, bearings))
-                target = np.concatenate([target, rows.target])
-        return self._table(posed, tables, np.concatenate(soft), target), np.concatenate(low)
+            tables.append(_rows(self._between(posed, np.array([i], dtype=np.int32), fixed.T[None]),
+                                np.full(count, -np.inf),
+                                np.full(count, REGULARISATION * np.trace(fixed.T @ bearings.weight[i] @ fixed) / 6.0),
+                                row_names(OF_FIXED_DIRECTIONS, np.full(count, i), np.arange(count))))
+        if (other := posed.other_rows) is not None:
+            for rows, least, name in ((other.loops, -np.inf, other.loop_names),
+                                      (other.contacts, 0.0, other.contact_names)):
+                tables.append(_rows(_on_bodies(rows, len(posed.parent)), np.full(len(rows), least),
+                                    _softened(rows, bearings), name, rows.target))
+        return _together(tables, posed)
 
-    def _friction(self, posed: PosedBodies, bearings: Bearings) -> WrenchRows:
-        """Tangents of all bearings and contacts."""
-        tables = [self._between(posed, group.place, group.tangent) for group in bearings.groups]
-        soft = [REGULARISATION * np.repeat(
-            np.trace(group.tangent @ bearings.weight[group.body] @ np.swapaxes(group.tangent, 1, 2), axis1=1, axis2=2)
-            / group.tangent.shape[1], group.tangent.shape[1]) for group in bearings.groups]
-        target = np.zeros(sum(len(table) for table in tables))
-        if posed.other_rows is not None:
-            along = posed.other_rows.along
-            tables.append(_on_bodies(along, len(posed.parent)))
-            soft.append(_softened(along, bearings))
-            target = np.concatenate([target, along.target])
-        if not tables:
-            none = np.zeros((0, 6 * len(posed.parent)))
-            return WrenchRows(none, target, none.T, np.zeros((0, 0)))
-        return self._table(posed, tables, np.concatenate(soft), target)
+    def _friction_rows(self, posed: PosedBodies, bearings: Bearings) -> DenseRows:
+        """Return rows on twists: tangents of all bearings and contacts, whose multipliers are 0 until loads bound them.
+        """
+        tables = [_rows(self._between(posed, group.place, group.tangent), np.zeros(len(group.tangent_names)),
+                        group.tangent_epsilon, group.tangent_names, most=0.0) for group in bearings.groups]
+        if (other := posed.other_rows) is not None:
+            along = other.along
+            tables.append(_rows(_on_bodies(along, len(posed.parent)), np.zeros(len(along)), _softened(along, bearings),
+                                tangent_names(other.contact_names), along.target, 0.0))
+        return _together(tables, posed)
 
     @staticmethod
     def _between(posed: PosedBodies, joints: Index, wrench: Vec) -> Vec:
@@ -168,15 +149,21 @@ class Staggered:
         rows[inner, :, posed.parent[joints[inner]]] -= wrench[inner] @ posed.X[joints[inner]]
         return rows.reshape(k * p, -1)
 
-    @staticmethod
-    def _table(posed: PosedBodies, tables: list[Vec], soft: Vec, target: Vec) -> WrenchRows:
-        rows = np.concatenate(tables)
-        n = len(posed.parent)
-        answer = posed.free_response(np.ascontiguousarray(rows.T).reshape(n, 6, -1)).reshape(6 * n, -1)
-        program = rows @ answer
-        program = 0.5 * (program + program.T)
-        program[np.diag_indices_from(program)] += soft + TINY
-        return WrenchRows(rows, target, answer, program)
+
+def _rows(G: Vec, low: Vec, soft: Vec, name: Names, target: Vec | None = None, most: float = np.inf) -> DenseRows:
+    """Return rows on twists, (r, 6 n), with multipliers from `low`, (r,), to `most`. soft: compliance, (r,)."""
+    return DenseRows(np.zeros(len(G)) if target is None else target, low, np.full(len(G), most), soft + TINY, name, G)
+
+
+def _together(tables: list[DenseRows], posed: PosedBodies) -> DenseRows:
+    """Return all rows on twists in one table, which may have none."""
+    return together(*tables) if tables else DenseRows.none(6 * len(posed.parent))
+
+
+def _response_of(posed: PosedBodies) -> Respond:
+    """Return S⁻¹ of impulses on all bodies as columns, (6 n, c)."""
+    n = len(posed.parent)
+    return lambda impulses: posed.free_response(impulses.reshape(n, 6, -1)).reshape(6 * n, -1)
 
 
 def _on_bodies(rows: Rows, bodies: int) -> Vec:

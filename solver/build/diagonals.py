@@ -35,12 +35,12 @@ def quads_of(job: Job, prepared: Sequence[Prepared], first: Index, now: Vec) -> 
 
 def _as_cut(quads: Index, triangles: Index, nodes: int) -> Index:
     """Return the quads of (q, 4) with both triangles among (m, 3), each from an end of its diagonal on, (k, 4)."""
-    known, kept = _keys(triangles, nodes), []
+    known, remaining = _keys(triangles, nodes), []
     for shift in (0, 1):
         turned = np.roll(quads, -shift, axis=1)
         there = np.isin(_keys(turned[:, [0, 1, 2]], nodes), known) & np.isin(_keys(turned[:, [0, 2, 3]], nodes), known)
-        kept.append(turned[there])
-    return np.concatenate(kept)
+        remaining.append(turned[there])
+    return np.concatenate(remaining)
 
 
 def _keys(triangles: Index, nodes: int) -> Index:
@@ -66,5 +66,5 @@ def without_crossing(quads: Index, surfaces: Surfaces, now: Vec) -> Index:
         a, b, c = face.tolist()
         for pair in (edge.tolist(), (a, b), (b, c), (c, a)):
             crossed.add(ends.get(tuple(sorted(pair)), -1))
-    kept: Index = np.delete(quads, sorted(crossed - {-1}), axis=0)
-    return kept
+    remaining: Index = np.delete(quads, sorted(crossed - {-1}), axis=0)
+    return remaining

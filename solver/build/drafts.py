@@ -71,9 +71,9 @@ def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
             report=lambda message: report("fields", body.name, None, f"Finding its subspace: {message}")))
 
     with blame(scene, body, "method"):
-        kept = stages.keep(job, "subspace", body.name,
+        stored = stages.keep(job, "subspace", body.name,
                            fingerprint(tets, nodes, substance, pins, weights, points, pulled), make)
-        reduced = body_of(kept, tets, nodes, substance, stepping=stepping)
+        reduced = body_of(stored, tets, nodes, substance, stepping=stepping)
     alpha, beta, damping_notes = _damping(job, one, reduced)
     ground = ground_of(job)
     floor = None

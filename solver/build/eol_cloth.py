@@ -154,9 +154,9 @@ def _as_one(meshes: Sequence[SheetMesh], apart: SheetOffsets) -> SheetMesh:
     first = np.cumsum([0, *(len(one.x) for one in meshes)])
     placed = [apart.placed(k, one.material) for k, one in enumerate(meshes)]
     faces = [one.faces + np.int32(start) for one, start in zip(meshes, first)]
-    x, v, slide, on, kept = (np.concatenate([getattr(one, name) for one in meshes])
-                             for name in ("x", "v", "slide", "on", "kept"))
-    return SheetMesh(x, np.concatenate(placed), np.concatenate(faces), v, slide, on, kept)
+    x, v, slide, on, required = (np.concatenate([getattr(one, name) for one in meshes])
+                             for name in ("x", "v", "slide", "on", "required"))
+    return SheetMesh(x, np.concatenate(placed), np.concatenate(faces), v, slide, on, required)
 
 
 def _passed(job: Job, body: schema.Body, sheets: Sequence[Prepared]) -> list[str]:

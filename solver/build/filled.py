@@ -16,7 +16,7 @@ from ..job.folder import Job, parameters
 from ..job.hashes import hashes, settings
 from ..job.place import vertices_to_fill
 from ..job.schema_values import Choice
-from ..job.stages import kept
+from ..job.stages import load_stage
 from ..meshing.cells import cell_edge
 from ..meshing.surface import enclosed_volumes
 from ..meshing.tetrahedralize import EDGE_SHARE
@@ -105,7 +105,7 @@ def _filled(job: Job, body: schema.Body, cells: int, by_bake: bool, inside: bool
     if body.surface is None or body.tets is not None or body.rope is not None:
         return body
     if by_bake:
-        found = kept(job, "tets", body.name, hashes(settings(job)).bodies[body.name]["tets"])
+        found = load_stage(job, "tets", body.name, hashes(settings(job)).bodies[body.name]["tets"])
         if found is not None and len(found.get("tets", ())) <= MOST:
             return body
     box, volume = _sizes(job, body.surface)

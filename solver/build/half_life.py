@@ -279,8 +279,8 @@ class _Numerical:
 
     def loses(self, omega: float, own: float, rho: float) -> float:
         """How fast a wobble fades [1/s], at its material's d = `own` and ρ between steps."""
-        kept = left(self._integrator, omega * self.h, self._beta, own * self.h, math.exp(-2.0 * rho * self.h))
-        return max(-math.log(kept) / self.h, 0.0)
+        remaining = left(self._integrator, omega * self.h, self._beta, own * self.h, math.exp(-2.0 * rho * self.h))
+        return max(-math.log(remaining) / self.h, 0.0)
 
     def alone(self, hertz: float) -> str:
         """Return a sentence on the integrator's own damping of the slowest wobble [Hz]."""

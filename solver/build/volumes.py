@@ -48,8 +48,8 @@ def volume_of(job: Job, body: schema.Body, key: str, report: Stage) -> Volume:
         return {"nodes": made.nodes, "tets": made.tets, "notes": np.array(made.notes, dtype=np.str_)}
 
     with blame(job.scene, body, "surface"):
-        kept = keep(job, "tets", body.name, key, make, _usable)
-    nodes, tets, notes = kept["nodes"], kept["tets"], tuple(kept["notes"].tolist())
+        stored = keep(job, "tets", body.name, key, make, _usable)
+    nodes, tets, notes = stored["nodes"], stored["tets"], tuple(stored["notes"].tolist())
     if place is None:
         return Volume(nodes, tets, notes)
     return Volume(place.in_world(nodes), place.turned(tets), notes, axes)

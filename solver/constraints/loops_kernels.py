@@ -7,7 +7,8 @@ from ..threads import kernel
 
 @kernel("void(f8[:,:,::1], i4[:,::1], f8[:,:,::1], f8[:,:,::1], i4[::1], i4[::1], f8[::1], f8[:,:,::1])")
 def fill_loops(E, body, frame_a, frame_b, loop, axis, off, wrench):  # type: ignore[no-untyped-def]
-    """off (r,) and wrench (r, 2, 6), on a and on b in their own frames.
+    """Write by how much the rows of loops are off, (r,) [m, rad], and their wrenches on a and b in the bodies' frames,
+    (r, 2, 6).
 
     Along an axis e of b: e · (x_a − x_b), whose rate is e · (ẋ_a − ẋ of b's matter at x_a). Across: z_a · e, whose
     rate is (ω_a − ω_b) · (z_a × e).

@@ -85,11 +85,11 @@ class CoupledStage(NoQuasistatic):
 
     def __init__(self, flesh: AttachedSystem, bones: CarrierSystem, at: Bodies, lin: Linearised, stage: NodeStage,
                  joints: State,
-                 of_joints: Stage, kept: Vec | None = None) -> None:
+                 of_joints: Stage, v_attached: Vec | None = None) -> None:
         """Factor the flesh's part. Raises NotPositiveDefinite, StepFailed.
 
         at, lin, joints: where both are linearised. stage, of_joints: the flesh's and the joints'; what attached nodes
-        have in the former is found here, unless it is `kept`, (a, 3) [m/s], from where the bones' momentum is.
+        have in the former is found here, unless it is `v_attached`, (a, 3) [m/s], from where the bones' momentum is.
         """
         coordinates = flesh.coordinates
         self._flesh, self._coordinates, self._bones, self._at = flesh, coordinates, bones, at
@@ -98,8 +98,8 @@ class CoupledStage(NoQuasistatic):
         self.lin, self.stage = lin, stage
         self._columns = coordinates.attached.columns(at.E, at.twists)
 
-        self._kept, self._of_flesh = kept, stage
-        self._v_hat = v_hat = self._brought(at, self._columns, stage, of_joints, kept)
+        self._v_attached, self._of_flesh = v_attached, stage
+        self._v_hat = v_hat = self._brought(at, self._columns, stage, of_joints, v_attached)
         standing = replace(stage, v_hat=v_hat, carrier_motion=self._standing(np.zeros(self._columns.shape[2])))
         self._eliminated = flesh.condensation.eliminate(lin, standing, coordinates.carried(self._columns))
         if not (np.isfinite(self._eliminated.matrix).all() and np.isfinite(self._eliminated.impulse).all()):
@@ -149,7 +149,7 @@ class CoupledStage(NoQuasistatic):
         part [J]. at: the bones there. v, force: of and on all nodes, damping and attached nodes included, (n, 3) [m/s],
         [N]."""
         columns = self._coordinates.attached.columns(at.E, at.twists)
-        v_hat = self._brought(at, columns, self._of_flesh, self._of_joints, self._kept)
+        v_hat = self._brought(at, columns, self._of_flesh, self._of_joints, self._v_attached)
         return self._along(self._left(v, v_hat, force), columns)
 
     def _left(self, v: Vec, v_hat: Vec, force: Vec) -> Vec:
@@ -168,19 +168,21 @@ class CoupledStage(NoQuasistatic):
         """Return the stage of joints at the rates that `solve` found."""
         return self.bones.tree_stage
 
-    def _brought(self, at: Bodies, columns: Vec, stage: NodeStage, of_joints: Stage, kept: Vec | None) -> Vec:
-        """v̂ of all nodes, (n, 3) [m/s]; `kept` of the attached ones, (a, 3), unless that is found here. columns: J_a,
-        (a, 3, c)."""
+    def _brought(self, at: Bodies, columns: Vec, stage: NodeStage, of_joints: Stage, v_attached: Vec | None) -> Vec:
+        """Return v̂ of all nodes, (n, 3) [m/s]; those of attached ones are `v_attached`, (a, 3), or else found here.
+
+        columns: J_a, (a, 3, c).
+        """
         attached, v_hat = self._coordinates.attached, stage.v_hat.copy()
-        if kept is None:
+        if v_attached is None:
             # inertia keeps what attached nodes have, J_a û, less what their turning takes
             turning = attached.accelerations(at.E, at.twist, at.drift)
-            kept = columns @ at.carrying(of_joints.u_hat) - stage.a * stage.h * turning
-        v_hat[attached.nodes] = kept
+            v_attached = columns @ at.carrying(of_joints.u_hat) - stage.a * stage.h * turning
+        v_hat[attached.nodes] = v_attached
         return v_hat
 
     def on_last_factor(self, at: Bodies, v: Vec, force: Vec, stage: NodeStage, joints: State, of_joints: Stage,
-                       kept: Vec | None) -> RelinearisedStage:
+                       v_attached: Vec | None) -> RelinearisedStage:
         """The stage where both have moved on, or another one of the same matrix, on the flesh's factor as it is.
 
         at, joints: where bones are. v, force: of and on all nodes, damping and attached nodes included, (n, 3) [m/s],
@@ -189,7 +191,7 @@ class CoupledStage(NoQuasistatic):
         other, rates = copy.copy(self), at.carrying(joints.u)
         attached = self._coordinates.attached
         other._columns = columns = attached.columns(at.E, at.twists)
-        gained = stage.inertia * self.lin.mass[:, None] * (v - self._brought(at, columns, stage, of_joints, kept))
+        gained = stage.inertia * self.lin.mass[:, None] * (v - self._brought(at, columns, stage, of_joints, v_attached))
         left = gained - stage.a * stage.h * force
         free = left[self._coordinates.free].ravel()
         on_rates = self._eliminated.columns.T @ free + np.einsum("aic,ai->c", columns, left[attached.nodes])

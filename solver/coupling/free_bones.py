@@ -132,10 +132,10 @@ class FreeBones:
                 continue
             x1, v1 = self._points_of(one, soft)
             total = one.mass.sum()
-            kept = 1.0 if damped is None else 1.0 / (1.0 + h * damped.drag[one.flesh].sum() / total)
+            remaining = 1.0 if damped is None else 1.0 / (1.0 + h * damped.drag[one.flesh].sum() / total)
             target = self._momenta_after(one, x0, v0, h)
-            drift = kept * target.drift
-            turn = turned(one.mass, x0, x1, v1, kept * target.spin, h)
+            drift = remaining * target.drift
+            turn = turned(one.mass, x0, x1, v1, remaining * target.spin, h)
             turn = replace(turn, shift=one.mass @ x0 / total + h * drift - turn.centre, gain=drift - turn.drift)
             x[one.flesh], v[one.flesh] = turn.placed(x[one.flesh]), turn.moving(x[one.flesh], v[one.flesh])
             bones = self._with_root_motion(bones, int(one.bones[0]), turn)
@@ -201,8 +201,8 @@ class FreeBones:
     def _with_root_motion(self, bones: State, root: int, turn: Turn) -> State:
         """Return the state of the bones with the tree above a root rotated, on a chart about its new orientation."""
         tree, first = self._tree, int(self._tree.dof[root])
-        kept = tree.posture(bones.q, bones.u, bones.memory, self._posture)
-        E, twist = kept.E[root].copy(), kept.twist[root].copy()
+        posture = tree.posture(bones.q, bones.u, bones.memory, self._posture)
+        E, twist = posture.E[root].copy(), posture.twist[root].copy()
         moved = turn.moving(E[None, :3, 3], (E[:3, :3] @ twist[3:])[None])[0]
         spun = turn.rotation @ E[:3, :3] @ twist[:3] + turn.lacking
 

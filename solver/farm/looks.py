@@ -28,7 +28,7 @@ LEFT_OUT = 40_000_000  # pixels: a larger picture has fewer columns
 
 @dataclass(frozen=True)
 class Result:
-    """Result of one row."""
+    """Result of one bake of a sweep over settings: its progress, time, energies and closest approach."""
 
     row: int
     settings: str

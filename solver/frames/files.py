@@ -75,7 +75,7 @@ class CacheFiles:
         return status if fits else None
 
     def existing(self, kind: str) -> list[int]:
-        """The frames whose file of this kind is there in the size that was written, in order."""
+        """Return the frames, ascending, whose file of this kind has the size that was recorded as it was written."""
         return sorted(w.frame for w in self.log.values()
                       if w.kind == kind and self._status(file_of(self.folder, kind, w.frame), w) is not None)
 

@@ -99,7 +99,7 @@ class Integrator(Protocol):
 
     @abstractmethod
     def step(self, system: System[P], state: State, h: float) -> State:
-        """The state after h seconds. Raises StepFailed; the old state is still good."""
+        """Return the state after h seconds. Raises StepFailed; `state` stays as it is."""
 
     def error(self, before: State, after: State, h: float) -> Vec:
         """Return the error of a step of h seconds in the positions of the free nodes, (3 f,) [m]."""

@@ -24,7 +24,7 @@ MEMORY_SHARE = 0.5  #: of the machine's that a bake may take
 
 @dataclass(frozen=True)
 class Cost:
-    """Cost of one linear solver, with all else that a step needs."""
+    """Time and memory of a step with one linear solver, in total."""
 
     seconds: float  #: of a step
     memory: float  #: [bytes]

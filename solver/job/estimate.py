@@ -126,7 +126,7 @@ def body_size(job: Job, body: Body, tets_hash: str) -> BodySize:
         return BodySize(*of_surface, len(vertices), links, True, links, links, True)
     if body.cloth is not None:
         return BodySize(*of_surface, len(vertices), len(triangles), True, len(triangles), len(triangles), True)
-    made = stages.kept(job, "tets", body.name, tets_hash)
+    made = stages.load_stage(job, "tets", body.name, tets_hash)
     if body.tets is not None:
         nodes, tets = len(job.array(body.tets.nodes)), len(job.array(body.tets.tets))
         return BodySize(*of_surface, nodes, tets, True, tets, tets)

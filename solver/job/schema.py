@@ -1,14 +1,14 @@
-"""scene.json as typed structs. Public and versioned: fields are deprecated, never renamed in place.
+"""Structs of scene.json, the public and versioned input of a bake: a field is deprecated, never renamed in place.
 
-A job folder is
+A job folder has
 
     JOB/scene.json
-    JOB/arrays/*.npy      every array the scene names, by its path relative to JOB ("arrays/vertices.npy")
-    JOB/stages/           made by the solver: tets, each with the hash of its inputs
-    JOB/cache/            made by the solver: frames, manifest, snapshots, lock
+    JOB/arrays/*.npy      arrays that the scene names by their paths relative to JOB ("arrays/vertices.npy")
+    JOB/stages/           written by the solver: tetrahedra and other intermediate results, with hashes of their inputs
+    JOB/cache/            written by the solver: frames, manifest, snapshots, lock
 
-SI units, Z up, world space. n vertices of the artist's mesh, T samples of motion: sample i stands at
-i / (fps * samples_per_frame) seconds after the start frame, T = (end - start) * samples_per_frame + 1.
+Units are SI, Z is up, coordinates are in world space. A mesh of the artist has n vertices. Motion has T samples, where
+T = (end - start) * samples_per_frame + 1, and sample i is i / (fps * samples_per_frame) seconds after the start frame.
 """
 
 from __future__ import annotations
@@ -52,70 +52,76 @@ VERSION = SCENE_VERSION
 
 
 class Time(Strict):
+    """Frames of a scene and the length of steps."""
+
     start: Annotated[Frame, Called("first frame")]
     end: Annotated[Frame, UNREAD, Called("last frame")]
     fps: Annotated[Positive, Called("frame rate")]
     step: Annotated[Positive, Called("step")]  #: largest step [s]; a frame holds a whole number of steps
     samples_per_frame: Annotated[int, Meta(ge=1, le=1000), Called("samples per frame")] = 2
     snapshot_every: Annotated[int, Meta(ge=1, le=10), Called("snapshot interval")] = 10  #: frames
-    #: largest error of a step, as a share of the body's size; 0: every step is as long as `step`
+    #: largest error of a step, as a fraction of the body's size; 0: every step is as long as `step`
     tolerance: Annotated[float, Meta(ge=0, le=1), Called("accuracy")] = 0.0
-    #: how much a step may change an edge, as a share of its length; a step that changes one more is halved. 0: any
+    #: largest change of an edge in a step, as a fraction of its length, above which the step is halved; 0: any is right
     largest_deformation: Annotated[float, Meta(ge=0), Called("largest deformation")] = 0.5
 
 
 def step_size(fps: float, step: float) -> tuple[int, float]:
-    """(steps a frame, their length [s]): the fewest steps no longer than `step` that fill a frame exactly."""
+    """Return the number of steps in a frame and their length [s]: the fewest equal ones that are no longer than `step`.
+
+    fps: frames a second. step: [s].
+    """
     count = max(1, math.ceil(1.0 / (fps * step) - 1e-9))
     return count, 1.0 / fps / count
 
 
 class Painted(Strict):
-    """A number per place, painted on the surface: low where the weight is 0, high where it is 1.
+    """A parameter that varies over a body, by weights painted on its surface.
 
-    Carried into the volume as the body's `carry` says. Moduli and densities blend log-linearly, ratios linearly.
+    Weights are continued into the volume by the body's `carry`. Moduli and densities are interpolated on a logarithmic
+    scale, ratios on a linear one.
     """
 
-    low: float
-    high: float
+    low: float  #: value where the weight is 0
+    high: float  #: value where the weight is 1
     weights: Array  #: (n,) in [0, 1]
 
 
 class Ground(Strict):
-    """A half space with a penalty: f = -k (n . (x - x_s)) n. [ConJac BUNNY, changed: α may be 0]"""
+    """Ground: a half space with a penalty force -k (n . (x - x_s)) n on nodes. [ConJac BUNNY, changed: α may be 0]"""
 
-    point: Vector
-    normal: Vector
+    point: Vector  #: x_s [m], on the surface
+    normal: Vector  #: n, out of the ground
     stiffness: Positive = 1.0e3  #: N/m per node of a soft body
-    #: in its place [N/m³]: bodies sink as far at any resolution
+    #: stiffness by area [N/m³] instead of by node, with which bodies sink equally far at any resolution
     stiffness_per_area: Annotated[Positive | None, Called("stiffness per area")] = None
-    #: of the stiffness, along the ground: it drags
+    #: stiffness along the ground as a fraction of that across it; it resists sliding
     tangential_share: Annotated[float, Meta(ge=0, le=1), Called("tangential share")] = 0.0
-    #: (T, 3) positions of `point`, where it moves; along itself too, as a belt does
+    #: positions of `point`, (T, 3) [m], of a ground that moves; also along its surface, like a conveyor belt
     motion: Annotated[Array | None, Called("motion of the ground"), BY_SAMPLE] = None
-    friction: Annotated[Choice | None, Called("friction")] = None  #: without it there is no friction
+    friction: Annotated[Choice | None, Called("friction")] = None  #: friction law; none where left out
 
 
 class Surface(Strict):
-    """The artist's mesh at the start frame, in world space [m]. The output has its vertices, in its order."""
+    """The artist's mesh at the start frame, in world space [m]. Baked frames have its vertices in its order."""
 
     vertices: Array  #: (n, 3) float64
     triangles: Array  #: (m, 3) int32
-    #: (n, 3) the same in object space; with it tetrahedra are made there and outlast moves and turns of the object
+    #: vertices in object space, (n, 3), in which tetrahedra are then made, so that they last when the object is moved
     object_vertices: Array | None = None
     #: (frames, 4, 4): world [m] to object space at each frame; identity where left out
     to_object: Annotated[Array | None, SOLVE, Called("motion"), BY_FRAME] = None
 
 
 class Tets(Strict):
-    """A volume mesh given by hand; without it the surface is tetrahedralized by `mesher`."""
+    """A tetrahedral mesh that is an input; without one the surface is tetrahedralized by `mesher`."""
 
     nodes: Array  #: (k, 3) float64 [m]
     tets: Array  #: (e, 4) int32
 
 
 class Spots(Strict):
-    """Spots with their own kind of motion, independent of the body's `spot`."""
+    """Dynamic spots of a body with a motion of their own instead of that in the body's `spot`."""
 
     spot: Annotated[Choice | None, Family("spot")] = None  #: how they move; None: each by a single node
     weights: Array | None = None  #: (n,): every connected painted patch (> 0.5) is one
@@ -123,46 +129,49 @@ class Spots(Strict):
 
 
 class Dynamic(Strict):
-    """The dynamic nodes. Everything left out means none: a quasistatic body."""
+    """Dynamic nodes of a body, which have inertia; without any of these fields the whole body is quasistatic."""
 
     weights: Array | None = None  #: (n,): every connected painted patch (> 0.5) gets one node, or moves as `spot` says
     points: Array | None = None  #: (p, 3) [m]: each picks its nearest free node, or those around it
     nodes: Array | None = None  #: indices of nodes, for volumes given by hand
-    spots: list[Spots] = field(default_factory=list)  #: others, each list of them with its own way of moving
-    #: where none of these is there, so many points are found where the body oscillates most, fewer in a small body
+    spots: list[Spots] = field(default_factory=list)  #: additional ones, each entry with a motion of its own
+    #: number of nodes that are found where the body oscillates most, without any of the fields above; fewer in a small
+    #: body
     suggested: Annotated[int, Meta(ge=1, le=1000)] | None = None
 
 
 class Pin(Strict):
-    """Prescribed nodes: a node is pinned where the harmonic field of `weights` is above 0.5 or it contains a vertex
-    with such a weight, or by index. Of weights that are strengths, those of full strength count as 1 there, and the
-    others as 0."""
+    """Prescribed nodes of a body, by painted weights or by index.
+
+    A node is pinned where weights, continued into the volume harmonically, are above 0.5, and where it is a vertex of
+    such a weight. With `stiffness` weights are strengths, of which only full ones count as 1 there, others as 0.
+    """
 
     weights: Array | None = None  #: (n,) in [0, 1]
-    #: (T, s, 3): where `motion_vertices` are at each sample; still where left out
+    #: positions of `motion_vertices` at each sample, (T, s, 3) [m]; at rest where left out
     motion: Annotated[Array | None, Called("motion of the pins"), BY_SAMPLE] = None
     motion_vertices: Array | None = None  #: (s,) vertices of the surface of `motion`
     nodes: Array | None = None  #: indices of nodes, for volumes given by hand
-    #: (T, len(nodes), 3): where those nodes are at each sample
+    #: positions of `nodes` at each sample, (T, len(nodes), 3) [m]
     node_motion: Annotated[Array | None, Called("motion of the pins"), BY_SAMPLE] = None
-    #: (n,) frames: once a vertex's has been reached, what `weights` pin there is let go; never after the last frame
+    #: frame in which the pin of each vertex is released, (n,); a frame after the last one means never
     until: Annotated[Array | None, SOLVE, Called("when pins let go")] = None
-    #: with it `weights` are strengths: from 0.999 on they hold hard, and a smaller w by springs of w / (1 - w) times
-    #: this for each kg that they hold [1/s²]; or such over time, (T,). Left out, what is above 0.5 is hard and no more
+    #: stiffness per mass of springs that pin nodes [1/s²], times w / (1 - w) for a weight w; weights from 0.999 on
+    #: prescribe the motion. A number, or one for each sample, (T,). Left out, weights above 0.5 prescribe the motion
     stiffness: Annotated[Positive | Array | None, Called("stiffness of the pins"), BY_SAMPLE] = None
     #: (frames, s) in [0, 1]: the weights of `strength_vertices` at each frame
     strengths: Annotated[Array | None, Called("strength of the pins"), BY_FRAME] = None
-    #: (s,) those whose weights change; all others keep theirs
+    #: vertices whose weights change over time, (s,)
     strength_vertices: Annotated[Array | None, Called("strength of the pins")] = None
 
 
 class Cut(Strict):
-    """A cut between the body's tetrahedra once `frame` has been reached.
+    """A cut between tetrahedra of a body, at a moment, in world space where the body is then.
 
-    World space at that moment, where the body is then. The catalogue lists which fields each kind reads.
+    The catalogue lists which fields each kind of cut reads.
     """
 
-    frame: int  #: this one is still whole
+    frame: int  #: last frame before the cut
     kind: str  #: a key of the catalogue
     subframe: Subframe = 0.0
     point: Vector | None = None  #: of a plane [m]
@@ -173,86 +182,92 @@ class Cut(Strict):
 
 
 class Nail(Strict):
-    """Nodes that are fixed once `frame` has been reached: those near a line, where they are then. World space [m]."""
+    """A nail, which fixes the nodes near a line segment from a moment on, where they are then. World space [m]."""
 
-    frame: int  #: in this one it holds nothing yet
-    head: Vector  #: the line's ends
-    tip: Vector
-    radius: Positive  #: how near
+    frame: int  #: last frame before the nail
+    head: Vector  #: one end of the segment
+    tip: Vector  #: other end of the segment
+    radius: Positive  #: largest distance of a node from the segment
     subframe: Subframe = 0.0
-    until: int | None = None  #: once this frame has been reached it is drawn; it stays where left out
+    until: int | None = None  #: last frame with the nail, after which it is drawn; never where left out
     until_subframe: Subframe = 0.0
-    #: (T, 4, 4): what it sits in, with `head` and `tip` in that; still where left out
+    #: frames (T, 4, 4) of an object that carries the nail, whose `head` and `tip` are then in its coordinates; at rest
+    #: where left out
     motion: Annotated[Array | None, BY_SAMPLE] = None
 
 
 class Pull(Strict):
-    """Springs from the nodes near a point to where those places are carried. World space [m]."""
+    """Springs from the nodes near a point to targets that move with an object. World space [m]."""
 
-    position: Vector  #: at the start frame
-    radius: Positive  #: how near
-    stiffness: Positive = 100.0  #: of all nodes together, shared by their masses [N/m]
-    motion: Annotated[Array | None, BY_SAMPLE] = None  #: (T, 4, 4): what carries them; they stay where left out
-    #: (T,) in [0, 1]: how much of the stiffness there is; all of it where left out
+    position: Vector  #: the point, at the start frame
+    radius: Positive  #: largest distance of a node from the point
+    stiffness: Positive = 100.0  #: sum of all springs, distributed by the masses of nodes [N/m]
+    motion: Annotated[Array | None, BY_SAMPLE] = None  #: frames (T, 4, 4) of the object; at rest where left out
+    #: factor of the stiffness at each sample, (T,) in [0, 1]; 1 where left out
     strength: Annotated[Array | None, BY_SAMPLE] = None
 
 
 class Follow(Strict):
-    """The body takes part in the rigid motion of an object, so that it feels less of it as inertia."""
+    """A rigid motion of an object in which a body takes part, so that less of it acts on the body as inertia."""
 
-    motion: Annotated[Array, BY_SAMPLE]  #: (T, 4, 4): the object's frame; only its place and turn count
-    #: how much it takes part, in [0, 1]: at 1 it goes along and feels nothing of it; or such over time, (T,)
+    motion: Annotated[Array, BY_SAMPLE]  #: frames of the object, (T, 4, 4); their scale is ignored
+    #: fraction of the motion in which the body takes part: at 1 none of it acts as inertia. A number in [0, 1], or one
+    #: for each sample, (T,)
     share: Annotated[Annotated[float, Meta(ge=0, le=1)] | Array, BY_SAMPLE] = 1.0
 
 
 class Attach(Strict):
-    """Nodes that follow a rigid body, or, of cloth with `eulerian` and without a mechanism, a soft one: where `weights`
-    carried into the volume are above 0.5, or by index."""
+    """Nodes that are attached to a rigid body, or, of cloth with `eulerian`, to a soft one.
 
-    body: str
-    mechanism: str = ""
+    They are nodes where `weights`, continued into the volume, are above 0.5, or given by index.
+    """
+
+    body: str  #: name of the rigid or soft body
+    mechanism: str = ""  #: name of the mechanism of the rigid body; empty for a soft body
     weights: Array | None = None  #: (n,) in [0, 1]
     nodes: Array | None = None  #: indices of nodes, for volumes given by hand
 
 
 class Body(Strict):
+    """A soft body: its mesh, material, pins, dynamic nodes and contact, and how it is solved."""
+
     name: Annotated[str, UNREAD]
-    uuid: Annotated[str, UNREAD] = ""  #: of the artist's object, whatever it is called
+    uuid: Annotated[str, UNREAD] = ""  #: identifier of the artist's object, which outlasts a change of its name
     surface: Annotated[Surface | None, MESH, Called("mesh")] = None
     tets: Annotated[Tets | None, MESH, Called("volume mesh")] = None
-    #: with it the surface is no skin of a volume but all there is
+    #: cloth: the body is its surface, which encloses no volume
     cloth: Annotated[Cloth | None, FIELDS, Called("cloth")] = None
-    #: with it the body is edges between the surface's vertices, which has no triangles
+    #: rope: the body is edges between vertices of its surface, which has no triangles
     rope: Annotated[Rope | None, FIELDS] = None
     mesher: Annotated[Choice, TETS, Called("mesher")] = chosen("tetwild")
     material: Annotated[Choice, FIELDS, Called("material")] = chosen("stable_neo_hookean")
-    #: off by its defaults
+    #: damping law; its defaults damp nothing
     damping: Annotated[Choice, SOLVE, Called("damping law")] = chosen("rayleigh")
-    #: seconds in which each wobble that can be seen loses half of its height, 0 never; or such over time, (T,). What
-    #: `damping` and the integrator lack for it is taken from motion relative to what carries the body
+    #: time in which each visible oscillation loses half of its amplitude [s], or one for each sample, (T,); 0: never.
+    #: Damping of the motion relative to the body's carrier makes up for what `damping` and the integrator lack for it
     wobble_half_life: Annotated[NotNegative | Array, SOLVE, Called("wobble half-life")] = 0.0
-    #: replaces a parameter with `field=True`, by key
+    #: parameters that vary over the body, by their key in the catalogue, where they have `field=True`
     painted: Annotated[dict[str, Painted], FIELDS] = field(default_factory=dict)
-    #: what `painted` does inside
+    #: how weights of `painted` are continued into the volume
     carry: Annotated[Choice, FIELDS, Called("inside of maps")] = chosen("smooth")
     density: Annotated[Positive, FIELDS, Called("density")] = 1000.0
     method: Annotated[Choice | None, SOLVE, Called("method"), AMONG_BODIES] = None  #: None: the scene's
-    #: by which it moves where surfaces touch, as long as all that it may touch moves by the same; else by the scene's
+    #: integrator; None: the scene's. With contact of surfaces it applies where all bodies that may touch have it
     integrator: Annotated[Choice | None, SOLVE, Called("integrator"), AMONG_BODIES] = None
-    stage_solver: Annotated[Choice | None, SOLVE, Called("stage solver"), AMONG_BODIES] = None  #: likewise
-    #: its largest step [s], that of `time` where left out: what may touch each other takes the shortest one's
+    stage_solver: Annotated[Choice | None, SOLVE, Called("stage solver"), AMONG_BODIES] = None  #: like `integrator`
+    #: largest step [s]; that of `time` where left out. Bodies that may touch each other take the shortest of theirs
     step: Annotated[Positive | None, SOLVE, Called("step"), AMONG_BODIES] = None
-    #: likewise; that of `time` where left out
+    #: largest change of an edge in a step, see `Time`; that of `time` where left out
     largest_deformation: Annotated[NotNegative | None, SOLVE, Called("largest deformation"), AMONG_BODIES] = None
     dynamic: Annotated[Dynamic, FIELDS, Called("dynamic nodes")] = field(default_factory=Dynamic)
     #: how painted spots and points of `dynamic` move; None: each by a single node
     spot: Annotated[Choice | None, FIELDS, Called("how spots move")] = None
     pin: Annotated[Pin, FIELDS, Called("pins")] = field(default_factory=Pin)
-    #: whether pins are stiff springs, which yield to obstacles; else their motion is prescribed
+    #: whether pins are stiff springs, which obstacles can displace; else their motion is prescribed
     pins_yield: Annotated[bool, SOLVE, AMONG_BODIES] = False
-    #: what fibers add to `material`; without it there are none
+    #: material of fibers in addition to `material`; without it there are none
     fiber_material: Annotated[Choice | None, FIELDS, Called("fibers")] = None
-    #: which way they run at rest
+    #: directions of fibers at rest
     fiber_field: Annotated[Choice, FIELDS, Called("direction of the fibers")] = chosen("gradient")
     #: (n,) from origin (0) to insertion (1) of a muscle, for the field "gradient"
     fibers: Annotated[Array | None, FIELDS, Called("paint of fibers")] = None
@@ -260,7 +275,7 @@ class Body(Strict):
     fiber_vectors: Annotated[Array | None, FIELDS, Called("direction of the fibers")] = None
     #: (s, 2, 3) places [m] and tangents along combed curves, for the field "combed"
     fiber_curves: Annotated[Array | None, FIELDS, Called("curves of the fibers")] = None
-    #: (T,) activation over time, in [0, 1]; times what is painted, if it is
+    #: activation at each sample, (T,) in [0, 1]; a factor of the painted one where there is one
     fiber_activation: Annotated[Array | None, SOLVE, Called("activation"), BY_SAMPLE] = None
     cuts: Annotated[list[Cut], SOLVE, Called("cuts")] = field(default_factory=list)
     nails: Annotated[list[Nail], SOLVE, Called("nails")] = field(default_factory=list)
@@ -269,19 +284,19 @@ class Body(Strict):
     follow: Annotated[Follow | None, SOLVE, Called("followed object")] = None
     #: whether stress, stretch, pressure and speed are written at its vertices; older caches do not know it
     stress_output: Annotated[bool | None, SOLVE, Called("stress and stretch")] = None
-    #: in contact of surfaces, as of an Obstacle
+    #: Coulomb's coefficient in contact of surfaces; that of `contact` where left out
     friction: Annotated[Annotated[float, Meta(ge=0, le=100)] | None, SOLVE, AMONG_BODIES] = None
-    #: (n,) in [0, 1]: how much of it each vertex has; all where left out
+    #: factor of the coefficient at each vertex, (n,) in [0, 1]; 1 where left out
     friction_weights: Annotated[Array | None, SOLVE, Called("paint of friction"), AMONG_BODIES] = None
-    #: how far out of its surface others stay in contact of surfaces, in addition to their own [m]; its own parts do not
+    #: distance from its surface that others have in contact, in addition to their own [m]; contact with itself has none
     thickness: Annotated[Annotated[float, Meta(ge=0, le=1e6)] | None, SOLVE, Called("thickness"), AMONG_BODIES] = None
-    #: whether the surface itself touches, as its tetrahedra carry it; else the boundary of these
+    #: whether the embedded surface is what touches others; else the boundary of the tetrahedra
     touches_by_mesh: Annotated[bool, SOLVE, Called("colliding mesh"), AMONG_BODIES] = False
-    #: as a share of its largest extent, how far outside of the surface fewer faces may be by which it touches then; 0:
-    #: all faces touch
+    #: largest distance, as a fraction of the body's extent, of a surface of fewer faces that touches then; 0: all faces
+    #: touch
     simplify: Annotated[Annotated[float, Meta(ge=0, le=0.1)], SOLVE, Called("simplified faces"), AMONG_BODIES] = 0.0
-    #: names of the soft bodies and obstacles that it touches, its own for contact with itself, and of mechanisms whose
-    #: rigid bodies it touches; all where left out. Two soft bodies touch where both say so
+    #: names of the soft bodies, obstacles and mechanisms that it touches, its own name for contact with itself; all
+    #: where left out. Two soft bodies touch where each has the other's name
     touches: Annotated[list[str] | None, SOLVE, Called("objects that it touches"), AMONG_BODIES] = None
 
     @property
@@ -291,7 +306,7 @@ class Body(Strict):
 
 
 class Force(Strict):
-    """A force between nodes of soft bodies in addition to their materials. Bodies that it acts on are solved as one."""
+    """A force between nodes of soft bodies in addition to their materials. Bodies that it joins are solved as one."""
 
     law: Annotated[Choice, Family("force")]
     bodies: list[str]  #: names of soft bodies, in an order that the law defines
@@ -304,34 +319,36 @@ class Obstacle(Strict):
     World space [m]."""
 
     name: str
-    vertices: Array  #: (n, 3) at the start frame
+    vertices: Array  #: positions at the start frame, (n, 3) [m]
     triangles: Array | None = None  #: (m, 3)
-    wires: Array | None = None  #: (k, 2) ends of the straight pieces of wires: thin lines, which cloth lies on
-    nails: Array | None = None  #: (k, 2) head and tip of each nail: its tip makes contact
-    #: (T, n, 3): where its vertices are at each sample; still where left out
+    wires: Array | None = None  #: vertices at both ends of each straight piece of a thin wire, (k, 2)
+    nails: Array | None = None  #: vertices of head and tip of each nail, (k, 2), whose tips touch cloth
+    #: positions of its vertices at each sample, (T, n, 3) [m]; at rest where left out
     motion: Annotated[Array | None, BY_SAMPLE] = None
     friction: Annotated[float, Meta(ge=0, le=100)] | None = None  #: Coulomb's coefficient; the contact's where left out
-    friction_weights: Array | None = None  #: (n,) in [0, 1]: how much of it each vertex has; all where left out
+    friction_weights: Array | None = None  #: factor of it at each vertex, (n,) in [0, 1]; 1 where left out
     sharp_edges: Array | None = None  #: (k, 2) ends of edges that are sharp to cloth, whatever their angle
 
 
 class Contact(Strict):
-    """Soft bodies touch each other, themselves and the obstacles, and nothing goes through anything."""
+    """Contact of surfaces of soft bodies with each other, themselves and obstacles, none of which pass each other."""
 
     law: Annotated[Choice, Family("contact")] = chosen("barrier")
 
 
 class Scene(Strict):
+    """A whole scene.json."""
+
     version: Annotated[int, UNREAD]
     name: Annotated[str, UNREAD]
     time: Annotated[Time, SOLVE]
-    uuid: Annotated[str, UNREAD] = ""  #: of the object that the cache belongs to
-    #: soft ones; may be empty where there are mechanisms
+    uuid: Annotated[str, UNREAD] = ""  #: identifier of the object that the cache belongs to
+    #: soft bodies; may be empty where there are mechanisms
     bodies: Annotated[list[Body], SEPARATE] = field(default_factory=list)
     mechanisms: Annotated[list[Mechanism], SEPARATE] = field(default_factory=list)
     method: Annotated[Choice, SOLVE, Called("method"), AMONG_BODIES] = chosen("conjac")
     integrator: Annotated[Choice, SOLVE, Called("integrator"), AMONG_BODIES] = chosen("semi_implicit")
-    #: of integrators that iterate
+    #: iterations of implicit stages, of integrators that iterate
     stage_solver: Annotated[Choice, SOLVE, Called("stage solver"), AMONG_BODIES] = chosen("newton_d")
     #: a key of the catalogue, or "auto": the fastest that is installed
     linear_solver: Annotated[str, SOLVE, Called("linear solver")] = "auto"
@@ -339,7 +356,7 @@ class Scene(Strict):
     ground: Annotated[Ground | None, SOLVE, Called("ground")] = None
     joint_friction: Annotated[Choice, SOLVE, Called("friction inside joints")] = chosen("none")
     forces: Annotated[list[Force], SOLVE, Called("forces between bodies")] = field(default_factory=list)
-    #: between points of bodies
+    #: constraints between points of bodies
     constraints: Annotated[list[Constraint], SOLVE, Called("constraints")] = field(default_factory=list)
     #: without it soft bodies touch nothing but the ground
     contact: Annotated[Contact | None, SOLVE, Called("contact of surfaces"), AMONG_BODIES] = None
@@ -347,7 +364,7 @@ class Scene(Strict):
     wind: Annotated[Wind | None, SOLVE, Called("wind")] = None  #: what cloth moves in; still air where left out
 
     def method_of(self, body: Body) -> Choice:
-        """How a body is solved: by its own method, else by the scene's."""
+        """Return the method of a body: its own, or else the scene's."""
         return self.method if body.method is None else body.method
 
     def holder_of(self, attach: Attach) -> RigidBody | None:
@@ -356,16 +373,13 @@ class Scene(Strict):
                      if body.name == attach.body), None)
 
     def joins(self) -> list[list[str]]:
-        """Names of the soft bodies of each force and each constraint between such."""
+        """Return for each force and each constraint the names of the soft bodies that it joins."""
         return [*(force.bodies for force in self.forces),
                 *([end.body for end in one.ends if end.body and not end.mechanism] for one in self.constraints)]
 
     def joined(self, name: str) -> set[str]:
-        """Names of the soft bodies that forces or constraints join to this one, and of those that they join to these,
-        and it.
-
-        Contact may join any to any.
-        """
+        """Return names of all soft bodies that forces and constraints join to one, directly or through others, with its
+        own; with contact of surfaces, of all soft bodies."""
         if self.contact is not None:
             return {body.name for body in self.bodies}
         found, pending = {name}, [name]

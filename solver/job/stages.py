@@ -27,7 +27,7 @@ def keep(job: Job, stage: str, body: str, hash: str, make: Callable[[], Mapping[
     usable: whether arrays that were read can be a result of `make`; a file may be damaged or somebody else's. Raises
     CacheUnwritable, and whatever `make` raises.
     """
-    found = kept(job, stage, body, hash)
+    found = load_stage(job, stage, body, hash)
     if found is not None and usable(found):
         return found
     made = dict(make())
@@ -35,7 +35,7 @@ def keep(job: Job, stage: str, body: str, hash: str, make: Callable[[], Mapping[
     return made
 
 
-def kept(job: Job, stage: str, body: str, hash: str) -> Arrays | None:
+def load_stage(job: Job, stage: str, body: str, hash: str) -> Arrays | None:
     """The arrays of this stage where they have been made from the same inputs and are whole, else None."""
     found = read_arrays(stage_path(job, stage, body, hash), job.path)
     if found is None:

@@ -45,13 +45,13 @@ class BandedCholesky(ShowsNothing):
         apart = np.abs(rank[ends.row] - rank[ends.col]).max(initial=0)
         return order if 3 * apart + 2 <= WIDEST else self._other.order(graph, lasts)
 
-    def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
+    def analyse(self, lower: sp.csc_matrix, retained: int) -> None:
         """Take the pattern (values are ignored)."""
-        self._other.analyse(lower, kept)
+        self._other.analyse(lower, retained)
         column = np.repeat(np.arange(lower.shape[1], dtype=np.int64), np.diff(lower.indptr))
         below = lower.indices - column
         self._width, self._analysed = int(below.max(initial=0)), Analysed(lower)
-        self._is_narrow = not kept and self._width <= WIDEST
+        self._is_narrow = not retained and self._width <= WIDEST
         # LAPACK has the band column by column
         self._place = (self._width + 1) * column + below
         self._band = None

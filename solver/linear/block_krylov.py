@@ -14,9 +14,11 @@ TOLERANCE = 1.0e-9  #: residual of an eigenvector, as a share of its eigenvalue
 
 
 def largest(product: Callable[[Vec], Vec], first: Vec, count: int, tolerance: float = TOLERANCE) -> Vec:
-    """Orthonormal eigenvectors (m, b) of the largest eigenvalues of a symmetric product, from a block (m, b).
+    """Return orthonormal eigenvectors (m, b) of the b largest eigenvalues of a symmetric matrix, descending.
 
-    The first `count` of them are exact; what has not settled after many restarts is as near as they came.
+    product: the matrix times columns (m, b). first: block to start from, (m, b). count: number of vectors whose
+    residual is to be at most `tolerance` times the eigenvalue; where RESTARTS do not suffice it is larger, without an
+    error.
     """
     block = np.linalg.qr(first)[0]
     for _ in range(RESTARTS):

@@ -30,14 +30,14 @@ class Bordered(ShowsNothing, ABC):
 
     def solve(self, right: Vec) -> Vec:
         right_columns = right.reshape(len(right), -1)
-        inner, kept = self._spread.inner, self._spread.kept
-        if not kept:
+        inner, retained = self._spread.inner, self._spread.retained
+        if not retained:
             return self._inner(right_columns, "whole").reshape(right.shape)
         # A_kk − A_kq A_qq⁻¹ A_qk is left for the last unknowns
         jacobian = self._condense()
-        columns = np.zeros(self._shape(kept))
+        columns = np.zeros(self._shape(retained))
         self._spread.columns(self._lower, columns)
-        across = block_diagonal(columns, kept).T
+        across = block_diagonal(columns, retained).T
         lower = self._lower[inner:, inner:]
         whole = (lower + sp.tril(lower, -1).T).toarray()
         inner_solution = self._inner(right_columns[:inner], "inner")
@@ -54,10 +54,10 @@ class Bordered(ShowsNothing, ABC):
 
     def _condense(self) -> Vec:
         if self._jacobian is None:
-            columns = np.zeros(self._shape(self._spread.kept))
+            columns = np.zeros(self._shape(self._spread.retained))
             self._spread.columns(self._lower, columns, -1.0)
-            self._jacobian = self._solve(columns, "kept", self._spread.kept)
-            self._left = block_diagonal(columns, self._spread.kept)
+            self._jacobian = self._solve(columns, "retained", self._spread.retained)
+            self._left = block_diagonal(columns, self._spread.retained)
         return self._jacobian
 
     def _inner(self, right: Vec, name: str) -> Vec:

@@ -67,7 +67,7 @@ class ShowsNothing:
 class LinearSolver(Factoring, Protocol):
     """A symmetric positive definite matrix on a kept pattern, lower triangle, whose last rows are eliminated last.
 
-    With the last unknowns k kept and all others q, A = [[A_qq, A_qk], [A_kq, A_kk]].
+    With the last unknowns k retained and all others q, A = [[A_qq, A_qk], [A_kq, A_kk]].
     """
 
     remarks: list[str]  #: sentences for the log about what happened since; whoever says them takes them out
@@ -78,17 +78,18 @@ class LinearSolver(Factoring, Protocol):
         lasts: whether the pattern does; where not, one that is found quickly is worth more.
         """
 
-    def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
-        """Take the pattern (values are ignored); `condense` is of the last `kept` unknowns.
+    def analyse(self, lower: sp.csc_matrix, retained: int) -> None:
+        """Take the pattern (values are ignored); `condense` is of the last `retained` unknowns.
 
         The others belong to nodes, three each: lower is made of whole 3 x 3 blocks there.
         """
 
     def condense(self) -> Vec:
-        """J = −A_qq⁻¹ A_qk, (m − kept, kept). [ConJac 6]"""
+        """J = −A_qq⁻¹ A_qk, (m − retained, retained). [ConJac 6]"""
 
     def left_of_condense(self) -> Vec | None:
-        """−A_qk − A_qq J of the last J, (m − kept, kept); None where J has the digits of a factor in double precision.
+        """Return −A_qk − A_qq J of the last J, (m − retained, retained); None where J has the digits of a double
+        precision factor.
 
         With it Jᵀ A J of [J; 1] errs by the square of what J does.
         """

@@ -50,12 +50,12 @@ def _last_rows(start, stop, indptr, indices, data, inner, scale, out):  # type: 
 class Spread:
     """Destinations of the entries of a lower triangle; found once for a pattern."""
 
-    def __init__(self, lower: sp.csc_matrix, kept: int) -> None:
-        """lower: 3 x 3 blocks in compressed columns, rows rising; the last `kept` unknowns apart.
+    def __init__(self, lower: sp.csc_matrix, retained: int) -> None:
+        """lower: 3 x 3 blocks in compressed columns, rows rising; the last `retained` unknowns apart.
 
         Raises ValueError for another pattern.
         """
-        self.kept, self.inner = kept, lower.shape[0] - kept
+        self.retained, self.inner = retained, lower.shape[0] - retained
         count = self.inner // 3
         indptr, indices = lower.indptr, lower.indices
         each = np.diff(indptr)[: 3 * count].reshape(-1, 3)
@@ -64,7 +64,7 @@ class Spread:
         # how many blocks each block column has among the first unknowns: their rows stand before those of the last
         starts = indptr[: self.inner : 3].astype(np.int64)
         lengths = np.diff(indptr)[: self.inner : 3] if count else np.zeros(0, dtype=np.int64)
-        if kept:
+        if retained:
             inside = np.zeros(len(indices) + 1, dtype=np.int64)
             np.cumsum(indices < self.inner, out=inside[1:])
             lengths = inside[starts + lengths] - inside[starts]

@@ -156,7 +156,11 @@ class LiveJoints:
         self._part.condensation.gravity[:] = inputs.gravity
 
     def hold(self, grabs: Sequence[Hold], state: State) -> None:
-        """Make pulled points follow the hand. state: of the joints."""
+        """Let springs pull grabbed rigid bodies to the targets of the user's hands.
+
+        grabs: hands with their targets [m], others are ignored where their body is none of this part's. state: of the
+        joints.
+        """
         grabs = [one for one in grabs if self._part.shown.body[one.rigid] >= 0]
         if self.holds != [one.id for one in grabs]:
             self._take(grabs, state)

@@ -3,56 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 import numpy as np
 
 from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
-from ..parts.stage import Stage
+from ..parts.stage import StageShape
 from ..state import State, Vec
 from .intersection_free import BLOCKED_REMEDY
 from .iterations import EXTENT_FRACTION, Iterations, PosedStage
 from .limits import QUASISTATIC_FRACTION, StopRule, remaining
 
 BLOCKED = 1.0e-3  #: fraction of a step below which contact blocks the step instead of having just closed
-
-
-@dataclass(frozen=True)
-class Surroundings:
-    """Queries of the contact model, as functions of generalised coordinates."""
-
-    arc_margin = 0.9  #: safety factor of a bound for straight paths, since attached nodes move on arcs
-    shortest = 1.0e-6  #: smallest fraction of a step that is worth an iteration
-    positions: Callable[[Vec], Vec]  #: positions of all nodes (n, 3) [m] at coordinates of the stage's end
-    largest_step: Callable[[Vec, Vec], float]  #: fraction of a straight path between positions that is free of contact
-    loads: Callable[[Vec], None]  #: evaluates the normal forces and normals of friction at these positions from now on
-    #: of active pairs: midpoint, force and distance, (k, 7) [m, N, m]
-    contact_forces: Callable[[Vec], Vec]
-    step_start: Vec  #: positions of all nodes at the stage's start, free of intersections, (n, 3) [m]
-    extent: float  #: of the largest body [m]
-    edge: float  #: mean edge of the surfaces [m], the scale of a tolerance in strain
-    body_of: Callable[[int], str | None]  #: name of the body that contains a node
-
-    def advance_without_contact(self, q: Vec, x: Vec, change: Vec) -> tuple[Vec, Vec, float]:
-        """Return coordinates after the contact-free fraction of a change, positions there, and that fraction.
-
-        x: positions at q, except that prescribed nodes are at the end of their motion. Raises StepFailed where these
-        are blocked.
-        """
-        fraction = 1.0
-        while fraction > self.shortest:
-            there = self.positions(q + fraction * change)
-            free = self.largest_step(x, there)
-            if free == 1.0:
-                return q + fraction * change, there, fraction
-            fraction *= self.arc_margin * free
-        there = self.positions(q)
-        if self.largest_step(x, there) < 1.0:
-            raise StepFailed("animated parts are blocked")
-        return q, there, 0.0
 
 
 class SlopeAlongStep(PosedStage, Protocol):
@@ -69,6 +32,45 @@ class SlopeAlongStep(PosedStage, Protocol):
 
 
 S = TypeVar("S", bound=SlopeAlongStep)
+
+
+class BoundedEquations(Protocol[S]):
+    """Equations of a stage with surfaces that touch, as bounded iterations ask for them.
+
+    q: generalised coordinates, u: rates. Positions are of all nodes, (n, 3) [m].
+    """
+
+    step_start: Vec  #: positions at the stage's start, free of intersections
+
+    @property
+    def extent(self) -> float:
+        """Return the extent of the largest body [m]."""
+
+    @property
+    def edge(self) -> float:
+        """Return the mean edge of the surfaces [m], the scale of a tolerance in strain."""
+
+    def pose_at(self, q: Vec, u: Vec, project: bool) -> S:
+        """Linearise, with K projected to negative semi-definite or not. Raises NotPositiveDefinite."""
+
+    def slope_at(self, posed: S, q: Vec, u: Vec) -> float:
+        """Return the directional derivative of the soft bodies' potential along the step that a stage found, at other
+        coordinates and rates on it [J]."""
+
+    def positions_at(self, q: Vec) -> Vec:
+        """Return positions at coordinates of the stage's end."""
+
+    def largest_step(self, start: Vec, end: Vec) -> float:
+        """Return the fraction of a straight path between positions that is free of contact."""
+
+    def update_friction(self, x: Vec) -> None:
+        """Evaluate normal forces and normals of friction at positions, which act from now on."""
+
+    def contact_forces(self, x: Vec) -> Vec:
+        """Return midpoint, force and distance of active pairs at positions, (k, 7) [m, N, m]."""
+
+    def body_of(self, node: int) -> str | None:
+        """Return the name of the body that contains a node."""
 
 
 class Bounded(Iterations[S]):
@@ -92,23 +94,42 @@ class Bounded(Iterations[S]):
     retry = 0.03
     visible = 1.0  #: fraction of the tolerance of early stopping
     relaxes = True  #: whether changes are relaxed by those before them
+    arc_margin = 0.9  #: safety factor of a bound for straight paths, since attached nodes move on arcs
+    shortest = 1.0e-6  #: smallest fraction of a step that is worth an iteration
 
-    def __init__(self, pose_at: Callable[[Vec, Vec, bool], S], slope_at: Callable[[S, Vec, Vec], float],
-                 around: Surroundings, stage: Stage, start: State, limits: StopRule) -> None:
-        """slope_at: directional derivative of the soft bodies' potential along a step, at other coordinates and rates
-        on it."""
-        super().__init__(pose_at, stage, start, limits)
-        self._slope_at, self._around = slope_at, around
-        self._move(start.q, around.step_start, self.q - start.q)
-        around.loads(around.step_start)
+    def __init__(self, equations: BoundedEquations[S], stage: StageShape, start: State, limits: StopRule) -> None:
+        """Advance to the rates of `start`, as far as contact allows. Raises StepFailed where prescribed motion is
+        blocked."""
+        super().__init__(equations.pose_at, stage, start, limits)
+        self._equations = equations
+        self._move(start.q, equations.step_start, self.q - start.q)
+        equations.update_friction(equations.step_start)
         self._most = 0  #: the node with the largest displacement of the last iteration
-        self._goal, self._remaining = self.visible * limits.strain_left * around.edge, np.inf
+        self._goal, self._remaining = self.visible * limits.strain_left * equations.edge, np.inf
 
     def _move(self, q: Vec, x: Vec, change: Vec) -> float:
         """Advance from q, x as far as contact allows; return that fraction."""
-        self.q, self._x, fraction = self._around.advance_without_contact(q, x, change)
+        self.q, self._x, fraction = self._without_contact(q, x, change)
         self.u = (self.q - self.base) / self.seconds
         return fraction
+
+    def _without_contact(self, q: Vec, x: Vec, change: Vec) -> tuple[Vec, Vec, float]:
+        """Return coordinates after the contact-free fraction of a change, positions there, and that fraction.
+
+        x: positions at q, except that prescribed nodes are at the end of their motion. Raises StepFailed where these
+        are blocked.
+        """
+        fraction, equations = 1.0, self._equations
+        while fraction > self.shortest:
+            there = equations.positions_at(q + fraction * change)
+            free = equations.largest_step(x, there)
+            if free == 1.0:
+                return q + fraction * change, there, fraction
+            fraction *= self.arc_margin * free
+        there = equations.positions_at(q)
+        if equations.largest_step(x, there) < 1.0:
+            raise StepFailed("animated parts are blocked")
+        return q, there, 0.0
 
     def take(self, posed: S, found: Vec, change: Vec, relaxation: float) -> None:
         if posed.curvature <= 0.0 and self.stiffness.is_true:
@@ -118,7 +139,7 @@ class Bounded(Iterations[S]):
         for _ in range(self.trials):
             self.free_fraction *= self._move(q, before, whole * self.free_fraction * self.seconds * change)
             # the joints' part decreases at least as fast as the linear response of the soft bodies allows
-            over = self._slope_at(posed, self.q, self.u) - posed.start_slope - posed.curvature
+            over = self._equations.slope_at(posed, self.q, self.u) - posed.start_slope - posed.curvature
             if over <= self.uphill * posed.curvature:
                 break
             self.free_fraction *= max(self.shortest_backtrack, posed.curvature / (posed.curvature + over))
@@ -132,7 +153,7 @@ class Bounded(Iterations[S]):
         return float(change[self._most])
 
     def is_done(self, posed: S) -> bool:
-        self._goal = self._goal or self.limits.tolerance * (self.moved + EXTENT_FRACTION * self._around.extent)
+        self._goal = self._goal or self.limits.tolerance * (self.moved + EXTENT_FRACTION * self._equations.extent)
         # a step that is cut short has the rest of its change left, as far as contact permits
         self._remaining = remaining(self.moved, self.last) if self.free_fraction == 1.0 else np.inf
         if self.least_fraction <= self.free_fraction < 1.0:
@@ -141,19 +162,19 @@ class Bounded(Iterations[S]):
 
     def next_iteration(self) -> None:
         if self.free_fraction == 1.0 and self.count <= self.lagged:
-            self._around.loads(self._x)
+            self._equations.update_friction(self._x)
 
     def not_converged(self) -> State:
-        if self._remaining <= self.negligible * self._around.extent:
+        if self._remaining <= self.negligible * self._equations.extent:
             return self.end
         if self.free_fraction < BLOCKED:
-            at = nearest(self._around.contact_forces(self._x))
+            at = nearest(self._equations.contact_forces(self._x))
             raise StepFailed(f"animated or jointed parts would be pressed{at} through something", None,
                              BLOCKED_REMEDY)
         where = in_words(self._x[self._most])
         raise StepFailed(f"rigid and soft bodies that touch did not converge in {self.count} iterations; positions "
                          f"near ({where}) m still change by {self.moved:.3g} m, {self._time:.6g} s",
-                         self._around.body_of(self._most), BLOCKED_REMEDY)
+                         self._equations.body_of(self._most), BLOCKED_REMEDY)
 
 
 def nearest(touched: Vec) -> str:

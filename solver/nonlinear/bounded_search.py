@@ -22,9 +22,9 @@ class BoundedSearch:
     shortest = 1.0e-10  #: smallest step length of a line search
     #: step length down to which only the nodes in contact stop; below it, all nodes take the same step length
     shortest_clipped = 0.25
-    #: relative to the slope at the start of a direction: admissible rise at the end of a step that goes without jumps
+    #: slope of the merit at the end of a step without jumps, relative to that at its start, up to which it may rise
     rising = 0.1
-    secants = 6  #: most evaluations of such a step
+    secants = 6  #: largest number of evaluations of a step without jumps
     problem: StageEquations
 
     def search(self, at: Evaluation, direction: Vec, strain: float | None = None) -> tuple[Evaluation, float]:

@@ -11,15 +11,13 @@ from ..errors import StepFailed
 from ..linear.secant_pairs import SecantPairs
 from ..state import Vec
 from .bounded_search import BoundedSearch
-from .descent import DescentDirections, Direction, Exhausted, Step, Stop, descend
+from .contact_iterations import CLEARANCE_REMEDY, ContactIterations
+from .descent import descend
 from .fallback_euler import StageNotConverged
 from .initial_guess import contact_start
-from .limits import remaining
 from .problem import Evaluation, StageProblem
 
-MAX_FACTORIZATIONS = 30  #: largest number of factors of a stage, including the iterations that find an impact's pairs
 ITERATIONS_PER_FACTOR = 4  #: limit of iterations, relative to that of factors
-CLEARANCE_REMEDY = "Leave more room there, animate it more slowly, or use shorter steps"
 LAGGED = 12  #: iterations after which the normal forces of friction are constant
 LOAD_UPDATES = 3  #: iterations on the last factor in which a converged stage updates the normal forces of friction
 #: largest number of these updates, which end once the remaining energy is small relative to the work of friction
@@ -29,87 +27,6 @@ UPDATES_PER_FACTOR = 8  #: largest number of these updates on one factor
 FRICTION_ENERGY_LEFT = 0.001
 #: and relative to the energy of the stage's change of velocities, which is far larger in an impact
 CHANGE_ENERGY_LEFT = 0.002
-ASTRAY = 2.0  #: relative to the last step: a reused factor with a longer direction is replaced
-
-
-class ContactIterations(DescentDirections, Stop):
-    """Directions and stop rule of a stage in contact: the rule depends on how far the factor can be trusted."""
-
-    reused_factor_margin = 1.0e3  #: factor by which the remaining energy must be smaller on a reused factor
-    slow = 0.5  #: ratio of successive steps above which another factor of projected stiffness would converge as slowly
-    reuse_limit = 8  #: most iterations on one factor where convergence is slow
-    #: root mean square relative change of a body's edges that is not visible: a few nodes come to rest long after the
-    #: others
-    usual = 0.003
-
-    def __init__(self, strain_left: float, accepts: bool, by_strain: bool) -> None:
-        """For the arguments see `solve_in_contact`."""
-        self._strain_left, self._accepts, self._by_strain = strain_left, accepts, by_strain
-        self._factors = self._served = self._count = 0  #: factors; iterations on the last one, and in all
-        self.last = 0.0  #: strain of the last full step
-        self._is_slow = self._is_fresh = False
-        self.vector: Vec = np.zeros(0)  #: the last direction
-
-    def find(self, problem: StageProblem, at: Evaluation) -> Direction:
-        """Return the next direction. Raises Exhausted after too many factors, StageNotConverged."""
-        self._count += 1
-        reused = None
-        if not self._by_strain and self.last > 0.0 and self._is_slow and self._served < self.reuse_limit:
-            reused = _reused_direction(problem, at, self.last)
-        self._is_fresh = reused is None
-        if reused is None:
-            if self._factors == MAX_FACTORIZATIONS:
-                raise Exhausted
-            try:
-                problem.factor_for_directions(at.unknowns)
-            except StepFailed as failure:
-                self.retries(problem, at, failure)
-                raise Exhausted from failure
-            self._factors, self._served = self._factors + 1, 0
-        self.vector = problem.direction(at.residual) if reused is None else reused
-        self._served += 1
-        return Direction(self.vector)
-
-    def retries(self, problem: StageProblem, at: Evaluation, failure: StepFailed) -> bool:
-        """Return True, to try with a new factor, or False where the iterate may be accepted. Raises StageNotConverged
-        else."""
-        if not self._is_fresh:
-            self.last = 0.0
-            return True
-        if self._accepts and self._count > 1:
-            return False
-        raise StageNotConverged(str(failure), failure.object, failure.remedy or CLEARANCE_REMEDY) from failure
-
-    def is_done(self, step: Step) -> bool:
-        """Whether neither the remaining strain nor the remaining energy is visible."""
-        problem, at, moved = step.problem, step.after, step.moved
-        self._is_slow = moved > self.slow * self.last > 0.0
-        rest = self._remaining_strain(step)
-        self.last = moved if step.is_full else 0.0
-        if not step.is_full:
-            return False
-        if rest <= self._strain_left:
-            if self._is_slow and not self._is_fresh:
-                # a small step may be due to the factor: the next iteration factors again, or has a far smaller residual
-                self._served = self.reuse_limit
-                return False
-            return self._accepts or problem.has_converged_energy(at, self.vector)
-        return ((self._is_fresh or self._is_slow) and not self._by_strain
-                and problem.has_converged_energy(at, self.vector)
-                and problem.system.edges.usual_change_of_pieces(problem.displacement(step.change))
-                <= min(self.usual, self._strain_left))
-
-    def _remaining_strain(self, step: Step) -> float:
-        # quasistatic nodes may still slide a little in each iteration without any energy left
-        moved, left = step.moved, remaining(step.moved, self.last)
-        if not self._is_fresh and step.is_full and not self._is_slow:
-            # the remaining energy does not converge quadratically on a reused factor: it has to be far smaller
-            self.vector = self.reused_factor_margin * step.problem.direction(step.after.residual)
-            left = step.problem.strain(self.vector) / self.reused_factor_margin
-        if self._by_strain:
-            return left
-        # slow convergence on a reused factor says little about the remaining distance
-        return min(moved, left) if self._is_fresh or not self._is_slow else max(moved, left)
 
 
 def solve_in_contact(problem_at: Callable[[Vec], StageProblem], step_start: Vec, guess: Vec,
@@ -131,7 +48,7 @@ def solve_in_contact(problem_at: Callable[[Vec], StageProblem], step_start: Vec,
     problem = problem_at(step_start)
     at = contact_start(problem, step_start, guess)
     iterations = ContactIterations(strain_left, accepts, by_strain)
-    end = descend(problem, at, iterations, iterations, ITERATIONS_PER_FACTOR * MAX_FACTORIZATIONS,
+    end = descend(problem, at, iterations, iterations, ITERATIONS_PER_FACTOR * iterations.max_factorizations,
                   partial(with_lagged_friction, problem_at), LAGGED)
     problem, at = end.problem, end.at
     if end.has_converged:
@@ -139,7 +56,7 @@ def solve_in_contact(problem_at: Callable[[Vec], StageProblem], step_start: Vec,
     if accepts or iterations.last > 0.0 and problem.has_converged_energy(at, iterations.vector) \
             and lowers_potential_of_rest(problem, at):
         return problem, at.unknowns
-    unsettled = problem.failed(f"contact did not converge in {MAX_FACTORIZATIONS} iterations", at)
+    unsettled = problem.failed(f"contact did not converge in {iterations.max_factorizations} iterations", at)
     raise StageNotConverged(str(unsettled), unsettled.object, unsettled.remedy or CLEARANCE_REMEDY)
 
 
@@ -170,7 +87,7 @@ def _with_final_loads(problem_at: Callable[[Vec], StageProblem], problem: StageP
             break
         if count and count % UPDATES_PER_FACTOR == 0 and not _is_refactored(problem, at, pairs):
             break
-        direction = pairs.direction(at.residual, problem.approximate_solve)
+        direction = pairs.direction(at.residual, partial(problem.factors.approximate_solve, problem))
         if count >= LOAD_UPDATES and _work_left(problem, at, direction) <= _energy_left(problem, at):
             break
         start = at
@@ -186,7 +103,7 @@ def _is_refactored(problem: StageProblem, at: Evaluation, pairs: SecantPairs) ->
     """Factor the projected stiffness at an iterate and discard the secant pairs; return whether that succeeded."""
     pairs.clear(len(at.unknowns))
     try:
-        problem.factor_for_directions(at.unknowns)
+        problem.factors.factor_for_directions(problem, at.unknowns)
     except StepFailed:
         return False
     return True
@@ -207,12 +124,6 @@ def _energy_left(problem: StageProblem, at: Evaluation) -> float:
     friction = 0.0 if limits is None else (problem.stage.a * problem.stage.h) ** 2 * limits.energy
     change = 0.5 * problem.inertia_of(at.unknowns - problem.stage.v_hat[problem.order].ravel())
     return FRICTION_ENERGY_LEFT * friction + CHANGE_ENERGY_LEFT * change
-
-
-def _reused_direction(problem: StageProblem, at: Evaluation, last: float) -> Vec | None:
-    """Return the last factor's direction, (3 p,) [m/s], if its strain is about that of the last step; else None."""
-    direction = problem.direction(at.residual)
-    return direction if problem.strain(direction) <= ASTRAY * last else None
 
 
 def lowers_potential_of_rest(problem: StageProblem, at: Evaluation) -> bool:

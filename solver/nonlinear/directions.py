@@ -79,8 +79,12 @@ class Directions:
         if self._single is None or self._front_positions is None or reused is None or inside is None \
                 or not self._can_be_single(lower, lin):
             return None
-        from ..linear.cholesky.single import SingleFactor  # kernels that only the linear solver needs
+        # kernels that only the linear solver needs
+        from ..linear.cholesky.multifrontal import Room
+        from ..linear.cholesky.single import SingleFactor
 
+        self._storage = self._storage or Room(np.float32)
+        entries = None if reused.of(inside) else self._storage.entries(inside, lower)
         front_positions = self._front_positions.after(inside, changed)
         if front_positions is None:
             return None
@@ -88,7 +92,7 @@ class Directions:
         if reused.of(inside):
             reused.stand(front_positions)
         else:
-            self._reused = SingleFactor(inside, self._storage, front_positions, reused.unit)
+            self._reused = SingleFactor(inside, self._storage, front_positions, reused.unit, entries)
         return front_positions.unknowns
 
     def refactor_columns(self, lower: sp.csc_matrix) -> bool:

@@ -7,13 +7,15 @@ from ..linear.secant_pairs import SecantPairs
 from ..state import Vec
 from .bounded_search import LARGEST_STEP
 from .corotated_factor import CorotatedFactor
-from .descent import DescentDirections, Direction, Step, Stop, descend
+from .descent import descend
+from .descent_protocol import DescentDirections, Direction, Step
 from .evaluation import Evaluation
 from .fallback_euler import CONDENSED, raises_not_converged
 from .interface import StageSolver
-from .limits import WORK_LEFT, StopRule, remaining
+from .limits import StopRule
 from .problem import StageProblem
 from .reused_factor import ReusedFactor
+from .stop_rules import EarlyStop
 
 
 class EarlyDirections(DescentDirections):
@@ -40,8 +42,10 @@ class EarlyDirections(DescentDirections):
         self._last = 0.0  #: change of the last iteration on this factor
         self.count = 0  #: iterations, those without an accepted step too
 
-    def find(self, problem: StageProblem, at: Evaluation) -> Direction | None:
+    def find(self, problem: StageProblem, at: Evaluation, last: Step | None) -> Direction | None:
         """Return the next direction. Raises StepFailed."""
+        if last is not None:
+            self.follow(last)
         self.count += 1
         is_renewed = self._leads_astray or self._since == (self.patience if self._factor is self._reused
                                                            else self.corotated_patience)
@@ -89,32 +93,6 @@ class EarlyDirections(DescentDirections):
         self._last = 0.0
 
 
-class EarlyStop(Stop):
-    """Ends after a full step where all further changes, extrapolated from the last two, are not visible: those of the
-    most strained edge, or of a violent body's edges on average, and on the ground those of energy."""
-
-    usual = 0.3  #: root mean square strain of a violently moving body, relative to the tolerance of its largest strain
-
-    def __init__(self, problem: StageProblem, strain_left: float, is_violent: bool) -> None:
-        """strain_left: admissible relative change of an edge."""
-        self._strain_left, self._is_violent = strain_left, is_violent
-        self._work_left = WORK_LEFT * problem.stage.energy_at_stake(problem.mass, problem.order)
-        self._last = self._usual = self._work = 0.0
-
-    def is_done(self, step: Step) -> bool:
-        """Whether the remaining change is small enough."""
-        if step.direction.is_renewed:
-            self._last = self._usual = self._work = 0.0
-        problem, moved = step.problem, step.moved
-        usual = problem.system.edges.usual_change(problem.displacement(step.change)) if self._is_violent else moved
-        work = abs(problem.stage.work(problem.mass, problem.order, step.change)) if problem.touches_ground else 0.0
-        done = step.is_full and remaining(work, self._work) <= self._work_left and (
-            remaining(moved, self._last) <= self._strain_left
-            or remaining(usual, self._usual) <= self.usual * self._strain_left)
-        self._last, self._usual, self._work = moved, usual if step.is_full else 0.0, work if step.is_full else 0.0
-        return done
-
-
 class EarlyStoppedQuasiNewton(StageSolver):
     """Iterates until the sum of all further changes would change no edge by more than a fraction of its length,
     extrapolated from the last two; that error is not visible, and the next step removes it. [Witemeyer 2021]
@@ -148,6 +126,8 @@ class EarlyStoppedQuasiNewton(StageSolver):
         directions = EarlyDirections(self._factor, self._corotated if violent else None, self._pairs, aged)
         end = descend(problem, at, directions, EarlyStop(problem, self.limits.strain_left, violent),
                       self.limits.iterations)
+        if end.last is not None:
+            directions.follow(end.last)
         if not end.has_converged:
             raise self.limits.failure(problem, end.at)
         if not end.is_rounding and not violent:

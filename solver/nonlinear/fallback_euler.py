@@ -9,10 +9,12 @@ import numpy as np
 
 from ..errors import StepFailed
 from ..state import Vec
-from .descent import DescentDirections, Direction, FullStepStop, descend
+from .descent import descend
+from .descent_protocol import DescentDirections, Direction, Step
 from .interface import StageSolver
 from .limits import StopRule
 from .problem import Evaluation, StageProblem
+from .stop_rules import FullStepStop
 
 CONDENSED = 0.5  #: tolerance relative to the first residual if velocities are condensed
 
@@ -40,9 +42,9 @@ class ProjectedDirections(DescentDirections):
         """first: where the iterations start."""
         self._first = first
 
-    def find(self, problem: StageProblem, at: Evaluation) -> Direction:
+    def find(self, problem: StageProblem, at: Evaluation, last: Step | None) -> Direction:
         """Return the direction of the projected matrix there. Raises StepFailed."""
-        problem.factor(at.unknowns, False)
+        problem.factors.factor(problem, at.unknowns, False)
         return Direction(problem.system.linear.solve(-at.residual))
 
     def retries(self, problem: StageProblem, at: Evaluation, failure: StepFailed) -> bool:

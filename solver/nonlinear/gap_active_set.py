@@ -17,6 +17,7 @@ from ..rows.names import KIND, Multipliers
 from ..rows.tables import ConeRows, DenseRows, SparseRows
 from ..state import Vec
 from .bounded_search import LARGEST_STEP, BoundedSearch
+from .contact_iterations import CLEARANCE_REMEDY
 from .evaluation import Evaluation
 from .fallback_euler import StageNotConverged
 from .interface import StageSolver
@@ -24,8 +25,6 @@ from .intersection_free import COMPLIANT_PINS_REMEDY, stiffness_product
 from .limits import remaining as remaining
 from .problem import StageProblem
 from .residual_report import ResidualReport
-
-CLEARANCE_REMEDY = "Leave more room there, animate it more slowly, or use shorter steps"
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ class GapActiveSet:
         for count in range(self.max_iterations):
             problem = self._problem.displaced_by(-prescribed_left) if prescribed_left.any() else self._problem
             try:
-                problem.factor(unknowns, False)
+                problem.factors.factor(problem, unknowns, False)
                 at = problem.evaluate(unknowns)
                 goal = self._limits.goal(problem, at) if goal < 0.0 else goal
                 direction, impulse, gaps = self._direction(problem, at, prescribed_left)

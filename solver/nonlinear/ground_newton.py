@@ -8,12 +8,15 @@ from functools import partial
 from ..errors import StepFailed
 from ..linear.secant_pairs import SecantPairs
 from ..state import Vec
-from .contact_newton import CLEARANCE_REMEDY, LAGGED, lowers_potential_of_rest, with_lagged_friction
-from .descent import DescentDirections, Direction, Step, StrainStop, descend
+from .contact_iterations import CLEARANCE_REMEDY
+from .contact_newton import LAGGED, lowers_potential_of_rest, with_lagged_friction
+from .descent import descend
+from .descent_protocol import DescentDirections, Direction, Step
 from .fallback_euler import CONDENSED, FallbackEuler, StageNotConverged
 from .initial_guess import backtrack_to_step_start
 from .limits import StopRule
 from .problem import Evaluation, StageProblem
+from .stop_rules import StrainStop
 
 MAX_ITERATIONS = 40  #: number of iterations after which a stage is accepted or has not converged
 PATIENCE = 15  #: largest number of iterations on one factor
@@ -39,16 +42,18 @@ class GroundDirections(DescentDirections):
         self._pairs = SecantPairs(self.memory)
         self._served, self._renews, self._last = 0, True, 0.0
 
-    def find(self, problem: StageProblem, at: Evaluation) -> Direction:
+    def find(self, problem: StageProblem, at: Evaluation, last: Step | None) -> Direction:
         """Return the next direction. Raises StepFailed."""
+        if last is not None:
+            self._follow(last)
         vector = at.residual
         if not self._renews and self._served < PATIENCE:
-            vector = self._pairs.direction(at.residual, problem.approximate_solve)
+            vector = self._pairs.direction(at.residual, partial(problem.factors.approximate_solve, problem))
             self._renews = problem.strain(vector) > self.astray * self._last
         if self._renews or self._served == PATIENCE:
-            problem.factor(at.unknowns, False)
+            problem.factors.factor(problem, at.unknowns, False)
             self._pairs.clear(len(at.unknowns))
-            vector, self._served, self._renews = problem.direction(at.residual), 0, True
+            vector, self._served, self._renews = problem.factors.direction(problem, at.residual), 0, True
         self._served += 1
         return Direction(vector)
 
@@ -62,7 +67,7 @@ class GroundDirections(DescentDirections):
             return False
         raise StageNotConverged(str(failure), failure.object, failure.remedy or CLEARANCE_REMEDY) from failure
 
-    def follow(self, step: Step) -> None:
+    def _follow(self, step: Step) -> None:
         """Add a secant pair; the next factor is a new one where the step was cut."""
         self._pairs.add(step.change, step.after.residual - step.before.residual)
         self._renews, self._last = not step.is_full, step.moved if step.is_full else 0.0

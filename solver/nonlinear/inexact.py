@@ -9,10 +9,12 @@ from ..assembly.product import Product
 from ..errors import StepFailed
 from ..state import Vec
 from .conjugate_gradients import ConjugateGradients
-from .descent import DescentDirections, Direction, ResidualStop, Step, descend
+from .descent import descend
+from .descent_protocol import DescentDirections, Direction, Step
 from .limits import StopRule
 from .problem import Evaluation, StageProblem
 from .reused_factor import ReusedFactor
+from .stop_rules import ResidualStop
 
 
 class InexactDirections(DescentDirections):
@@ -22,18 +24,14 @@ class InexactDirections(DescentDirections):
         """direction: solves for one at an iterate, with the true matrix where the last argument says so. cg: by which
         it does."""
         self._direction, self._cg = direction, cg
-        self._tries_true = False
         self.inner = 0  #: conjugate gradient iterations so far
 
-    def find(self, problem: StageProblem, at: Evaluation) -> Direction | None:
+    def find(self, problem: StageProblem, at: Evaluation, last: Step | None) -> Direction | None:
         """Return the next direction. Raises StepFailed."""
-        vector = self._direction(problem, at, self._tries_true)
+        tries_true = last is not None and last.is_full
+        vector = self._direction(problem, at, tries_true)
         self.inner += self._cg.taken
-        return None if self._tries_true and not problem.moves(vector) else Direction(vector)
-
-    def follow(self, step: Step) -> None:
-        """Select the next matrix."""
-        self._tries_true = step.is_full
+        return None if tries_true and not problem.moves(vector) else Direction(vector)
 
 
 class InexactNewton:

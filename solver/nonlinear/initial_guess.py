@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import StepFailed
 from ..state import Vec
+from .bounded_search import BoundedSearch
 from .problem import Evaluation, StageProblem
 
 LARGE_STRAIN = 0.25  #: largest relative change of an edge for which the ballistic guess is usable
@@ -72,7 +73,7 @@ def _extrapolated_by_last_factor(problem: StageProblem, step_start: Vec) -> Eval
     if at_rest.merit is None or not math.isfinite(at_rest.merit):
         return None
     try:
-        return problem.search(at_rest, problem.direction(at_rest.residual))[0]
+        return BoundedSearch(problem).search(at_rest, problem.factors.direction(problem, at_rest.residual))[0]
     except StepFailed:
         return None
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from ..state import Vec
-from .descent import DescentDirections, Direction, ResidualStop, Step, descend
+from .descent import descend
+from .descent_protocol import DescentDirections, Direction, Step
 from .interface import StageSolver
 from .limits import StopRule
 from .problem import Evaluation, StageProblem
+from .stop_rules import ResidualStop
 
 
 class FactoredDirections(DescentDirections):
@@ -20,23 +22,22 @@ class FactoredDirections(DescentDirections):
         """ends_early: whether the stop rule is one of strain: directions below rounding then end the stage with any
         matrix, and projected stiffness that has stalled is not blended with the true one."""
         self._ends_early = ends_early
-        self._tries_true = False
-        self._blends: tuple[float, ...] = ()
 
-    def find(self, problem: StageProblem, at: Evaluation) -> Direction | None:
+    def find(self, problem: StageProblem, at: Evaluation, last: Step | None) -> Direction | None:
         """Return the direction of the matrix there. Raises StepFailed."""
-        is_true = problem.factor(at.unknowns, self._tries_true, blends=self._blends)
+        is_true = problem.factors.factor(problem, at.unknowns, last is not None and last.is_full,
+                                         blends=self.blends if self._has_stalled(last) else ())
         vector = problem.system.linear.solve(-at.residual)
         if (is_true or self._ends_early) and not problem.moves(vector):
             return None
         return Direction(vector, problem.strain(vector) if self._ends_early else None, is_true)
 
-    def follow(self, step: Step) -> None:
-        """Select the next matrix."""
-        self._tries_true = step.is_full
-        # projected stiffness is far too stiff on the descent from a saddle, as where a contact slips off an edge
-        has_stalled = not step.direction.is_true and step.after.size > self.slow * step.before.size
-        self._blends = self.blends if has_stalled and not self._ends_early else ()
+    def _has_stalled(self, last: Step | None) -> bool:
+        """Whether the residual hardly decreased with projected stiffness, which is far too stiff on the descent from a
+        saddle, as where a contact slips off an edge."""
+        if last is None or self._ends_early or last.direction.is_true:
+            return False
+        return last.after.size > self.slow * last.before.size
 
 
 class NewtonDirect(StageSolver):

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import numpy as np
-
-from ..assembly.product import Product
-from ..linear.block_kernels import multiply_blocks
 from ..state import Vec
+from .block_jacobi import BlockJacobi
 from .inexact import InexactNewton
 from .interface import StageSolver
 from .limits import StopRule
@@ -22,20 +17,9 @@ class NewtonIterative(StageSolver):
         """params: those of StopRule and InexactNewton."""
         self.limits = StopRule.of(params)
         self._newton = InexactNewton(self.limits, params)
-        self._out = np.zeros(0)
+        self._blocks = BlockJacobi()
 
     def solve(self, problem: StageProblem, guess: Vec) -> Vec:
         """Return the root. Raises StepFailed."""
         at = problem.evaluate(guess)
-        return self._newton.solve(problem, at, self.limits.goal(problem, at), self._block_jacobi)[0].unknowns
-
-    def _block_jacobi(self, product: Product) -> Callable[[Vec], Vec]:
-        inverse = np.linalg.inv(product.diagonal_blocks())
-        if len(self._out) != 3 * len(inverse):
-            self._out = np.zeros(3 * len(inverse))
-
-        def apply(vector: Vec) -> Vec:
-            multiply_blocks(inverse, vector, self._out)
-            return self._out
-
-        return apply
+        return self._newton.solve(problem, at, self.limits.goal(problem, at), self._blocks.of)[0].unknowns

@@ -3,34 +3,13 @@
 from __future__ import annotations
 
 from ..state import Vec
-from .descent import Step, Stop, descend
+from .descent import descend
 from .fallback_euler import raises_not_converged
 from .interface import StageSolver
-from .limits import StopRule, remaining
+from .limits import StopRule
 from .newton import FactoredDirections
 from .problem import StageProblem
-
-
-class VisibleStop(Stop):
-    """Ends after a full step where neither the remaining strain nor the remaining energy is visible."""
-
-    def __init__(self, strain_left: float) -> None:
-        """strain_left: admissible relative change of an edge."""
-        self._strain_left, self._last = strain_left, 0.0
-
-    def is_done(self, step: Step) -> bool:
-        """Whether the remaining change is small enough."""
-        moved, problem = step.moved, step.problem
-        # the true matrix squares the change, a projected one leaves a fraction of it
-        left = moved * moved if step.direction.is_true else remaining(moved, self._last)
-        if problem.stage.inertia:
-            settled = (min(moved, left) <= self._strain_left
-                       and problem.has_converged_energy(step.after, step.direction.vector))
-        else:
-            # quasistatic positions may converge slowly in small steps
-            settled = left <= self._strain_left
-        self._last = moved if step.is_full else 0.0
-        return step.is_full and settled
+from .stop_rules import VisibleStop
 
 
 class NewtonVisible(StageSolver):

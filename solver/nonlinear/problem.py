@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..assembly.damping import Damped
 from ..assembly.linearised import Linearised
@@ -16,7 +14,7 @@ from ..parts.stage import STANDARD_GRAVITY, NodeStage
 from ..rows.eliminated import EliminatedRows
 from ..state import Index, Mask, Vec
 from ..threads import parallel_for
-from .bounded_search import ROUNDING, BoundedSearch
+from .bounded_search import ROUNDING
 from .evaluation import Evaluation as Evaluation
 from .forces_protocol import Forces, Physics
 from .last_drag import LastDrag
@@ -40,6 +38,7 @@ class StageProblem:
     weight_energy_left, kinetic_energy_left = 0.01, 0.05
     is_violent = False  #: whether the ballistic guess would wreck elements of a body without contact
     touches_ground = False  #: whether nodes touch the ground at the stage's start, or would at the ballistic guess
+    factors = StageFactors()  #: by which stage solvers factor its matrix
 
     def __init__(self, physics: Physics, system: StageMatrix, stage: NodeStage, base: Vec, prescribed: Index,
                  damped: Damped | None = None, prescribed_directions: EliminatedRows | None = None) -> None:
@@ -169,24 +168,6 @@ class StageProblem:
         self.stage.fill(self.system.pattern, lin if self.damped is None else replace(lin, damped=self.damped))
         return lin
 
-    def factor(self, unknowns: Vec, try_true: bool, true_at: float = 1.0,
-               factor: Callable[[sp.csc_matrix], None] | None = None, blends: Sequence[float] = ()) -> bool:
-        """Fill and factor the matrix for exact directions; return whether it was the true one. See `StageFactors`.
-        Raises StepFailed."""
-        return StageFactors(self).factor(unknowns, try_true, true_at, factor, blends)
-
-    def factor_for_directions(self, unknowns: Vec) -> None:
-        """Fill and factor the projected matrix for `direction`, which may be inexact. Raises StepFailed."""
-        StageFactors(self).factor_for_directions(unknowns)
-
-    def direction(self, residual: Vec) -> Vec:
-        """Return the Newton direction by the last factor for directions, (3 p,) [m/s]."""
-        return self.system.directions.solve(-residual)
-
-    def approximate_solve(self, right: Vec) -> Vec:
-        """Return that factor's solution of a right-hand side, both (3 p,)."""
-        return self.system.directions.solve(right)
-
     def displacement(self, direction: Vec) -> Vec:
         """Return the displacement by a change of the unknowns, (n, 3) [m]."""
         moved = np.empty_like(self._base)
@@ -218,11 +199,6 @@ class StageProblem:
         fall = 0.5 * float(self._inertia.sum()) * (self.stage.a * self.stage.h * STANDARD_GRAVITY) ** 2
         left = abs(float(np.vdot(at.residual, direction)))
         return left <= self.weight_energy_left * fall + self.kinetic_energy_left * stirred
-
-    def search(self, at: Evaluation, direction: Vec, strain: float | None = None) -> tuple[Evaluation, float]:
-        """Return the end of a line search that strain and contact bound, and the step length. strain: of the direction,
-        if known. Raises StepFailed where no step is accepted."""
-        return BoundedSearch(self).search(at, direction, strain)
 
     def failed(self, what: str, at: Evaluation) -> StepFailed:
         """Return an error with the cause, the location of the largest residual, its body and the time."""

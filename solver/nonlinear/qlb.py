@@ -5,11 +5,13 @@ from __future__ import annotations
 from ..errors import StepFailed
 from ..linear.secant_pairs import SecantPairs
 from ..state import Vec
-from .descent import DescentDirections, Direction, ResidualStop, Step, descend
+from .descent import descend
+from .descent_protocol import DescentDirections, Direction, Step
 from .interface import StageSolver
 from .limits import Progress, StopRule
 from .problem import Evaluation, StageProblem
 from .reused_factor import ReusedFactor
+from .stop_rules import ResidualStop
 
 
 class SecantDirections(DescentDirections):
@@ -22,8 +24,10 @@ class SecantDirections(DescentDirections):
         self.best = first  #: the iterate with the smallest residual
         self.count = 0  #: iterations on the present factor in this stage
 
-    def find(self, problem: StageProblem, at: Evaluation) -> Direction:
-        """Return the next direction."""
+    def find(self, problem: StageProblem, at: Evaluation, last: Step | None) -> Direction:
+        """Return the next direction. Raises StepFailed."""
+        if last is not None:
+            self.follow(last)
         return Direction(self._pairs.direction(at.residual, self._factor.solve))
 
     def retries(self, problem: StageProblem, at: Evaluation, failure: StepFailed) -> bool:
@@ -71,6 +75,8 @@ class QLB(StageSolver):
             self._pairs.clear(len(guess))
         directions = SecantDirections(self._factor, self._pairs, goal, at)
         end = descend(problem, at, directions, ResidualStop(goal), self.limits.iterations)
+        if end.last is not None:
+            directions.follow(end.last)
         if not end.has_converged:
             raise self.limits.failure(problem, directions.best)  # iterates wander where only rounding is left
         self._factor.spent(directions.count)

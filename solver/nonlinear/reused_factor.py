@@ -90,7 +90,7 @@ class ReusedFactor:
     def _make(self, problem: StageProblem, unknowns: Vec, true_at: float, try_true: bool) -> None:
         self._drop()
         if not self._made_single(problem, unknowns, true_at, try_true):
-            problem.factor(unknowns, try_true, true_at)
+            problem.factors.factor(problem, unknowns, try_true, true_at)
             self._own(problem)
 
     def _made_single(self, problem: StageProblem, unknowns: Vec, true_at: float, try_true: bool) -> bool:
@@ -100,7 +100,7 @@ class ReusedFactor:
             return False
         if linear.supernodes() is None:
             # the linear solver exposes its pattern only with a factor
-            problem.factor(unknowns, try_true, true_at)
+            problem.factors.factor(problem, unknowns, try_true, true_at)
         single = self._single_on(linear.supernodes())
         if single is None or not single.can_factor(problem.system.matrix):
             return False
@@ -112,7 +112,7 @@ class ReusedFactor:
             single.factor(lower)
 
         try:
-            problem.factor(unknowns, try_true, true_at, factor)
+            problem.factors.factor(problem, unknowns, try_true, true_at, factor)
         except PatternChanged:
             return False
         except StepFailed:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import scipy.sparse as sp
@@ -12,23 +12,24 @@ from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
 from ..state import Index, Vec
 from .stage_equations import StageEquations
+from .stage_matrix import StageMatrix
 
 
-@dataclass(frozen=True)
 class StageFactors:
-    """Factorizations of the matrix of one stage."""
+    """Factorizations of the matrix of a stage whose nodes have inertia, and solutions with them.
 
-    problem: StageEquations
+    A stage solver gives them the stage's equations, which know nothing of them. Factors are those of the stage's
+    `StageMatrix`, and are reused from stage to stage.
+    """
 
-    def factor(self, unknowns: Vec, try_true: bool, true_at: float = 1.0,
+    def factor(self, problem: StageEquations, unknowns: Vec, try_true: bool, true_at: float = 1.0,
                factor: Callable[[sp.csc_matrix], None] | None = None, blends: Sequence[float] = ()) -> bool:
-        """Fill and factor: the true matrix if `try_true` and it is definite, else the projected one. Returns whether it
-        was the true one.
+        """Fill and factor the matrix for exact directions: the true one if `try_true` and it is definite, else the
+        projected one. Returns whether it was the true one.
 
         true_at: fraction of the step to `unknowns` at which the true one is evaluated. factor: a factorization other
         than the linear solver's. blends: fractions of the projected one that are tried in between. Raises StepFailed.
         """
-        problem = self.problem
         is_own = factor is None
         if factor is None:
             positions = problem.positions_at(unknowns)[problem.order]
@@ -43,7 +44,7 @@ class StageFactors:
                 return True
         true = problem.system.pattern.data.copy() if try_true and blends else None
         lin = problem.fill(unknowns)
-        if true is not None and self._factored_between(true, blends, factor):
+        if true is not None and self._factored_between(problem.system, true, blends, factor):
             return False
         try:
             factor(problem.system.matrix)
@@ -54,13 +55,12 @@ class StageFactors:
             system.factored.stamp, system.factored.contacts = system.linear.factored, lin.contacts
         return False
 
-    def factor_for_directions(self, unknowns: Vec) -> None:
+    def factor_for_directions(self, problem: StageEquations, unknowns: Vec) -> None:
         """Fill and factor the projected matrix for `direction`, which may be inexact: blocks of little deformed
         tetrahedra may be reused. Raises StepFailed."""
-        problem = self.problem
         system, (v, x) = problem.system, problem.motion_at(unknowns)
         strained = system.reused_blocks.strained(problem.stage, problem.damped, problem.forces.filled(), x)
-        if strained is not None and self._refactored_reusing(x, v, strained):
+        if strained is not None and self._refactored_reusing(problem, x, v, strained):
             return
         system.reused_blocks.forget()
         lin = problem.fill(unknowns)
@@ -75,10 +75,17 @@ class StageFactors:
                                       problem.physics.rest)
         system.directions.note(problem.stage)
 
-    def _refactored_reusing(self, x: Vec, v: Vec, strained: Index) -> bool:
+    def direction(self, problem: StageEquations, residual: Vec) -> Vec:
+        """Return the Newton direction by the last factor for directions, both (3 p,): [m/s] of a residual [N s]."""
+        return problem.system.directions.solve(-residual)
+
+    def approximate_solve(self, problem: StageEquations, right: Vec) -> Vec:
+        """Return that factor's solution of a right-hand side, both (3 p,)."""
+        return problem.system.directions.solve(right)
+
+    def _refactored_reusing(self, problem: StageEquations, x: Vec, v: Vec, strained: Index) -> bool:
         """Update the last factor to positions and velocities (n, 3) with the blocks of its tetrahedra except strained
         ones; return whether that succeeded."""
-        problem = self.problem
         system = problem.system
         lin = problem.forces.linearise_reusing_at(x, v, problem.stage.time, strained)
         system.pattern.update_pairs(lin.others, stays=True)
@@ -93,10 +100,11 @@ class StageFactors:
         system.directions.note(problem.stage)
         return True
 
-    def _factored_between(self, true: Vec, blends: Sequence[float], factor: Callable[[sp.csc_matrix], None]) -> bool:
+    @staticmethod
+    def _factored_between(system: StageMatrix, true: Vec, blends: Sequence[float],
+                          factor: Callable[[sp.csc_matrix], None]) -> bool:
         """Factor the first definite blend of the true values and the projected ones, which are in the pattern and
         restored where there is none; return whether there is one."""
-        system = self.problem.system
         data = system.pattern.data
         projected = data.copy()
         for fraction in blends:

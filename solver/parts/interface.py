@@ -80,7 +80,7 @@ class Posed(Protocol):
         """Return the position correction at the new rates u, as a rate that never enters rates, (m,)."""
 
     def again(self, stage: Stage) -> Self:
-        """Another stage at the same moment and with the same β a b h², on the same factor."""
+        """Return another stage of the same linearisation, on the same factor; its β a b h² has to be equal."""
 
 
 class Touched(Posed, Protocol):

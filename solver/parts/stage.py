@@ -131,8 +131,9 @@ class NodeStage(StageShape):
     def energy_at_stake(self, mass: Vec, nodes: Index) -> float:
         """Return the kinetic energy of some nodes before the stage plus that which weight adds in it to a body at rest
         [J]. mass: of all nodes, (n,) [kg]."""
-        kept, weight = self.v_hat[nodes], self.inertia * mass[nodes, None]
-        return 0.5 * float(np.vdot(kept, weight * kept) + weight.sum() * (self.a * self.h * STANDARD_GRAVITY) ** 2)
+        predicted, weight = self.v_hat[nodes], self.inertia * mass[nodes, None]
+        fall = self.a * self.h * STANDARD_GRAVITY
+        return 0.5 * float(np.vdot(predicted, weight * predicted) + weight.sum() * fall**2)
 
     def acceleration(self, lin: Linearised | Products, v: Vec) -> Vec:
         """Return accelerations from v̂ to velocities v (n, 3), plus the drag of mass damping, (n, 3) [m/s²]."""

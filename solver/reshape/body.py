@@ -186,9 +186,9 @@ def _inside(cut: Cut, shape: Shape, carriers: Carriers, touched: Mask, after: In
     # without a carrier a vertex would leave its side: its triangles stay closed
     whole = (found[inside.triangles] >= 0).all(axis=1)
     used, corners = np.unique(inside.triangles[whole], return_inverse=True)
-    kept = replace(inside, nodes=inside.nodes[used], shares=inside.shares[used],
+    remaining = replace(inside, nodes=inside.nodes[used], shares=inside.shares[used],
                    triangles=corners.reshape(-1, 3).astype(np.int32))
-    return kept, found[used]
+    return remaining, found[used]
 
 
 def _bound(now: Vec, corners: Vec, then: Vec, rest: Vec) -> Vec:

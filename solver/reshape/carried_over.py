@@ -31,14 +31,14 @@ def carried_over(before: SoftBodies, now: SoftBodies, state: State, source: Inde
 def friction_carried(memory: Mapping[str, Vec], source: Index, moved: Vec, share: Vec) -> dict[str, Vec]:
     """Return the entries of friction in the memory, on the nodes of bodies that were reshaped: each was `source`, (n,),
     moved by (n, 3) [m] and has a share of its mass, (n,)."""
-    kept = {}
+    found = {}
     if FORCE in memory:
-        kept[FORCE] = share[:, None] * memory[FORCE][source]
+        found[FORCE] = share[:, None] * memory[FORCE][source]
     if STUCK_NODES in memory:
         stuck = memory[STUCK_NODES].astype(np.int32)
         place = np.full(max(int(source.max(initial=0)), int(stuck.max(initial=0))) + 1, -1, dtype=np.int32)
         place[stuck] = np.arange(len(stuck))
         nodes = np.flatnonzero(place[source] >= 0)
-        kept |= {STUCK_NODES: nodes.astype(float),
+        found |= {STUCK_NODES: nodes.astype(float),
                  ANCHORS: (memory[ANCHORS].reshape(-1, 3)[place[source[nodes]]] + moved[nodes]).ravel()}
-    return kept
+    return found

@@ -21,8 +21,10 @@ SEPARATED, NAILED, DRAWN, LET_GO = "bodies", "nailed", "drawn", "let_go"
 
 @dataclass(frozen=True)
 class Made:
-    """At one moment, each with the number of its body. Pins let go and nails are drawn before anything is cut, and
-    nails are driven in after."""
+    """Changes of bodies and pins at one moment, each with the number of its body.
+
+    Pins are released and nails drawn before bodies are cut, and nails are driven in after that.
+    """
 
     separations: list[tuple[int, Separation]] = field(default_factory=list)
     driven: list[tuple[int, Driven]] = field(default_factory=list)

@@ -189,18 +189,18 @@ class Regroup:
         stood = {token: (nodes, own, body.nodes) for part, own in zip(world.parts, before)
                  if (nodes := self._nodes_of(part)) is not None
                  for token, body in zip(self._tokens_of(part), nodes.bodies_in_world)}
-        kept = {id(part): own for part, own in zip(world.parts, before)}
+        earlier = {id(part): own for part, own in zip(world.parts, before)}
         of_mechanisms = [own for part, own in zip(world.parts, before) if self._is_rigid(part)]
         other = self._world(world)
         states = []
         for part in other.parts:
-            own = of_mechanisms[0] if self._is_rigid(part) else kept.get(id(part))
+            own = of_mechanisms[0] if self._is_rigid(part) else earlier.get(id(part))
             if own is None:
                 nodes = self._nodes_of(part)
                 assert nodes is not None
                 own = _carried(nodes, [stood[token] for token in self._tokens_of(part)], state.time)
             elif self._is_rigid(part) and other.couplings:
-                from ..coupling.flesh_on_bones import HISTORIES  # its kernels are compiled where bodies are attached
+                from ..coupling.joined_states import HISTORIES  # its kernels are compiled where bodies are attached
 
                 own = replace(own, memory={key: value for key, value in own.memory.items() if key not in HISTORIES})
             states.append(own)

@@ -99,12 +99,12 @@ class Reshape:
             self._soft[k] = new = self._assembled(old)
             states[k] = carried_over(old.part, new.part, states[k], source, x)
             for ride in new.rides:
-                from ..coupling.flesh_on_bones import HISTORIES  # its kernels are compiled where bodies are attached
+                from ..coupling.joined_states import HISTORIES  # its kernels are compiled where bodies are attached
 
                 # what an integrator remembers of both is of other unknowns now
                 carrier = next(i for i, one in enumerate(world.parts) if one is ride.parts[-1])
-                kept = {key: value for key, value in states[carrier].memory.items() if key not in HISTORIES}
-                states[carrier] = replace(states[carrier], memory=kept)
+                memory = {key: value for key, value in states[carrier].memory.items() if key not in HISTORIES}
+                states[carrier] = replace(states[carrier], memory=memory)
             world = world.with_part(k, new.part, new.rides)
         if not made.count:
             return Reshaped(world, state, notes)

@@ -13,17 +13,19 @@ from .tables import DenseRows
 #: Δu = A⁻¹ b for b (m, c), the posed system's response to impulses on rates
 Respond = Callable[[Vec], Vec]
 
-DEPENDENT = 1.0e-9  #: of the scaled trace: a pivot below it is a row that others imply
-SOFTENED = 1.0e-10  #: of the scaled trace: what dependent rows are softened by
 
 
 class Bilateral:
     """min ½ uᵀ A u − uᵀ b under G u + Σ λ = g, with A u = b + Gᵀ λ, by its dual W λ = g − G u_free.
 
     W = G A⁻¹ Gᵀ + Σ is small and dense. Rows are scaled so that its diagonal is one, radians and metres alike. Rows
-    that depend on others leave it singular: all of them then give way by `SOFTENED` of the trace, and `redundant`
+    that depend on others leave it singular: all of them then give way by `softened`, and `redundant`
     names them. Rows that no rate moves are left out. [Thesis 3.8]
     """
+
+    #: pivot of the rows scaled to a diagonal of ones, up to which others imply a row
+    dependent = 1.0e-9
+    softened = 1.0e-10  #: compliance relative to a row's own, where some rows are implied by others
 
     def __init__(self, rows: DenseRows, respond: Respond, response: Vec | None = None) -> None:
         """rows: equations. respond: A⁻¹. response: A⁻¹ Gᵀ, (m, r), where it is known already.
@@ -37,7 +39,7 @@ class Bilateral:
         self.Y: Vec = response  #: A⁻¹ Gᵀ, (m, r)
         r = len(G)
         self._L, self._scale, self._order = np.zeros((r, r)), np.empty(r), np.empty(r, dtype=np.int64)
-        self._rank = int(factor_rows(G, response, rows.compliance, DEPENDENT, SOFTENED, self._L, self._scale,
+        self._rank = int(factor_rows(G, response, rows.compliance, self.dependent, self.softened, self._L, self._scale,
                                      self._order))
         if self._rank == NOT_FINITE:
             raise ValueError("the rows are not finite")

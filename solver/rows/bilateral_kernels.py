@@ -8,7 +8,7 @@ from ..threads import kernel
 
 NOT_FINITE, CONTRADICT = -1, -2  #: what `factor_rows` says instead of a rank
 TINY = float(np.finfo(float).tiny)
-NOTHING = 1.0e-14  #: of the largest diagonal: a row that no rate moves
+NOTHING = 1.0e-14  #: response of a row relative to the largest, up to which no rate moves it
 
 
 @kernel("i8(f8[:,::1], f8[:,::1], f8[::1], f8, f8, f8[:,::1], f8[::1], i8[::1])", fastmath={"contract", "reassoc"})

@@ -9,12 +9,7 @@ from ..errors import StepFailed
 from ..state import Vec
 from .semismooth_kernels import UNSETTLED, semismooth_newton
 
-TOLERANCE = 1.0e-11  #: on bounds, of the largest unknown; the library's own is 1e-6
-SOFTER = 1.0e-6  #: on W's diagonal of ones, where rounding prevents a solution by the library
 ACTIVE_ABOVE, ACTIVE_BELOW = 1, 3  #: daqp's words for a bound that is thought to hold as an equation
-ON_BOUND = 1.0e-9  #: of the width between the bounds: nearer is on it
-NEWTON = 12  #: iterations of Newton's method
-FEW_FREE = 40  #: unknowns on no bound: with more of them the active set is as quick
 NONE = np.zeros(0)
 TINY = float(np.finfo(float).tiny)
 
@@ -27,6 +22,13 @@ class BoundedProgram:
     scaled so that W's diagonal is one and the largest of them about one, so tolerances mean the same at a watch and at
     an excavator. A solution starts from the active bounds of the last one. [Kaufman 2008]
     """
+
+    tolerance = 1.0e-11  #: error of the active set on bounds, relative to the largest unknown
+    softening = 1.0e-6  #: on the scaled diagonal of ones, where rounding prevents a solution by the library
+    #: distance from a bound, relative to the width between both, within which a warm start is on it
+    on_bound = 1.0e-9
+    newton_iterations = 12  #: iterations of Newton's method, after which an active set is taken
+    few_free = 40  #: unknowns on no bound, above which the active set is as quick as Newton's method
 
     def __init__(self, W: Vec, slip: Vec, guess: Vec | None = None) -> None:
         """W: symmetric, positive definite, (k, k). slip: a typical s, (k,). guess: an earlier solution, (k,), whose
@@ -55,7 +57,8 @@ class BoundedProgram:
         if self._few:
             start = np.zeros(len(slip)) if self._guess is None else self._guess
             x = np.where(self._side < 0, low, np.where(self._side > 0, high, np.clip(start, low, high)))
-            taken = semismooth_newton(self._W, slip, low, high, NONE, NEWTON, FEW_FREE, x, self._side)
+            taken = semismooth_newton(self._W, slip, low, high, NONE, self.newton_iterations, self.few_free, x,
+                                      self._side)
             if taken != UNSETTLED:
                 self.iterations += int(taken)
                 self._guess = x
@@ -75,7 +78,8 @@ class BoundedProgram:
         x, _, flag, found = self._model.solve()
         self.iterations += int(found["iterations"])
         if flag < 1:  # rows that are nearly dependent: regularised more, from the start
-            softer, none = each[:, None] * self._W * each + SOFTER * np.eye(len(s)), np.zeros(len(s), dtype=np.int32)
+            softer, none = each[:, None] * self._W * each, np.zeros(len(s), dtype=np.int32)
+            softer += self.softening * np.eye(len(s))
             self._model = self._begun(softer, s, above, below, none)
             x, _, flag, found = self._model.solve()
             self.iterations += int(found["iterations"])
@@ -91,14 +95,14 @@ class BoundedProgram:
         flag, _ = model.setup(W, s, np.zeros((0, len(W))), above, below, active)
         if flag < 1:
             raise StepFailed(f"the impulses of contacts and joints have no minimum (daqp's flag {flag})")
-        model.settings = {"primal_tol": TOLERANCE}
+        model.settings = {"primal_tol": self.tolerance}
         return model
 
     def _active(self, low: Vec, high: Vec) -> np.ndarray:
         """Return the active bounds of the guess, in daqp's words, (k,)."""
         sense = np.zeros(len(low), dtype=np.int32)
         if self._guess is not None:
-            near = ON_BOUND * np.where(np.isfinite(high - low), high - low, 0.0)
+            near = self.on_bound * np.where(np.isfinite(high - low), high - low, 0.0)
             sense[self._guess >= high - near] = ACTIVE_ABOVE
             sense[self._guess <= low + near] = ACTIVE_BELOW
         return sense

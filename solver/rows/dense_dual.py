@@ -13,12 +13,7 @@ from .names import Multipliers, Names, tangent_names
 from .semismooth_kernels import UNSETTLED, semismooth_newton
 from .tables import ConeRows, DenseRows, SparseRows
 
-INDETERMINATE = 1.0e-9  #: of the trace: regularises redundant rows, such as four feet of one table
-PRESCRIBED = 1.0e-9  #: relative to a row's compliance without bilateral rows: below it these prescribe its motion
-PASSES = 50  #: of contact and friction in turn
-TRIES = (1, 3, 8, 20)  #: passes after which both are tried at once
-NEWTON = 12  #: iterations of that
-AGREED = 1.0e-9  #: change of the velocities at the contacts in a pass that is none, as a share of what impulses change
+STILL = 1.0e-12  #: slip below which it has no direction [m/s]
 
 
 @dataclass(frozen=True)
@@ -52,6 +47,16 @@ class DenseDual:
     slip: straight sliding has the friction of the circular cone. [Thesis 3.8] [Thesis 3.9]
     """
 
+    #: compliance of all rows, relative to the mean one: it separates redundant rows, such as four feet of one table
+    indeterminate = 1.0e-9
+    #: compliance relative to that without bilateral rows, up to which these prescribe a row's motion
+    prescribed = 1.0e-9
+    max_passes = 50  #: passes of contact and friction in turn
+    tries = (1, 3, 8, 20)  #: passes after which Newton's method is tried from there
+    newton_iterations = 12  #: iterations of Newton's method, after which passes go on
+    #: change of velocities in a pass, relative to the largest that impulses change, up to which both agree
+    agreed = 1.0e-9
+
     def __init__(self, respond: Respond, bilateral: DenseRows, unilateral: DenseRows | SparseRows,
                  cones: ConeRows) -> None:
         """respond: A⁻¹ on rates, or M⁻¹ on twists with rows on those. unilateral: contacts first, as many as `cones`
@@ -75,7 +80,7 @@ class DenseDual:
         if r:
             # rows whose motion drives prescribe entirely have the compliance that they had without drives
             alone = np.einsum("ij,ji->i", dense, free)
-            prescribed = W.diagonal() <= PRESCRIBED * alone
+            prescribed = W.diagonal() <= self.prescribed * alone
             if prescribed.any():
                 self._Y[:, prescribed] = 0.0
                 W[prescribed], W[:, prescribed] = 0.0, 0.0
@@ -83,7 +88,7 @@ class DenseDual:
         p = self._p
         for part in (slice(0, p), slice(p, len(W))):
             diagonal = np.einsum("ii->i", W[part, part])
-            diagonal += INDETERMINATE * float(diagonal.sum()) / max(len(diagonal), 1) + _LEAST
+            diagonal += self.indeterminate * float(diagonal.sum()) / max(len(diagonal), 1) + _LEAST
         np.einsum("ii->i", W)[:p] += unilateral.compliance
         self._W = W
         self._last: tuple[Vec, Vec] | None = None
@@ -111,8 +116,8 @@ class DenseDual:
         if len(self._equations):
             # bilateral rows react to the other impulses
             reaction = reaction - self._reactions @ impulse
-        return Solution(u + self._Y @ impulse, reaction, normal, friction_impulse, min(passes, PASSES),
-                        None if passes <= PASSES else self._off, self._unilateral.name)
+        return Solution(u + self._Y @ impulse, reaction, normal, friction_impulse, min(passes, self.max_passes),
+                        None if passes <= self.max_passes else self._off, self._unilateral.name)
 
     def _guess(self, warm: Multipliers | None) -> tuple[Vec, Vec] | None:
         """Return impulses that a warm start has for the rows, (p,) and (2 k,), 0 of others; None without one."""
@@ -122,7 +127,7 @@ class DenseDual:
         return warm.at(name), warm.at(tangent_names(name[:self._k]))
 
     def _stagger(self, approach: Vec, slip: Vec, guess: tuple[Vec, Vec] | None) -> tuple[Vec, Vec, int]:
-        """Return normal and friction impulses, and the number of passes, PASSES + 1 where these ran out.
+        """Return normal and friction impulses, and the number of passes, self.max_passes + 1 where these ran out.
 
         approach, slip: velocities along the rows without either. guess: as for `solve`.
         """
@@ -156,14 +161,14 @@ class DenseDual:
         friction_impulse = np.zeros(2 * k) if guess is None else turn.T @ guess[1]
         friction = BoundedProgram(W[p:, p:], slip, friction_impulse)
         size = float(np.abs(own @ normal).max()) + _LEAST
-        for passes in range(1, PASSES + 1):
+        for passes in range(1, self.max_passes + 1):
             most = np.repeat(self._cones.friction * np.maximum(normal[:k], 0.0), 2)
             before, friction_impulse = friction_impulse, friction.solve(slip + cross.T @ normal, -most, most)
             normal = contact.solve(approach + cross @ friction_impulse, low, high)
             off = np.abs(cross @ (friction_impulse - before))
-            if float(off.max()) <= AGREED * size and passes > 1:
+            if float(off.max()) <= self.agreed * size and passes > 1:
                 break
-            both = self._both_at(W, at, np.concatenate([normal, friction_impulse])) if passes in TRIES else None
+            both = self._both_at(W, at, np.concatenate([normal, friction_impulse])) if passes in self.tries else None
             if both is not None:
                 normal, friction_impulse = both[:p], both[p:]
                 break
@@ -178,8 +183,8 @@ class DenseDual:
         at: velocities without impulses. None where these do not settle, as in a jam that has no or many solutions.
         """
         side = np.empty(len(W), dtype=np.int64)
-        taken = semismooth_newton(W, at, self._unilateral.low, self._unilateral.high, self._cones.friction, NEWTON,
-                                  len(W), impulse, side)
+        taken = semismooth_newton(W, at, self._unilateral.low, self._unilateral.high, self._cones.friction,
+                                  self.newton_iterations, len(W), impulse, side)
         return None if taken == UNSETTLED else impulse
 
 
@@ -188,7 +193,7 @@ def _along(slip: Vec) -> Vec:
     turn = np.zeros((len(slip), len(slip)))
     x, y = slip[0::2], slip[1::2]
     size = np.hypot(x, y)
-    still = size < 1.0e-12
+    still = size < STILL
     c, s = np.where(still, 1.0, x / np.where(still, 1.0, size)), np.where(still, 0.0, y / np.where(still, 1.0, size))
     i = np.arange(0, len(slip), 2)
     turn[i, i], turn[i + 1, i], turn[i, i + 1], turn[i + 1, i + 1] = c, s, -s, c

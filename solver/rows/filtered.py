@@ -8,9 +8,7 @@ import scipy.sparse as sp
 from ..state import Vec
 from .tables import SparseRows
 
-ACCURACY = 1.0e-14  #: of the right-hand side, in the norm of the preconditioner
-ALONE = 1.0e-12  #: of a row's largest entry: smaller ones are rounding
-OFF = 1.0e-9  #: of a node's targets: rows that leave more of them contradict each other
+ALONE = 1.0e-12  #: entry relative to the largest of its row, up to which it is rounding and of no node
 
 
 class FilteredProgram:
@@ -20,7 +18,10 @@ class FilteredProgram:
     conjugate gradients that are filtered by S. The rows' impulses are A u − b. [Notes, Mass Modification]
     """
 
-    def __init__(self, matrix: sp.csc_array, rows: SparseRows, accuracy: float = ACCURACY) -> None:
+    default_accuracy = 1.0e-14  #: residual relative to the right-hand side, in the norm of the preconditioner
+    contradiction = 1.0e-9  #: error relative to a node's largest target, above which its rows contradict each other
+
+    def __init__(self, matrix: sp.csc_array, rows: SparseRows, accuracy: float | None = None) -> None:
         """matrix: A, (m, m), three unknowns a node. accuracy: of the right-hand side, in the norm of the
         preconditioner: what the gradients leave.
 
@@ -29,7 +30,8 @@ class FilteredProgram:
         """
         if not rows.is_equation.all() or rows.compliance.any():
             raise ValueError("mass modification takes hard equations alone")
-        self._matrix, self._rows, self._accuracy = matrix, rows, accuracy
+        self._matrix, self._rows = matrix, rows
+        self._accuracy = self.default_accuracy if accuracy is None else accuracy
         self.taken = 0  #: iterations of the last solution
         m = matrix.shape[0]
         self._basis, self._z = np.zeros((m // 3, 3, 3)), np.zeros(m)
@@ -38,7 +40,7 @@ class FilteredProgram:
             G = rows.matrix[own][:, 3 * node:3 * node + 3].toarray()
             target, inverse = rows.target[own], np.linalg.pinv(G)
             z = inverse @ target
-            if np.abs(G @ z - target).max() > OFF * max(float(np.abs(target).max()), 1e-300):
+            if np.abs(G @ z - target).max() > self.contradiction * max(float(np.abs(target).max()), 1e-300):
                 raise ValueError(f"rows of node {node} contradict each other")
             self._z[3 * node:3 * node + 3], self._basis[node] = z, inverse @ G
             self._of_node.append((node, own, G))

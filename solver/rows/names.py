@@ -66,3 +66,25 @@ class Multipliers:
     def _slots(self, name: Names) -> Index:
         slots: Index = np.minimum(np.searchsorted(self.name, name), len(self.name) - 1)
         return slots
+
+
+@dataclass(frozen=True)
+class RowMultipliers:
+    """Multipliers in the order of one table, to start the next solution from, which mostly poses its rows in the same
+    order."""
+
+    name: Names  #: (r,)
+    value: Vec  #: (r,)
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+    def at(self, name: Names) -> Vec:
+        """Return the multipliers of rows of these names, (r,), 0 of rows that have none."""
+        if self.name.tobytes() == name.tobytes():
+            return self.value
+        return Multipliers.of((self.name, self.value)).at(name)
+
+
+#: no multipliers, of which every row has 0
+NO_MULTIPLIERS = RowMultipliers(np.zeros(0, np.int64), np.zeros(0))

@@ -110,14 +110,14 @@ def leaning(mesh, w, z, x, y):  # type: ignore[no-untyped-def]
 def pops(mesh, a, b, c, d):  # type: ignore[no-untyped-def]
     """Whether to flip the edge a b to c d would move the surface in the world by more than a fraction POP of the
     shorter of both; where one of them is fixed by almost nothing."""
-    x, kept = mesh[0], mesh[6]
+    x, required = mesh[0], mesh[6]
     e, f, g = np.empty(3), np.empty(3), np.empty(3)
     for i in range(3):
         e[i], f[i], g[i] = x[b, i] - x[a, i], x[d, i] - x[c, i], x[c, i] - x[a, i]
     n0, n1, n2 = e[1] * f[2] - e[2] * f[1], e[2] * f[0] - e[0] * f[2], e[0] * f[1] - e[1] * f[0]
     gap = abs(n0 * g[0] + n1 * g[1] + n2 * g[2])
     ee, ff = e[0] ** 2 + e[1] ** 2 + e[2] ** 2, f[0] ** 2 + f[1] ** 2 + f[2] ** 2
-    share = STILL if kept[a] or kept[b] or kept[c] or kept[d] else POP
+    share = STILL if required[a] or required[b] or required[c] or required[d] else POP
     return gap > share * np.sqrt(min(ee, ff) * (n0 * n0 + n1 * n1 + n2 * n2))
 
 

@@ -157,15 +157,15 @@ def try_collapse(mesh, gone, into, limit, limits):  # type: ignore[no-untyped-de
             many += 1
         near[neighbours] = p if i < count else q
         neighbours += 1
-    kept_faces, kept_across = np.empty((many, 3), np.int32), np.empty((many, 3), np.int32)
-    kept_at, kept_metric = np.empty(neighbours, np.int32), np.empty((neighbours, 3))
+    old_faces, old_across = np.empty((many, 3), np.int32), np.empty((many, 3), np.int32)
+    old_at, old_metric = np.empty(neighbours, np.int32), np.empty((neighbours, 3))
     for i in range(many):
         for k in range(3):
-            kept_faces[i, k], kept_across[i, k] = faces[rows[i], k], across[rows[i], k]
+            old_faces[i, k], old_across[i, k] = faces[rows[i], k], across[rows[i], k]
     for i in range(neighbours):
-        kept_at[i] = at[near[i]]
+        old_at[i] = at[near[i]]
         for k in range(3):
-            kept_metric[i, k] = metric[near[i], k]
+            old_metric[i, k] = metric[near[i], k]
     of_gone, longest = at[gone], longest_of(mesh, near[:neighbours], -1)
 
     collapse(mesh, gone, into)
@@ -176,11 +176,11 @@ def try_collapse(mesh, gone, into, limit, limits):  # type: ignore[no-untyped-de
         return True
     for i in range(many):
         for k in range(3):
-            faces[rows[i], k], across[rows[i], k] = kept_faces[i, k], kept_across[i, k]
+            faces[rows[i], k], across[rows[i], k] = old_faces[i, k], old_across[i, k]
     for i in range(neighbours):
-        at[near[i]] = kept_at[i]
+        at[near[i]] = old_at[i]
         for k in range(3):
-            metric[near[i], k] = kept_metric[i, k]
+            metric[near[i], k] = old_metric[i, k]
     at[gone] = of_gone
     return False
 

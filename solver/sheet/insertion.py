@@ -193,7 +193,7 @@ def _at_point(now: Conforming, face: int, weights: Vec, point: int) -> int:
         vertex = int(corners[k])
         ends_here = working.on[vertex] >= now.runs.points and point in now.runs.ends[working.on[vertex]
                                                                                     - now.runs.points]
-        if working.kept[vertex] or (working.on[vertex] >= 0 and not ends_here):
+        if working.required[vertex] or (working.on[vertex] >= 0 and not ends_here):
             return -1
         if now.move(vertex, face, weights) and working.on[vertex] >= 0:
             now.new[vertex] = working.v[vertex].copy()
@@ -342,7 +342,7 @@ def _on_edge(now: Conforming, a: int, b: int, share: float, run: int, place: Vec
     vertex = a if share * length < limits.shortest else b if (1.0 - share) * length < limits.shortest else -1
     if vertex < 0:
         return working.split_edge(a, b, share), True
-    if working.on[vertex] >= 0 or working.kept[vertex]:
+    if working.on[vertex] >= 0 or working.required[vertex]:
         return None
     off = (share if vertex == a else 1.0 - share) * length
     if working.on_border(vertex) and not is_border and off > 1e-6 * length:

@@ -94,7 +94,7 @@ def _join(now: Conforming, run: int, a: int, b: int) -> bool:
         if vertex >= 0 and (working.on[vertex] == runs.points + run or 0 <= working.on[vertex] in runs.ends[run]):
             a = vertex  # one that has come onto the run since
             continue
-        if vertex >= 0 and (working.on[vertex] >= 0 or working.kept[vertex] or working.on_border(vertex)):
+        if vertex >= 0 and (working.on[vertex] >= 0 or working.required[vertex] or working.on_border(vertex)):
             return False
         if vertex < 0:
             vertex = working.split_edge(p, q, t)

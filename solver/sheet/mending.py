@@ -81,7 +81,7 @@ def _collapse(now: Conforming, a: int, b: int) -> bool:
 
     def rank(i: int) -> tuple[bool, bool, bool, int]:
         on = int(working.on[i])
-        return bool(working.kept[i]), 0 <= on < now.runs.points, working.on_border(i) or on >= 0, -i
+        return bool(working.required[i]), 0 <= on < now.runs.points, working.on_border(i) or on >= 0, -i
 
     gone, into = (a, b) if rank(a) < rank(b) else (b, a)
     for one, other in ((gone, into), (into, gone)):
@@ -155,7 +155,7 @@ def _mend_cap(now: Conforming, apex: int, a: int, b: int) -> bool:
         if working.on[apex] >= 0:
             # all three on one run: the long edge only doubles the two others
             return working.conformal(a, apex) and working.conformal(apex, b) and slip(now, a, b)
-        if working.kept[apex] or working.on_border(apex):
+        if working.required[apex] or working.on_border(apex):
             return False
         return _split_and_collapse(now, apex, a, b, into_new=True) or _collapse_onto(now, apex, a, b)
     if working.flip(a, b) is Outcome.DONE:

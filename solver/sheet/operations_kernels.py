@@ -20,7 +20,7 @@ from .mesh_kernels import (
 )
 
 # why a collapse or a flip is refused
-DONE, KEPT, ON_FEATURE, AT_BORDER, LINKED, INVERTED, THIN, CROWDED, NO_EDGE = range(9)
+DONE, REQUIRED, ON_FEATURE, AT_BORDER, LINKED, INVERTED, THIN, CROWDED, NO_EDGE = range(9)
 
 
 @inlined
@@ -55,7 +55,7 @@ def velocity_in(mesh, f, weights, out):  # type: ignore[no-untyped-def]
 @kernel(f"i8({MESH}, i8, f8[::1])")
 def new_vertex(mesh, f, weights):  # type: ignore[no-untyped-def]
     """A Lagrangian vertex at a place of a face, in none of the tables yet; −1 where there is no room."""
-    x, X, v, slide, metric, on, kept, faces, _, at, counts, _ = mesh
+    x, X, v, slide, metric, on, required, faces, _, at, counts, _ = mesh
     if counts[VERTICES] == at.shape[0]:
         return -1
     m = counts[VERTICES]
@@ -70,7 +70,7 @@ def new_vertex(mesh, f, weights):  # type: ignore[no-untyped-def]
         for k in range(3):
             X[m, i] += weights[k] * X[faces[f, k], i]
     velocity_in(mesh, f, weights, v[m])
-    on[m], kept[m] = -1, False
+    on[m], required[m] = -1, False
     return m
 
 
@@ -214,11 +214,11 @@ def may_collapse(mesh, gone, into, straight, thinnest):  # type: ignore[no-untyp
     the border along the border only, and only where sin of the border's angle there is below `straight`. No face is
     inverted in material space, nor gets an angle whose tan is below `thinnest` and below the worst around `gone` now.
     """
-    X, on, kept, faces, across, at, counts = mesh[1], mesh[5], mesh[6], mesh[7], mesh[8], mesh[9], mesh[10]
+    X, on, required, faces, across, at, counts = mesh[1], mesh[5], mesh[6], mesh[7], mesh[8], mesh[9], mesh[10]
     if at[gone] < 0 or at[into] < 0:
         return NO_EDGE
-    if kept[gone]:
-        return KEPT
+    if required[gone]:
+        return REQUIRED
     if on[gone] >= 0 and (on[gone] < counts[POINTS] or feature_of(mesh, gone, into) < 0):
         return ON_FEATURE
     around, others = np.empty(WIDEST, np.int32), np.empty(WIDEST, np.int32)

@@ -27,7 +27,7 @@ DOUBLED = 1.0e-5  #: of its size: vertices of two pieces that are so near are on
 THIN = 1.0e-12  #: of the square of its longest edge: a face that is smaller in material space has no area
 
 #: what is worked out once, and of which arrays; and these
-MADE_OF = {**{name: {name} for name in ("x", "material", "faces", "v", "slide", "on", "kept")},
+MADE_OF = {**{name: {name} for name in ("x", "material", "faces", "v", "slide", "on", "required")},
            **dict.fromkeys(("tables", "edges", "border_edges", "border"), {"faces"}),
            **dict.fromkeys(("areas", "border_tangents"), {"faces", "material"}),
            **dict.fromkeys(("gradients", "mean_gradients"), {"faces", "material", "x"})}
@@ -52,7 +52,7 @@ class SheetMesh:
     v: Vec  #: ẋ [m/s], (n, 3)
     slide: Vec  #: Ẋ [m/s], (n, 2), zero where Lagrangian
     on: Index  #: (n,): -1 Lagrangian, below the number P of point features the point it sits on, else P + the edge's
-    kept: Mask  #: (n,): never removed nor moved in X: pinned vertices and corners of the border
+    required: Mask  #: (n,): never removed nor moved in X: pinned vertices and corners of the border
 
     @classmethod
     def at_rest(cls, x: Vec, material: Vec, faces: Index, pinned: Mask | None = None) -> SheetMesh:
@@ -61,10 +61,10 @@ class SheetMesh:
         n = len(x)
         bare = cls(np.array(x, dtype=float), np.array(material, dtype=float), np.array(faces, dtype=np.int32),
                    np.zeros((n, 3)), np.zeros((n, 2)), np.full(n, -1, np.int32), np.zeros(n, dtype=bool)).checked()
-        kept = bare.border & (bare.border_turns > CORNER)
+        required = bare.border & (bare.border_turns > CORNER)
         if pinned is not None:
-            kept |= pinned
-        return cls(bare.x, bare.material, bare.faces, bare.v, bare.slide, bare.on, kept)
+            required |= pinned
+        return cls(bare.x, bare.material, bare.faces, bare.v, bare.slide, bare.on, required)
 
     def replaced(self, **changes: Any) -> SheetMesh:
         """Return the mesh with these arrays replaced, of as many vertices; properties that do not depend on them are

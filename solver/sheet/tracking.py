@@ -47,7 +47,7 @@ def _at_the_border(mesh: SheetMesh, vertices: Index, limits: RemeshLimits, h: fl
     """Which of the vertices run up to the border within the step, or along it up to a corner of it."""
     at: Mask = np.empty(len(vertices), dtype=bool)
     up_to_border(np.ascontiguousarray(mesh.material), np.ascontiguousarray(mesh.slide),
-                 np.ascontiguousarray(mesh.faces), mesh.border, mesh.border_edges, mesh.kept,
+                 np.ascontiguousarray(mesh.faces), mesh.border, mesh.border_edges, mesh.required,
                  vertices, h, 0.5 * limits.shortest, at)
     return at
 

@@ -29,7 +29,7 @@ def nearest_segment(segments, X, out):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(f8[:,::1], f8[:,::1], i4[:,::1], b1[::1], i4[:,::1], b1[::1], i4[::1], f8, f8, b1[::1])")
-def up_to_border(material, slide, faces, border, ends, kept, vertices, h, near, out):  # type: ignore[no-untyped-def]
+def up_to_border(material, slide, faces, border, ends, required, vertices, h, near, out):  # type: ignore[no-untyped-def]
     """Write which of some vertices come nearer than `near` [m] to the border, or, where they are on it, to a vertex of
     it that is fixed, now, halfway and at the end of a step of h [s] in which they slide, (k,)."""
     # none but those of faces at the border are so near
@@ -53,7 +53,7 @@ def up_to_border(material, slide, faces, border, ends, kept, vertices, h, near, 
                 if not border[v]:
                     least = min(least, _square_to(material[a, 0], material[a, 1], material[b, 0], material[b, 1],
                                                   X0, X1))
-                elif kept[a]:
+                elif required[a]:
                     least = min(least, (X0 - material[a, 0]) ** 2 + (X1 - material[a, 1]) ** 2)
             out[k] = out[k] or np.sqrt(least) < near
 

@@ -19,7 +19,7 @@ def gradients_at(mesh: SheetMesh, vertices: Index) -> Vec:
     faces = mesh.faces[is_requested[mesh.faces].any(axis=1)]
     numbers, flat = np.unique(faces, return_inverse=True)
     around = SheetMesh(mesh.x[numbers], mesh.material[numbers], flat.reshape(-1, 3).astype(np.int32), mesh.v[numbers],
-                       mesh.slide[numbers], mesh.on[numbers], mesh.kept[numbers])
+                       mesh.slide[numbers], mesh.on[numbers], mesh.required[numbers])
     a, b = around.gradients.transpose(2, 0, 1)
     # a face that lies on a line has no rotation
     lies = np.linalg.norm(np.cross(a, b), axis=1) < FLAT * np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)

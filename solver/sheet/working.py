@@ -21,7 +21,7 @@ class Outcome(IntEnum):
     """Result of a flip or a collapse."""
 
     DONE = ops.DONE
-    KEPT = ops.KEPT  #: the vertex is pinned, or a corner of the border
+    REQUIRED = ops.REQUIRED  #: the vertex is pinned, or a corner of the border
     ON_FEATURE = ops.ON_FEATURE  #: it would leave the feature, or take a conformal edge away
     AT_BORDER = ops.AT_BORDER  #: the border would change
     LINKED = ops.LINKED  #: two faces would fall together
@@ -52,14 +52,14 @@ class Working:
         self.x, self.material = mesh.x.copy(), mesh.material.copy()
         self.v, self.slide = mesh.v.copy(), mesh.slide.copy()
         self.metric = np.zeros((n, 3))
-        self.on, self.kept = mesh.on.copy(), mesh.kept.copy()
+        self.on, self.required = mesh.on.copy(), mesh.required.copy()
         self.faces = mesh.faces.copy()
         self.across, self.at = (table.copy() for table in mesh.tables)
         self._pack()
         self._changed = False
 
     def _pack(self) -> None:
-        self.arrays: tuple[Any, ...] = (self.x, self.material, self.v, self.slide, self.metric, self.on, self.kept,
+        self.arrays: tuple[Any, ...] = (self.x, self.material, self.v, self.slide, self.metric, self.on, self.required,
                                         self.faces, self.across, self.at, self.counts, self._ends)
 
     def room(self, vertices: int) -> None:
@@ -68,7 +68,7 @@ class Working:
         if n + vertices <= len(self.at) and m + 2 * vertices <= len(self.faces):
             return
         more, wide = max(vertices, len(self.at) // 2, ROOM), max(2 * vertices, len(self.faces) // 2, 2 * ROOM)
-        for name in ("x", "material", "v", "slide", "metric", "on", "kept", "at"):
+        for name in ("x", "material", "v", "slide", "metric", "on", "required", "at"):
             setattr(self, name, _longer(getattr(self, name), n + more))
         for name in ("faces", "across"):
             setattr(self, name, _longer(getattr(self, name), m + wide))
@@ -171,7 +171,7 @@ class Working:
         rows = self.living_faces
         faces: Index = number[self.faces[rows]]
         made = SheetMesh(self.x[alive], self.material[alive], faces, self.v[alive], self.slide[alive], self.on[alive],
-                         self.kept[alive])
+                         self.required[alive])
         if len(alive) == self.counts[0] and len(rows) == self.counts[1]:  # none has another number
             made.__dict__["tables"] = self.across[: len(rows)].copy(), self.at[: len(alive)].copy()
         return made, was

@@ -9,8 +9,6 @@ from functools import cached_property
 import numpy as np
 
 from ..assembly.damping import Damped
-from ..assembly.linearised import Linearised
-from ..assembly.products import Products
 from ..contact.laws.static_friction import StaticFriction, with_anchors
 from ..errors import StepFailed
 from ..integrators.spin import keep_spin
@@ -24,12 +22,13 @@ from ..nonlinear.modal_step import ModalStep
 from ..nonlinear.momentum import with_exact_momentum
 from ..nonlinear.newton import NewtonDirect
 from ..nonlinear.quasistatic_problem import QuasistaticProblem
-from ..parts.interface import Balancing, Condensation, FixedPointSweeps, PosedNodes
+from ..parts.interface import Balancing, Condensation, PosedNodes
 from ..parts.nodes.full import Full
 from ..parts.stage import NodeStage
 from ..rows.eliminated import EliminatedRows
 from ..state import Mask, State, Vec
 from . import in_contact
+from .condensed_equations import CondensedEquations, SweptEquations
 from .free_flight import LARGEST_ROTATION, free_bodies_at, restore_centres
 from .soft_bodies import SoftBodies
 from .stage_method import StageMethod
@@ -49,26 +48,13 @@ class CondensedStage(StageMethod):
                     prescribed_directions: EliminatedRows | None = None) -> State:
         """Return the state at the stage's end, with quasistatic nodes in equilibrium. prescribed_directions: not
         supported for condensed velocities."""
-        coordinates, linearise_at = self._soft.coordinates, self._linearised(stage, start, damped)
+        coordinates, equations = self._soft.coordinates, CondensedEquations(self._soft, stage, start, damped)
 
         def pose_at(q: Vec, u: Vec, project: bool) -> PosedNodes:
-            lin = linearise_at(coordinates.positions(q, stage.time), coordinates.spread(u, stage.w), project)
+            lin = equations.linearise_at(coordinates.positions(q, stage.time), coordinates.spread(u, stage.w), project)
             return self._condensation.pose(lin, stage)
 
         return Coupled(pose_at, self._soft.evaluate, stage, start, solver.limits, self._soft.extent).solve_stage()
-
-    def _linearised(self, stage: NodeStage, start: State,
-                    damped: Damped | None) -> Callable[[Vec, Vec, bool], Linearised]:
-        """Return a function that linearises at positions and velocities (n, 3), with K projected to negative
-        semi-definite or not."""
-        soft = self._soft
-
-        def linearise_at(x: Vec, v: Vec, project: bool) -> Linearised:
-            lin = soft.linearise_at(x, v, stage.time, project)
-            blocks = soft.blocks_without_contact(stage.time) if stage.inertia and len(lin.contacts) else None
-            return replace(lin, damped=damped, memory=start.memory, blocks_without_contact=blocks)
-
-        return linearise_at
 
 
 class MonolithicCondensedStage(CondensedStage):
@@ -146,15 +132,9 @@ class MonolithicCondensedStage(CondensedStage):
         if sweeps_on is None or not follows or soft.couples_methods or self._touches(start, stage, start):
             return None
 
-        def sweeps_at(x: Vec, v: Vec, time: float, project: bool) -> FixedPointSweeps:
-            lin = soft.linearise_at(x, v, time, project)
-            return sweeps_on(replace(lin, damped=damped, memory=start.memory, is_tried=not project), stage)
-
-        def products_at(x: Vec, v: Vec, columns: Vec) -> Products:
-            return soft.products_at(x, v, stage.time, columns, damped)
-
+        equations = SweptEquations(soft, stage, start, damped, sweeps_on)
         try:
-            after = self._modal.solve_stage(sweeps_at, products_at, stage, start)
+            after = self._modal.solve_stage(equations.modal_sweeps_at, equations.products_at, stage, start)
         except (NotPositiveDefinite, np.linalg.LinAlgError) as failure:
             raise StepFailed("the system matrix is not positive definite") from failure
         linearise_at = replace(stage, h=after.time - start.time, time=after.time)
@@ -183,9 +163,11 @@ class MonolithicCondensedStage(CondensedStage):
         """
         coordinates, after = self._soft.coordinates, None
         if self._sweeps is not None:
-            after = in_contact.solve_without_contact(self._soft, coordinates.positions(start.q, start.time),
-                                                      lambda: self._without_contact(solver, stage, start, damped),
-                                                      lambda end: coordinates.positions(end.q, stage.time))
+            def solve() -> tuple[State, Vec]:
+                end = self._without_contact(solver, stage, start, damped)
+                return end, coordinates.positions(end.q, stage.time)
+
+            after = in_contact.solve_without_contact(self._soft, coordinates.positions(start.q, start.time), solve)
         return self._by_energy(solver, stage, start, damped) if after is None else after
 
     def _by_energy(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None) -> State:
@@ -236,19 +218,12 @@ class MonolithicCondensedStage(CondensedStage):
 
     def _without_contact(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None) -> State:
         """Return the state at the stage's end without contact between surfaces."""
-        soft, limits, linearise_at = self._soft, solver.limits, self._linearised(stage, start, damped)
-
-        sweeps = self._sweeps
-        if stage.inertia and sweeps is not None:
-            def sweeps_at(x: Vec, v: Vec, project: bool) -> FixedPointSweeps:
-                return sweeps(linearise_at(x, v, project), stage)
-
-            def products_at(x: Vec, v: Vec, columns: Vec) -> Products:
-                return soft.products_at(x, v, stage.time, columns, damped)
-
+        soft, limits = self._soft, solver.limits
+        if stage.inertia and self._sweeps is not None:
+            equations = SweptEquations(soft, stage, start, damped, self._sweeps)
             base = start.q if stage.base is None else stage.base
-            after = self.fixed_point.solve_stage(sweeps_at, products_at, stage, start, base, soft.coordinates, limits,
-                                                 soft.extent)
+            after = self.fixed_point.solve_stage(equations.sweeps_at, equations.products_at, stage, start, base,
+                                                 soft.coordinates, limits, soft.extent)
             if after is not None:
                 after, turned = restore_centres(soft, self._free_parts, after, stage, start)
                 if turned <= LARGEST_ROTATION or not limits.strain_left:

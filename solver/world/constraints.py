@@ -125,7 +125,6 @@ class MechanismConstraints:
         #: impulses of the last solution in the present step, to start the next one from; none of an earlier step, so
         #: that a repeated step ends in the same bytes, and one that a bake resumes at
         self._warm: Multipliers | None = None
-        self.active: Names = NOTHING  #: active contacts and limits of the last stage, (k,)
 
     @property
     def is_bare(self) -> bool:
@@ -233,7 +232,6 @@ class MechanismConstraints:
         """Return rates and impulses that satisfy all rows, from the unconstrained rates, (m,). Raises StepFailed."""
         outside = self.rows(posed)
         if self.drives is None and outside.is_empty:
-            self.active = NOTHING
             return ConstraintSolution(free)
         try:
             external = DenseDual(posed.respond, outside.bilateral, outside.unilateral, outside.friction)
@@ -250,7 +248,6 @@ class MechanismConstraints:
                  position_correction: Vec | None) -> ConstraintSolution:
         """Return a solution in the form that the posed stage and the state keep. position_correction: of positions
         alone, (m,)."""
-        self.active = outside.active(solution)
         if self._table is not None and posed.stage.base is not None:
             self._warm = solution.active
         efforts: Vec | None = None
@@ -258,8 +255,8 @@ class MechanismConstraints:
             efforts = outside.effort(solution, self.tree.rates) / (posed.stage.a * posed.stage.h)
         memory: Mapping[str, Vec] = {} if efforts is None else {EFFORT: efforts}
         worst = outside.unsettled(solution, posed.lin.posture)
-        return ConstraintSolution(solution.u, outside.on_bodies(solution, self.tree.count), memory, efforts,
-                                  () if worst is None else (CONTACTS,), worst, position_correction)
+        return ConstraintSolution(solution.u, outside.active(solution), outside.on_bodies(solution, self.tree.count),
+                                  memory, efforts, () if worst is None else (CONTACTS,), worst, position_correction)
 
     def close(self, state: State, posed: PosedTree) -> State:
         """Return the state with loops closed and drives at their targets. Raises StepFailed."""

@@ -19,7 +19,8 @@ from ..state import State, Vec
 from .bodies import BLOW_UP
 from .interface import StepInputs, SteppedPart
 
-OF_MESH = ("x", "material", "faces", "v", "slide", "on", "kept")
+#: fields of the mesh by their names in the memory of states, which older caches have, too
+OF_MESH = {**{name: name for name in ("x", "material", "faces", "v", "slide", "on")}, "kept": "required"}
 OF_CLOTH = ("pin", "flat", "free", "pressing")
 
 
@@ -77,14 +78,15 @@ class EolCloth(SteppedPart):
 
     @staticmethod
     def _memory(cloth: Cloth) -> dict[str, Vec]:
-        return {**{name: getattr(cloth.mesh, name) for name in OF_MESH},
+        return {**{name: getattr(cloth.mesh, field) for name, field in OF_MESH.items()},
                 **{name: getattr(cloth, name) for name in OF_CLOTH}}
 
     @staticmethod
     def cloth(state: State) -> Cloth:
         """Return the cloth in a state's memory."""
         memory: Mapping[str, Any] = state.memory
-        return Cloth(SheetMesh(**{name: memory[name] for name in OF_MESH}), **{name: memory[name] for name in OF_CLOTH})
+        mesh = SheetMesh(**{field: memory[name] for name, field in OF_MESH.items()})
+        return Cloth(mesh, **{name: memory[name] for name in OF_CLOTH})
 
     def check(self, state: State) -> None:
         """Raise ValueError, KeyError or BadMesh where a state's memory is no valid sheet, or another one."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..integrators.backward_euler import ImpactEuler
 from ..integrators.interface import Integrator, P, System
-from ..parts.joints.jointed import Jointed
+from ..parts.joints.interface import ConstraintSolution
 from ..state import State
 
 ACTIVE_CONTACTS = "mechanism.pushing"  #: memory of the active contacts and limits of the last step, (k,)
@@ -21,18 +21,17 @@ class ImpactSteps:
     impact a body may also rotate far in the step, where equal rates have different energy in different postures.
     """
 
-    def __init__(self, jointed: Jointed) -> None:
-        self._jointed = jointed
+    def __init__(self) -> None:
         self.count = 0  #: iterative stages in which contacts or limits closed or opened
 
-    def note(self, start: State) -> None:
-        """Count the last solved stage if its active contacts and limits differ from those of the step before.
+    def note(self, start: State, solution: ConstraintSolution | None) -> None:
+        """Count a solved stage if its active contacts and limits differ from those of the step before. start: where the
+        step starts. solution: of the stage's constraints; None without any.
 
         Velocities jump where contacts close, and where one had a larger force than support needs it will open.
         """
-        constraints = self._jointed.constraints
         active_before = start.memory.get(ACTIVE_CONTACTS, np.zeros(0))
-        self.count += constraints is not None and not np.array_equal(constraints.active, active_before)
+        self.count += solution is not None and not np.array_equal(solution.active, active_before)
 
     def step(self, integrator: Integrator, system: System[P], state: State, h: float) -> State:
         """Return the state of a system with these mechanisms after h seconds. Raises StepFailed."""

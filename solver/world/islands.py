@@ -25,8 +25,9 @@ from ..nonlinear.problem import StageProblem
 from ..nonlinear.stage_matrix import StageMatrix
 from ..parts.interface import Whole
 from ..state import Index, Mask, Vec
-from .in_contact import FrictionProblemAt, StageForces
+from .in_contact import FrictionProblemAt
 from .soft_bodies import ALL, Selection, SoftBodies
+from .stage_forces import StageForces
 
 NO_PAIRS = np.zeros((0, 2), dtype=np.int64)
 LEAST_NODES = 4000  #: number of nodes below which a factor costs less than another contact detection

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 
 from ..forces.springs import Springs
-from ..integrators.interface import Integrator, System
-from ..nonlinear.iterations import Rates
-from ..parts.joints.jointed import PosedTree
-from ..parts.joints.last_twist import stepped
+from ..integrators.interface import Integrator
 from ..parts.joints.tumbling import Tumbling
-from ..parts.stage import Momentum, Stage
-from ..rows.eliminated import EliminatedRows
-from ..state import State, Vec
+from ..parts.stage import Momentum
+from ..state import State
 from .dissipation import Dissipation
 from .interface import StepInputs, SteppedPart
 from .joints_part import JointsPart
+from .joints_system import JointsSystem
 from .tree_kernel_steps import TreeKernelSteps
 
 
 @dataclass(kw_only=True)
-class Joints(JointsPart, SteppedPart, System[PosedTree]):
+class Joints(JointsPart, JointsSystem, SteppedPart):
     """All mechanisms of a scene, in no coupling, with their integrator. Steps are pure: they take a State and return a
     new one."""
 
@@ -28,7 +25,7 @@ class Joints(JointsPart, SteppedPart, System[PosedTree]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.iterations = 0  #: of all stages that were solved iteratively
+        self.iterations = 0
         self._dissipation, self._tumbling = Dissipation(), Tumbling(self.tree)
 
     @classmethod
@@ -52,49 +49,6 @@ class Joints(JointsPart, SteppedPart, System[PosedTree]):
             others = "" if self.integrator.momentum is Momentum.REFLECTED else "Semi-Implicit Leapfrog, "
             sentences.append(f"{self._dissipation.sentence}: shorter steps, {others}BDF2 or SDIRK2 take less")
         return sentences
-
-    # the integrators' protocol
-
-    @property
-    def beta(self) -> float:
-        """Return β of semi-implicit Euler, for K."""
-        return self.condensation.beta
-
-    def acceleration(self, state: State) -> Vec:
-        """Return u̇ without constraints, (m,) [rad/s², m/s²]."""
-        return self.condensation.acceleration(self.linearise(state), state.time)
-
-    def pose(self, at: State, stage: Stage, time: float | None = None) -> PosedTree:
-        """Linearise and factor the stage at a state. Raises StepFailed."""
-        momentum = self._kernel_steps.momentum
-        if stage.momentum is not momentum:
-            stage = replace(stage, momentum=momentum)
-        return self.condensation.pose(self.linearise(at), stage)
-
-    def finish_linear_stage(self, posed: PosedTree, stage: Stage, start: State, is_last: bool = True) -> State:
-        """Return the state at the end of a linearised stage. Raises StepFailed."""
-        u = posed.solve()
-        base = start.q if stage.base is None else stage.base
-        flies_on = stage.base is None and self._kernel_steps.momentum is Momentum.PROJECTED
-        memory = stepped(start.memory, stage.h) if flies_on else start.memory
-        return State(stage.time, base + stage.b * stage.h * (u + posed.correction(u)), u, memory, tree_stage=posed)
-
-    def solve_stage(self, stage: Stage, start: State,
-                    prescribed_directions: EliminatedRows | None = None) -> State:
-        """Return the end of a stage that is solved iteratively. Raises StepFailed."""
-        if stage.base is None:
-            stage = replace(stage, base=start.q)
-
-        def pose_at(q: Vec, u: Vec) -> PosedTree:
-            return self.condensation.pose(self.linearise(State(start.time, q, u, start.memory)), stage)
-
-        rates = Rates(pose_at, stage, start, self.limits, "the joints")
-        after = rates.solve_stage()
-        self.iterations += rates.count
-        self.impacts.note(start)
-        return after
-
-    # the loop's protocol
 
     def begin(self, state: State, h: float) -> None:
         """Measure in some steps the dissipation by linearisation."""

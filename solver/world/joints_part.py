@@ -52,7 +52,7 @@ class JointsPart(Part):
         self._external_force: Vec | None = None  #: of the present step
         self._drive_lead: Vec | None = None  #: of the present try of the step
         self._bounds = JointBounds(self.tree)
-        self.impacts = ImpactSteps(self.condensation)
+        self.impacts = ImpactSteps()
         self.exchange_springs(self.condensation.springs)
         self._friction = FrictionRecord(self.tree.bodies)
 
@@ -139,7 +139,7 @@ class JointsPart(Part):
             self._friction.note(solution, after.time)
             memory = {**after.memory, **solution.memory}
             if not self.recentres:
-                memory[ACTIVE_CONTACTS] = constraints.active.astype(float)
+                memory[ACTIVE_CONTACTS] = solution.active.astype(float)
             after = replace(after, memory=memory)
             closed = constraints.close(after, posed)
             memory.pop(LAST_TWIST, None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -17,12 +16,13 @@ from ..errors import StepFailed
 from ..parts.joints.interface import ConstraintSolution
 from ..parts.joints.jointed import PosedTree
 from ..rows.dense_dual import DenseDual, Solution
-from ..rows.names import Multipliers
+from ..rows.names import NO_MULTIPLIERS, Multipliers, RowMultipliers
 from ..state import Vec
 from .constraints import ConstraintRows, MechanismConstraints
 from .friction_record import BEARINGS
 
-FRICTION = "joints.friction"  #: memory of friction along the lines of all bearings in the last step [N], (r,)
+#: memory of friction along the rows of the law in the last step [N], (r,), and of the names of these rows
+FRICTION, FRICTION_NAMES = "joints.friction", "joints.friction_names"
 
 
 class StageRows:
@@ -97,7 +97,9 @@ class StageRows:
         """Return loops and contacts, for laws that separate the bodies."""
         outside = self.outside
         return None if outside is None else OtherRows(outside.loops, outside.contacts, outside.along,
-                                                      outside.friction.friction)
+                                                      outside.friction.friction,
+                                                      outside.bilateral.name[:len(outside.loops)],
+                                                      outside.unilateral.name[:len(outside.contacts)])
 
     @property
     def momentum(self) -> Vec:
@@ -154,12 +156,14 @@ class JointsWithFriction(MechanismConstraints):
         """Return rates and impulses with friction, from the unconstrained rates, (m,). Raises StepFailed."""
         rows = StageRows(posed, self.bearings, None if self.is_bare else self.rows(posed), self.warm_start(posed))
         fraction = posed.stage.a * posed.stage.h
-        last_friction = posed.lin.memory.get(FRICTION)
-        result = self.law.rub(rows, self.bearings, None if last_friction is None else fraction * last_friction)
+        memory = posed.lin.memory
+        warm = RowMultipliers(memory[FRICTION_NAMES].astype(np.int64), fraction * memory[FRICTION]) if (
+            FRICTION_NAMES in memory) else NO_MULTIPLIERS
+        result = self.law.rub(rows, self.bearings, warm)
         self.stages, self.sweeps = self.stages + 1, self.sweeps + result.passes
         self.iterations += result.iterations
         self.unsettled += not result.converged
-        memory: Mapping[str, Vec] = {FRICTION: result.impulse / fraction}
+        memory = {FRICTION: result.friction.value / fraction, FRICTION_NAMES: result.friction.name.astype(float)}
         unsettled = () if result.converged else (BEARINGS,)
         if rows.outside is None or rows.solution is None:
             return ConstraintSolution(result.u, memory=memory, unsettled=unsettled, tolerance=self.rates_tolerance)

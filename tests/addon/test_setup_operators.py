@@ -190,7 +190,7 @@ def test_preview_shows_the_very_tetrahedra_of_the_bake(soft_cube, tmp_path):
     gather.write_job(soft_cube, bpy.context.scene, folder)
     job = load.load(folder)
     key = hashes.hashes(hashes.settings(job)).bodies["Cube"]["tets"]
-    assert len(stages.kept(job, "tets", "Cube", key)["tets"]) == 96
+    assert len(stages.load_stage(job, "tets", "Cube", key)["tets"]) == 96
 
 
 def test_preview_says_what_the_mesher_refuses(addon, tmp_path):

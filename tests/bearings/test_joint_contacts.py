@@ -170,7 +170,7 @@ def test_slip_of_every_bearing_is_the_relative_velocity_of_its_bodies(seed):
                             frame(rng), is_loop=True))
     for one in made:
         table = Bearings([one], tree.inertia, tree.in_child)
-        rows = BearingContacts(table, tree.parent, tree.dof, at.E, at.X, at.S).rows
+        rows = BearingContacts(table, tree.parent, tree.dof, at.E, at.X, at.S).rows.G
         assert np.allclose(rows @ u, slips_by_hand(one, tree, at, u), atol=1e-12)
         rubbing = BearingContacts(table, tree.parent, tree.dof, at.E, at.X, at.S)
         along = rng.normal(size=table.lines)

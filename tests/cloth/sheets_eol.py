@@ -46,7 +46,7 @@ def eol(mesh, line=0.5, on=0):
     here = np.isclose(mesh.material[:, 0], line)
     slide = np.where(here[:, None], [0.7, 0.0], 0.0)
     return SheetMesh(mesh.x, mesh.material, mesh.faces, mesh.v, slide, np.where(here, on, -1).astype(np.int32),
-                     mesh.kept)
+                     mesh.required)
 
 
 NO_ENDS = np.full((1, 2), -1, np.int32)  #: of an edge feature whose ends are no points

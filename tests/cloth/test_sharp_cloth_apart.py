@@ -155,7 +155,7 @@ def test_a_fold_that_comes_onto_one_edge_twice_is_not_laid_onto_itself():
     x, triangles = held["tooth"], held["triangles"]
     tooth = FeatureObstacles([Obstacle("tooth", Still(x), triangles, True, sharp_surface(x, triangles), 0.05, 0.05,
                                        0.0)])
-    mesh = SheetMesh(**{name: held[name] for name in ("x", "material", "faces", "v", "slide", "on", "kept")})
+    mesh = SheetMesh(*(held[name] for name in ("x", "material", "faces", "v", "slide", "on", "kept")))
     apart, now, cloth = barrier(h), tooth.at(0.0, h), replace(start(mesh), free=held["free"])
     remeshing = Remeshing(np.zeros(3), RemeshLimits(1e-3, 0.012, 0.0354), None, apart, StepLog(),
                           lambda *_: pytest.fail("nothing is to be looked for"))

@@ -113,10 +113,10 @@ def assert_same_cloth(before, adapted, least=2.0):
     assert border_polygon(mesh) == pytest.approx(border_polygon(before), abs=1e-12)
     assert smallest_angle(mesh.material, mesh.faces) > least
     stayed = was >= 0
-    for name in ("x", "material", "v", "slide", "on", "kept"):
+    for name in ("x", "material", "v", "slide", "on", "required"):
         assert (getattr(mesh, name)[stayed] == getattr(before, name)[was[stayed]]).all()
-    assert set(np.flatnonzero(before.kept)) <= set(was)
-    assert len(mesh.kept) == len(was) and mesh.kept.sum() == before.kept.sum()
+    assert set(np.flatnonzero(before.required)) <= set(was)
+    assert len(mesh.required) == len(was) and mesh.required.sum() == before.required.sum()
 
 
 def test_a_sharp_fold_that_no_feature_holds_is_made_fine_and_no_finer_than_the_smallest():

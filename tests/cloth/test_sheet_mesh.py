@@ -81,7 +81,7 @@ def test_the_polar_mean_goes_with_a_turn_of_the_world():
 def test_world_velocity_of_cloth_that_slides_along_itself():
     """A vertex that stands still while X moves: the cloth goes the other way, and has that momentum."""
     mesh = flat(4)
-    slid = SheetMesh(mesh.x, mesh.material, mesh.faces, mesh.v, np.full_like(mesh.slide, 0.5), mesh.on, mesh.kept)
+    slid = SheetMesh(mesh.x, mesh.material, mesh.faces, mesh.v, np.full_like(mesh.slide, 0.5), mesh.on, mesh.required)
     assert world_velocities(slid) == pytest.approx(np.broadcast_to([-0.5, -0.5, 0.0], mesh.x.shape), abs=1e-12)
     assert slid.momentum == pytest.approx([-0.5, -0.5, 0.0], abs=1e-12)
 
@@ -90,17 +90,17 @@ def test_edges_borders_and_neighbours_of_a_grid():
     mesh = flat(5)
     n, e, m = len(mesh.x), len(mesh.edges), len(mesh.faces)
     assert n - e + m == 1 and len(mesh.border_edges) == 20
-    assert mesh.border.sum() == 20 and mesh.kept.sum() == 4
+    assert mesh.border.sum() == 20 and mesh.required.sum() == 4
     face, corner = np.nonzero(mesh.across >= 0)
     assert (mesh.across[mesh.across[face, corner]] == face[:, None]).sum(axis=1).tolist() == [1] * len(face)
     rounds = [(int(a), int(b)) for face in mesh.faces for a, b in zip(face, np.roll(face, -1))]
     edges = [(int(a), int(b)) for a, b in mesh.edges]
     assert set(edges) <= set(rounds) and len({frozenset(edge) for edge in edges}) == e
     assert {frozenset(edge) for edge in edges} == {frozenset(edge) for edge in rounds}
-    bottom = np.flatnonzero((mesh.material[:, 1] == 0.0) & ~mesh.kept)
+    bottom = np.flatnonzero((mesh.material[:, 1] == 0.0) & ~mesh.required)
     assert mesh.border_tangents[bottom] == pytest.approx(np.broadcast_to([1.0, 0.0], (4, 2)), abs=1e-15)
     assert not mesh.border_tangents[~mesh.border].any()
-    assert mesh.border_turns[mesh.kept] == pytest.approx(np.pi / 2)
+    assert mesh.border_turns[mesh.required] == pytest.approx(np.pi / 2)
     assert mesh.areas.sum() == pytest.approx(1.0, abs=1e-14) and mesh.vertex_areas.sum() == pytest.approx(1.0)
     assert smallest_angle(mesh.material, mesh.faces) == pytest.approx(45.0)
 

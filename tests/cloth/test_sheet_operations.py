@@ -76,10 +76,10 @@ def test_a_thousand_random_operations_leave_tables_right(seed):
     sheet, was = working.sheet()
     assert sheet.areas.sum() == pytest.approx(1.0, abs=1e-12)
     assert border_polygon(sheet) == pytest.approx(polygon, abs=1e-12)
-    assert sheet.kept.sum() == 4 and (was[sheet.kept] >= 0).all()
+    assert sheet.required.sum() == 4 and (was[sheet.required] >= 0).all()
     assert (sheet.x[was >= 0] == mesh.x[was[was >= 0]]).all()
     assert (sheet.material[was >= 0] == mesh.material[was[was >= 0]]).all()
-    assert np.isin(np.setdiff1d(np.arange(len(mesh.x)), was), np.flatnonzero(~mesh.kept)).all()
+    assert np.isin(np.setdiff1d(np.arange(len(mesh.x)), was), np.flatnonzero(~mesh.required)).all()
 
 
 def test_nothing_done_gives_the_very_mesh_back():
@@ -124,7 +124,7 @@ def test_a_lagrangian_vertex_in_an_eol_triangle_has_the_cloths_own_velocity():
     """Cloth that slides along itself: the material at every place goes with −F Ẋ."""
     mesh = flat(4)
     still = SheetMesh(mesh.x, mesh.material, mesh.faces, np.tile([0.3, 0.0, 0.1], (len(mesh.x), 1)),
-                      np.tile([0.7, -0.2], (len(mesh.x), 1)), np.full_like(mesh.on, 1), mesh.kept)
+                      np.tile([0.7, -0.2], (len(mesh.x), 1)), np.full_like(mesh.on, 1), mesh.required)
     working = Working(still, points=2)  # each on a point: no conformal edges
     for new in (working.split_edge(6, 7), working.split_face(20, np.array([0.2, 0.3, 0.5]))):
         assert working.on[new] == -1 and not working.slide[new].any()
@@ -146,7 +146,7 @@ def test_collapses_obey_kept_border_and_features():
     working = Working(mesh, points=0, ends=NO_ENDS)
     corner, beside = vertex_at(working, [0, 0]), vertex_at(working, [0.25, 0.0])
     inside, edge = vertex_at(working, [0.25, 0.25]), vertex_at(working, [0.5, 0.25])
-    assert working.collapse(corner, beside) is Outcome.KEPT
+    assert working.collapse(corner, beside) is Outcome.REQUIRED
     assert working.collapse(beside, inside) is Outcome.AT_BORDER
     assert working.collapse(edge, inside) is Outcome.ON_FEATURE
     assert working.collapse(edge, vertex_at(working, [0.5, 0.5])) is Outcome.DONE
@@ -180,7 +180,7 @@ def test_an_edge_between_an_edge_feature_and_its_end_is_conformal():
     mesh = flat(4)
     on = np.full(25, -1, np.int32)
     on[[11, 12, 13]] = [1, 2 + 0, 2 + 1]  # along a column: a point, edge feature 0, edge feature 1
-    mesh = SheetMesh(mesh.x, mesh.material, mesh.faces, mesh.v, mesh.slide, on, mesh.kept)
+    mesh = SheetMesh(mesh.x, mesh.material, mesh.faces, mesh.v, mesh.slide, on, mesh.required)
     working = Working(mesh, points=2, ends=np.array([[0, 1], [0, 0]], np.int32))
     assert working.conformal(11, 12) and not working.conformal(12, 13) and not working.conformal(11, 13)
     new = working.split_edge(11, 12)

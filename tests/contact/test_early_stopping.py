@@ -13,7 +13,8 @@ from benchmarks import cloth
 from benchmarks.scenes.touching import ball, balls_in_a_box
 from solver.errors import StepFailed
 from solver.job.load import load
-from solver.nonlinear import contact_newton, initial_guess
+from solver.nonlinear import initial_guess
+from solver.nonlinear.contact_iterations import ContactIterations
 
 H = 1 / 48
 NEW = {"integrator": {"kind": "sdirk2"}, "stage_solver": {"kind": "quick"}, "step": H}
@@ -103,14 +104,14 @@ def test_a_sheet_that_buckles_over_a_box_takes_few_factors(tmp_path):
 
 def test_what_quick_gives_up_is_calmed_and_meets_nothing(tmp_path, monkeypatch):
     """Iterations that are too few for an impact: the step is linearised, and no longer halved till the bake ends."""
-    monkeypatch.setattr(contact_newton, "MAX_FACTORIZATIONS", 4)
+    monkeypatch.setattr(ContactIterations, "max_factorizations", 4)
     part, state = two_balls(tmp_path / "job", 2.0)
     followed(part, state, 8)
     assert part.counts["calmed"] > 0
 
 
 def test_what_does_not_settle_says_where_and_what_helps(tmp_path, monkeypatch):
-    monkeypatch.setattr(contact_newton, "MAX_FACTORIZATIONS", 2)
+    monkeypatch.setattr(ContactIterations, "max_factorizations", 2)
     part, state = two_balls(tmp_path / "job", 2.0)
     with pytest.raises(StepFailed, match=r"did not converge in 2 iterations; .* is left near \(") as caught:
         followed(part, state, 8)

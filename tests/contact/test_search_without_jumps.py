@@ -20,9 +20,9 @@ def searched(tmp_path, monkeypatch):
     part = nodes_of(load(contact_job(tmp_path / "job", [block], [floor], arrays, step=1 / 48, **NEW)))
     found, search = [], BoundedSearch.search_without_jumps
 
-    def noted(bounded, at, direction):
-        found.append((bounded, at, direction))
-        return search(bounded, at, direction)
+    def noted(searching, at, direction):
+        found.append((searching, at, direction))
+        return search(searching, at, direction)
 
     monkeypatch.setattr(BoundedSearch, "search_without_jumps", noted)
     state = part.initial_state()
@@ -33,20 +33,22 @@ def searched(tmp_path, monkeypatch):
 
 def jump_of(search, at, direction):
     """The largest jump of a search's end as its direction grows, as a share of that direction."""
-    ends = [(search(at, share * direction).unknowns - at.unknowns) @ direction for share in np.linspace(0.5, 4.0, 36)]
+    ends = [(search(at, share * direction) - at.unknowns) @ direction for share in np.linspace(0.5, 4.0, 36)]
     return float(np.abs(np.diff(ends)).max() / (direction @ direction))
 
 
 def test_its_end_changes_with_the_direction_without_jumps(searched):
     """As a direction grows the end of a search by halves jumps back by half of the way; this one's goes on."""
-    halved = [jump_of(lambda at, way, bounded=bounded: bounded.search(at, way)[0], at, direction)
-              for bounded, at, direction in searched[:3]]
+    stages = searched[:3]
+    halved = [jump_of(lambda at, way, searching=searching: searching.search(at, way)[0].unknowns, at, direction)
+              for searching, at, direction in stages]
     assert max(halved) >= 0.3, "halves jump on these directions, so that this shows something"
-    for bounded, at, direction in searched[:3]:
-        assert jump_of(bounded.search_without_jumps, at, direction) <= 0.15
+    for searching, at, direction in stages:
+        assert jump_of(lambda at, way, searching=searching: searching.search_without_jumps(at, way).unknowns,
+                       at, direction) <= 0.15
 
 
 def test_it_lowers_the_merit(searched):
-    for bounded, at, direction in searched[:6]:
+    for searching, at, direction in searched[:6]:
         for share in (1.0, 3.0):
-            assert bounded.search_without_jumps(at, share * direction).merit <= at.merit
+            assert searching.search_without_jumps(at, share * direction).merit <= at.merit

@@ -54,7 +54,7 @@ def test_what_frames_say_stands_in_object_space():
     shown = ShownSheet(rest, rest[:, :2].copy(), triangles, matrices)
     on, slide = mesh.on.copy(), mesh.slide.copy()
     on[30], slide[30] = 2, [0.5, -1.0]
-    sliding = SheetMesh(mesh.x, mesh.material, mesh.faces, mesh.v, slide, on, mesh.kept)
+    sliding = SheetMesh(mesh.x, mesh.material, mesh.faces, mesh.v, slide, on, mesh.required)
     still, turned = (shown.record(sliding, frame) for frame in (0, 1))
     assert np.abs(turned.x - (still.x @ matrices[1, :3, :3].T + [1.0, 2.0, 3.0])).max() <= 1e-15
     assert still.sliding.tolist() == [30] and np.abs(still.speed[0] + slide[30] @ PLACE).max() <= 1e-12

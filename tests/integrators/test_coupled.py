@@ -51,7 +51,7 @@ def test_quasistatic_nodes_balance_at_the_end_of_a_step(integrator):
     force, _ = world.evaluate(x, state.time)
     weight = 9.81 * world.mass.max()
     assert np.abs(force[world.condensation.inner]).max() <= 1e-5 * weight
-    assert np.abs(force[world.condensation.kept]).max() > 1e-2 * weight
+    assert np.abs(force[world.condensation.retained]).max() > 1e-2 * weight
 
 
 def test_a_step_is_the_root_of_the_reduced_equations():

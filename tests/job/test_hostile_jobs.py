@@ -17,7 +17,7 @@ from solver.frames.read import Cache
 from solver.job import hashes
 from solver.job.arrays import Unreadable, header_of, read_npy, read_npz
 from solver.job.load import load
-from solver.job.stages import keep, kept, stage_path
+from solver.job.stages import keep, load_stage, stage_path
 
 MEMORY = 2 << 30  # bytes that a command may take: numpy and msgspec need a tenth of it
 
@@ -157,7 +157,7 @@ def test_tetrahedra_that_no_mesher_made_are_made_anew(tmp_path, name, arrays):
     keep(job, "tets", "Ear", key, lambda: arrays)
     [volume] = volumes_of(job, lambda *_: None)
     assert np.isfinite(volume.nodes).all() and len(volume.nodes) < 1000
-    assert {"nodes", "tets", "notes"} == kept(job, "tets", "Ear", key).keys()
+    assert {"nodes", "tets", "notes"} == load_stage(job, "tets", "Ear", key).keys()
 
 
 def test_a_changed_stage_is_made_anew(tmp_path):
@@ -168,10 +168,10 @@ def test_a_changed_stage_is_made_anew(tmp_path):
     with np.load(path) as stored:
         arrays = dict(stored)
     np.savez(path, **{**arrays, "nodes": nodes + 1e-9})
-    assert kept(job, "tets", "Ear", "a" * 40) is None
+    assert load_stage(job, "tets", "Ear", "a" * 40) is None
     # one from before there were checksums is read
     np.savez(path, nodes=nodes)
-    assert np.array_equal(kept(job, "tets", "Ear", "a" * 40)["nodes"], nodes)
+    assert np.array_equal(load_stage(job, "tets", "Ear", "a" * 40)["nodes"], nodes)
 
 
 WHOLE = {"format": 1, "name": "box", "start": 1, "end": 5, "fps": 24,

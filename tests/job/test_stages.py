@@ -7,7 +7,7 @@ from small_jobs import box_job
 from solver.errors import BadMesh
 from solver.job.files import safe_name
 from solver.job.load import load
-from solver.job.stages import keep, kept, stage_path
+from solver.job.stages import keep, load_stage, stage_path
 
 NAMES = ["Ear", "Ohr links", "../../etc/passwd", "a/b", "a:b", "a_b", "A_b", "..", ".", "", "耳", "ухо", "\\",
          "x" * 300, "CON", "né", "ne\u0301", "a\x00b", "\udcff"]
@@ -27,7 +27,7 @@ def test_made_once_and_kept(tmp_path):
     assert all(np.array_equal(first[key], second[key]) for key in first)
     assert list(second["notes"]) == ["the surface was open", "ß"] and not len(second["none"])
     keep(job, "tets", "Ear", "b" * 40, make)
-    assert len(calls) == 2 and kept(job, "tets", "Ear", "c" * 40) is None
+    assert len(calls) == 2 and load_stage(job, "tets", "Ear", "c" * 40) is None
 
 
 def test_a_damaged_file_is_made_again(tmp_path):
@@ -36,7 +36,7 @@ def test_a_damaged_file_is_made_again(tmp_path):
     path = stage_path(job, "tets", "Ear", "a" * 40)
     path.write_bytes(path.read_bytes()[:500])
     assert keep(job, "tets", "Ear", "a" * 40, lambda: {"x": np.ones(2)})["x"].sum() == 2
-    assert kept(job, "tets", "Ear", "a" * 40)["x"].sum() == 2
+    assert load_stage(job, "tets", "Ear", "a" * 40)["x"].sum() == 2
 
 
 def test_nothing_is_kept_of_what_failed(tmp_path):

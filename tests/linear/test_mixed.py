@@ -30,7 +30,7 @@ def bordered(count, poisson):
     _, world = bar(count, poisson=poisson)
     run(world, 3)
     condensation = world.condensation
-    return condensation._matrix, 3 * len(condensation.kept) + condensation.pattern.border
+    return condensation._matrix, 3 * len(condensation.retained) + condensation.pattern.border
 
 
 @pytest.mark.parametrize("count", [0, 1, 5])

@@ -93,7 +93,7 @@ def test_what_joints_carry_does_no_work_with_loops_and_drives(tmp_path, driven):
     rows = StageRows(kept, world.constraints.bearings, world.constraints.rows(kept))
     at = BearingContacts(world.constraints.bearings, rows.parent, rows.dof, rows.E, rows.X, rows.S)
     along = 0.005 * state.memory[FRICTION]
-    u = rows.solve(at.rows.T @ along)
+    u = rows.solve(at.rows.G.T @ along)
     held = Bisp.carried(rows, at, u, along)
     assert along.shape == (5,) and np.abs(along[:4]).min() > 0.0
     assert np.abs(np.einsum("ma,ma->m", rows.S, held)).max() < 1e-10 * np.abs(held).max()
@@ -252,10 +252,10 @@ def test_no_bearing_brakes_by_more_than_its_load_allows_at_the_defaults(tmp_path
     law, seen = world.constraints, []
     rub = law.law.rub
 
-    def spied(rows, bearings, guess):
-        answer = rub(rows, bearings, guess)
+    def spied(rows, bearings, warm):
+        answer = rub(rows, bearings, warm)
         at = BearingContacts(bearings, rows.parent, rows.dof, rows.E, rows.X, rows.S)
-        seen.append((np.abs(answer.impulse), at.bounds(answer.loads)))
+        seen.append((np.abs(answer.friction.value), at.bounds(answer.loads)))
         return answer
 
     law.law.rub = spied

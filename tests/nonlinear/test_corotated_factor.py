@@ -66,7 +66,7 @@ def test_it_solves_what_has_turned_as_its_own_factor_does(monkeypatch):
     for _ in range(4):
         assert solver._corotated.ready(problem, u)
     ours = solver._corotated.solve(right)
-    problem.factor(u, True)
+    problem.factors.factor(problem, u, True)
     exact = problem.system.linear.solve(right)
     problem._base[:] = base
     assert np.abs(ours - exact).max() <= 2e-3 * np.abs(exact).max()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from bodies import box, make, positions, run
 
-from benchmarks.lively_scenes import WATCHED, kept
+from benchmarks.lively_scenes import WATCHED, stored_truth
 from benchmarks.scenes import dropped
 from solver import catalogue
 from solver.assembly.edges import Edges
@@ -162,7 +162,7 @@ def test_a_cube_of_conjac_that_lands_is_solved():
     assert world.counts["calmed"] <= 2
     low = int(np.argmin(heights))
     top = max(heights[low:])
-    assert heights[0] > top > heights[low] + 0.8 * kept("cube", watched)["value"]
+    assert heights[0] > top > heights[low] + 0.8 * stored_truth("cube", watched)["value"]
 
 
 def test_a_body_lands_and_bounces_without_a_needle():

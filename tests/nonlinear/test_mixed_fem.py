@@ -14,6 +14,7 @@ from worlds import nodes_of
 from solver import catalogue, threads
 from solver.errors import StepFailed
 from solver.job.load import load
+from solver.nonlinear.bounded_search import BoundedSearch
 from solver.nonlinear.limits import StopRule
 from solver.nonlinear.mixed_fem import MixedFEM
 from solver.state import State
@@ -31,8 +32,8 @@ class Few:
     def solve(self, problem, guess):
         at = problem.evaluate(guess)
         for _ in range(self._count):
-            problem.factor(at.unknowns, False)
-            at, _ = problem.search(at, problem.system.linear.solve(-at.residual))
+            problem.factors.factor(problem, at.unknowns, False)
+            at, _ = BoundedSearch(problem).search(at, problem.system.linear.solve(-at.residual))
         return at.unknowns
 
     def forget_past(self):

@@ -30,9 +30,9 @@ def hit(folder, monkeypatch, most):
     part, state = mat(folder, monkeypatch)
     again, tried = 0, StageFactors._refactored_reusing
 
-    def counted(self, x, v, strained):
+    def counted(self, problem, x, v, strained):
         nonlocal again
-        done = tried(self, x, v, strained)
+        done = tried(self, problem, x, v, strained)
         again += done
         return done
 

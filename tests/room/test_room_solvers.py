@@ -20,10 +20,11 @@ from solver.forces.stencils import Stencils
 from solver.frames.read import Cache
 from solver.job.load import load
 from solver.linear.interface import NotPositiveDefinite, ShowsNothing
-from solver.nonlinear.descent import ResidualStop, descend
+from solver.nonlinear.descent import descend
 from solver.nonlinear.fallback_euler import ProjectedDirections
 from solver.nonlinear.interface import StageSolver
 from solver.nonlinear.limits import StopRule
+from solver.nonlinear.stop_rules import ResidualStop
 from solver.simulate import bake
 
 PAIRS = [(1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2)]  #: of a stencil's nodes, in the order of its blocks

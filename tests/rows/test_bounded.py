@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from solver.errors import StepFailed
-from solver.rows import bounded as qp
 from solver.rows.bounded import BoundedProgram
 
 
@@ -39,7 +38,7 @@ def test_newtons_method_finds_the_minimum_of_the_active_set(seed, monkeypatch):
     quick = BoundedProgram(W, s)
     answers = [quick.solve(share * s, -bound, bound) for share in (1.0, 1.5, -0.5)]
     assert quick._model is None
-    monkeypatch.setattr(qp, "FEW_FREE", -1)
+    monkeypatch.setattr(BoundedProgram, "few_free", -1)
     sure = BoundedProgram(W, s)
     for share, answer in zip((1.0, 1.5, -0.5), answers):
         assert np.allclose(sure.solve(share * s, -bound, bound), answer, rtol=0, atol=1e-9 * bound.max())

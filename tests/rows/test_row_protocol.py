@@ -1,15 +1,18 @@
 """One table of rows is solved by each back end that takes its kind, and multipliers come out under the rows' names."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from solver.rows import bounded
 from solver.rows.bilateral import Bilateral
+from solver.rows.bounded_rows import BoundedRows
 from solver.rows.dense_dual import DenseDual
 from solver.rows.eliminated import EliminatedRows
 from solver.rows.filtered import FilteredProgram
-from solver.rows.names import Multipliers, row_names, tangent_names
+from solver.rows.names import NO_MULTIPLIERS, Multipliers, RowMultipliers, row_names, tangent_names
 from solver.rows.sparse.program import SparseProgram
 from solver.rows.tables import ConeRows, DenseRows, SparseRows, VertexRows, bounds_of, together
 
@@ -185,6 +188,43 @@ def test_cones_start_from_friction_by_name():
     assert np.count_nonzero(found.friction) >= 4
     assert guess[0] == pytest.approx(found.unilateral[order]) and guess[1] == pytest.approx(found.friction[both])
     assert again.u == pytest.approx(found.u, abs=1e-9)
+
+
+@pytest.mark.parametrize("compliance", [0.0, 0.3])
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_whose_bounds_change_are_those_of_the_dense_dual(seed, compliance):
+    """Equations alone, rows that may be exceeded, and drives with a largest effort, from rates with or without it."""
+    A, b, own, others = program(seed, compliance)
+    rows, free = dense(own, others), np.linalg.solve(A, b)
+
+    def respond(right):
+        return np.linalg.solve(A, right)
+
+    equations, limits = rows.of(rows.is_equation), rows.of(~rows.is_equation)
+    _, wanted = Bilateral(equations, respond).solve(free)
+    assert BoundedRows(equations, respond).solve(free) == pytest.approx(wanted, abs=1e-9 * np.abs(wanted).max())
+    most = np.geomspace(0.01, 100.0, len(limits))
+    for bounds in ((limits.low, limits.high), (-most, most)):
+        bounded_rows = replace(limits, low=bounds[0], high=bounds[1])
+        dual = DenseDual(respond, DenseRows.none(len(b)), bounded_rows, ConeRows.none(len(b)))
+        wanted = dual.solve(free).unilateral
+        near = pytest.approx(wanted, abs=1e-6 * np.abs(wanted).max())
+        program_of_rows = BoundedRows(limits, respond)
+        present = np.linspace(-1.0, 1.0, len(limits))
+        assert program_of_rows.solve(free, bounds) == near
+        assert program_of_rows.solve(free + respond(limits.G.T @ present), bounds, present) == near
+        assert BoundedRows(bounded_rows, respond, wanted).solve(free) == near
+        assert np.count_nonzero(wanted) > 3
+    assert (np.abs(wanted) == most).any() and (np.abs(wanted) < most).any()
+
+
+def test_multipliers_of_a_table_are_found_in_another_order_too():
+    name = np.array([40, 7, 12])
+    found = RowMultipliers(name, np.array([1.0, 2.0, 3.0]))
+    assert found.at(name) is found.value
+    assert found.at(np.array([12, 40, 5, 7])).tolist() == [3.0, 1.0, 0.0, 2.0]
+    assert found.at(name[::-1]).tolist() == [3.0, 2.0, 1.0]
+    assert len(NO_MULTIPLIERS) == 0 and NO_MULTIPLIERS.at(name).tolist() == [0.0] * 3
 
 
 def test_names_are_distinct_and_survive_the_memory_of_a_state():

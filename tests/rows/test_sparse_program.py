@@ -217,7 +217,7 @@ def test_where_guesses_go_in_circles_rows_are_taken_one_by_one():
 
 @pytest.mark.parametrize("seed", range(12))
 def test_one_by_one_is_daqps_from_any_start(seed, monkeypatch):
-    monkeypatch.setattr("solver.rows.sparse.program.AT_ONCE", 0)
+    monkeypatch.setattr("solver.rows.sparse.program._Run.at_once", 0)
     A, b, unknowns, rows, spread = random_program(seed)
     C, c, equal = written_out(len(b), unknowns, rows, spread)
     rng = np.random.default_rng(seed)
@@ -325,7 +325,7 @@ def test_rows_that_come_and_go_beside_one_factor_answer_as_another_factor_does(s
     A, b, unknowns, rows, spread = random_program(seed, count=60)
     answers = []
     for few in (0, 24, 10_000):
-        monkeypatch.setattr("solver.rows.sparse.reduced.FEW", few)
+        monkeypatch.setattr("solver.rows.sparse.reduced.ReducedProgram.few", few)
         answers.append(SparseProgram().solve(A, b, unknowns, rows, spread, starting(rows.name[::3])))
     anew, usual, beside = answers
     assert beside.factored == 1 < beside.tried and usual.factored <= anew.factored == anew.tried
@@ -340,7 +340,7 @@ def test_half_of_a_solve_beside_the_factor_is_enough(seed, monkeypatch):
     A, b, unknowns, rows, spread = random_program(seed)
     C, c, equal = written_out(len(b), unknowns, rows, spread)
     whole = SparseProgram().solve(A, b, unknowns, rows, spread)
-    monkeypatch.setattr("solver.rows.sparse.reduced.MANY", 1)
+    monkeypatch.setattr("solver.rows.sparse.reduced.ReducedProgram.many", 1)
     program = SparseProgram()
     answer = program.solve(A, b, unknowns, rows, spread)
     assert program._reduced._halves is not None

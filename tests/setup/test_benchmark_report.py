@@ -56,34 +56,34 @@ def test_a_row_has_the_code_the_commit_and_the_machine_that_made_it():
 
 
 def test_nothing_is_kept_or_shown_of_which_nobody_can_tell_what_was_measured(tmp_path, monkeypatch):
-    monkeypatch.setattr(run, "KEPT", tmp_path)
+    monkeypatch.setattr(run, "RESULTS", tmp_path)
     with pytest.raises(RuntimeError, match="is not kept: the code that was measured is in no commit"):
         run.keep("step", answered(commit=None))
-    assert run.kept() == []
+    assert run.stored_results() == []
     run.keep("step", answered())
-    [kept] = run.kept()
+    [kept] = run.stored_results()
     assert kept == answered(load_before=kept["machine"]["load_before"])
     path = run.path_of("step")
     path.write_text(path.read_text().replace("93.25", "53.25"))
-    assert run.kept() == []
-    assert "93.25" not in run.table(run.kept())
+    assert run.stored_results() == []
+    assert "93.25" not in run.table(run.stored_results())
 
 
 def test_what_has_no_row_is_named_on_the_page_and_by_the_command(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(run, "KEPT", tmp_path)
+    monkeypatch.setattr(run, "RESULTS", tmp_path)
     run.keep("step", answered())
-    assert "`lively`" in run.table(run.kept()) and "`step`" not in run.table(run.kept())
+    assert "`lively`" in run.table(run.stored_results()) and "`step`" not in run.table(run.stored_results())
     monkeypatch.setattr(sys, "argv", ["run", "--list"])
     assert run.main() == 0
     said = capsys.readouterr().out.splitlines()
     assert "step: 0123abcd" in said and "lively: no row" in said and len(said) == len(run.names())
     path = run.path_of("step")
     path.write_text(path.read_text().replace("93.25", "53.25"))
-    assert "`step`" in run.table(run.kept())
+    assert "`step`" in run.table(run.stored_results())
 
 
 def test_every_kept_answer_is_one_that_a_benchmark_of_this_repository_wrote():
-    for path in run.KEPT.glob("*.json"):
+    for path in run.RESULTS.glob("*.json"):
         answer = json.loads(path.read_text(encoding="utf-8"))
         assert path.stem == answer["benchmark"] and path.stem in run.names(), path.name
         assert report.why_not(answer) is None, path.name
@@ -127,4 +127,4 @@ def test_what_else_was_measured_becomes_tables():
 
 def test_the_page_is_what_the_benchmarks_said_last():
     page = (run.ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
-    assert page == run.table(run.kept())
+    assert page == run.table(run.stored_results())

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import quoted
-from benchmarks.run import kept, names
+from benchmarks.run import names, stored_results
 
 #: with a unit of what is measured: time, size, share, ratio
 MEASURED = re.compile(r"(?<![\w/.^])[\d.,]*\d ?(?:ms|s|min|minutes|seconds|hours|×|times|GB|MB|kB|%|mm)(?![\w²])")
@@ -44,7 +44,7 @@ def unlisted(text, listed):
 
 @pytest.fixture(scope="module")
 def answers():
-    return {one["benchmark"]: one for one in kept()}
+    return {one["benchmark"]: one for one in stored_results()}
 
 
 @pytest.mark.parametrize("page", quoted.PAGES, ids=lambda page: page.name)

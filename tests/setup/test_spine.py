@@ -29,7 +29,7 @@ LOOPS = {
     "coupling/coupled_quasistatic.py _solve": "block elimination within one direction",
     "parts/conjac/posed.py relax": "equilibrium of quasistatic nodes on the step's factor",
     "parts/eol/solving.py solved": "rows of a sliding cloth that come and go while it is solved",
-    "parts/eol/solving.py _kept_apart": "barrier forces of a sliding cloth on top of its rows",
+    "parts/eol/solving.py _separate": "barrier forces of a sliding cloth on top of its rows",
     "parts/modes/operators.py factored_with_shift": "shifts until one matrix is definite",
     "parts/modes/stepping.py _iterate": "a dense stage of a few reduced coordinates",
     "integrators/runge_kutta.py step": "the stages of one step, not iterations of one",
@@ -43,7 +43,7 @@ CLASSES = {
     "Subsystem": {"SteppedPart", "SteppedSoft", "Coupling", "Nodes", "Joints", "EolCloth", "Draft", "ConstraintDraft",
                   "LiveDraft", "FleshOnBones", "StaggeredParts"},
     "Coupling": {"FleshOnBones", "StaggeredParts"},
-    "System": {"Joints", "FleshOnBones"},
+    "System": {"JointsSystem", "Joints", "CoupledSystem"},
     "StageMethod": {"FullStage", "CondensedStage", "MonolithicCondensedStage"},
     "Iterations": {"Rates", "Coupled", "CoupledOnReusedFactor", "Bounded", "BoundedQuasistatic"},
     "DescentDirections": {"FactoredDirections", "ProjectedDirections", "SecantDirections", "FrozenDirections",
@@ -58,15 +58,19 @@ PROGRAMS = {
     "rows/eliminated.py EliminatedRows": "equations along given directions, which are taken out of the unknowns",
     "rows/filtered.py FilteredProgram": "equations of single nodes, taken out of the unknowns without a factor",
     "rows/dense_dual.py DenseDual": "equations, bounds and cones by the dual, where A is known by its response",
+    "rows/bounded_rows.py BoundedRows": "rows whose bounds another program sets, by their dual, where A is known so",
     "rows/bounded.py BoundedProgram": "impulses within bounds, by a semismooth Newton method or an active set",
     "rows/sparse/program.py SparseProgram": "equations and bounds of single vertices, where A is a sparse matrix",
     "rows/sparse/reduced.py ReducedProgram": "the factor and active set of one SparseProgram",
 }
 #: the tables in which they take rows, whoever poses them
 TABLES = {"DenseRows", "SparseRows", "VertexRows"}
+#: program of bare impulses, without rows: that of the others, which only they make
+OF_IMPULSES = "BoundedProgram"
 #: files outside that make such tables or programs, with their rows
 POSED = {
-    "bearings/bisp.py": "friction along the lines of bearings, whose normal forces the tree hands on",
+    "bearings/bearings.py": "slips along the lines of bearings",
+    "bearings/bisp.py": "friction along those lines, whose normal forces the tree hands on",
     "bearings/staggered.py": "normal forces and friction of bearings in turn, as the dissertation has it",
     "constraints/projection.py": "loops and drives, for positions after a step",
     "constraints/ways/acceleration.py": "equations of accelerations between nodes, to compare with",
@@ -102,7 +106,7 @@ WRITES = {
     "nonlinear/iterations.py solve_stage self.stiffness.is_true": "its own choice of stiffness",
     "nonlinear/stage_factors.py factor system.factored": "which pairs the factor in the linear solver belongs to",
     "nonlinear/stage_factors.py factor_for_directions system.factored": "those of the factor for directions",
-    "nonlinear/quasistatic_problem.py factor self._directions.true": "its own directions",
+    "nonlinear/quasistatic_factors.py factor self._linear.true": "its own linear solver",
     "nonlinear/reused_factor.py _made_single linear.factored": "counts factors of a linear solver",
     "nonlinear/reused_factor.py factor linear.factored": "counts factors of a linear solver",
     "parts/conjac/conjac.py _condensed self._single.too_soft": "its own single precision",
@@ -110,7 +114,7 @@ WRITES = {
     "parts/conjac/reduced_precision.py condense showing.factored": "counts factors of a linear solver",
     "parts/eol/sliding_cloth.py step_with_reaction self.step_log.substeps": "the log's counts",
     "parts/eol/solving.py _counted self.step_log": "the log's counts",
-    "parts/eol/solving.py _kept_apart self.step_log.rounds": "the log's counts",
+    "parts/eol/solving.py _separate self.step_log.rounds": "the log's counts",
     "parts/joints/jointed.py _add_explicit self.on_rates.force": "its own forces on rates, overwritten in each stage",
     "parts/joints/jointed.py acceleration self.on_rates.force": "its own forces on rates, overwritten in each stage",
     "parts/modes/stepping.py _direction stage.factor": "the stage of one step, which is made and dropped there",
@@ -217,7 +221,9 @@ def test_every_file_that_poses_rows_is_known():
 
 
 def test_all_rows_are_in_the_tables_of_one_room():
-    """Every program takes the tables, and nobody outside has one of its own."""
+    """Every program takes the tables, and nobody outside has one of its own or poses impulses without rows."""
+    assert {file for file, tree in trees().items() if OF_IMPULSES in {*made(tree)}} == {
+        "rows/bounded_rows.py", "rows/dense_dual.py"}
     assert heirs("RowTable") == TABLES
     assert {file for file, tree in trees().items() for node in ast.walk(tree)
             if isinstance(node, ast.ClassDef) and node.name in TABLES | {"RowTable", "ConeRows"}} == {"rows/tables.py"}

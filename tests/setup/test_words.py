@@ -79,6 +79,23 @@ def test_a_clean_room_stays_clean(room):
     assert not found
 
 
+#: words that no identifier has in the solver and the programs beside it; what a text says of them is prose
+OF_NO_IDENTIFIER = frozenset({"kept"})
+
+
+def identifiers(path):
+    """(line, name) of every name in a file."""
+    tokens = tokenize.generate_tokens(io.StringIO(path.read_text(encoding="utf-8")).readline)
+    return [(token.start[0], token.string) for token in tokens if token.type == tokenize.NAME]
+
+
+@pytest.mark.parametrize("folder", ["solver", "scripts", "benchmarks"])
+def test_identifiers_say_what_is_kept_and_why(folder):
+    """A factor is reused, a file stored, an unknown of a condensation retained, a vertex of a mesh required."""
+    assert not [f"{path.relative_to(ROOT)}:{line} {name}" for path in sorted((ROOT / folder).rglob("*.py"))
+                for line, name in identifiers(path) if words(name) & OF_NO_IDENTIFIER]
+
+
 #: words that no identifier, comment and docstring of the add-on has; what an artist reads may have them
 OF_ADDON = frozenset("said told held felt unfelt".split())
 

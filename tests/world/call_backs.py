@@ -1,4 +1,4 @@
-"""Calls back: a file that calls another one, which calls functions of the first."""
+"""Calls back: a file that calls another one, from which functions of the first are called, at whatever distance."""
 
 import sys
 from collections import defaultdict
@@ -13,27 +13,32 @@ def file_of(frame):
     return Path(path).relative_to(SOLVER).as_posix() if path.startswith(str(SOLVER)) else None
 
 
-def call_backs(run):
-    """Return (file, file that it has called) → names of the first one's functions that the second called meanwhile.
+def callers(frame):
+    """Yield the files that a call came through, from its own to the outermost one, each run of one file once."""
+    last = None
+    while frame is not None:
+        file = file_of(frame)
+        if file is not None and file != last:
+            yield file
+            last = file
+        frame = frame.f_back
 
-    A function of file A that is called from B counts where B was itself called from A, with nothing of the solver in
-    between: who follows a value from A into B has to go back to A.
+
+def call_backs(run):
+    """Return (file, file that it has called) → names of the first one's functions that were called on the way on.
+
+    A function of file A counts where it is called from another file while A waits for a file B that it has called: from
+    B itself, or through more files. Who follows a value from A into B has to go back to A. What a file calls of its own
+    does not count.
     """
     found = defaultdict(set)
 
     def note(frame, event, _):
-        if event != "call" or (own := file_of(frame)) is None:
+        if event != "call" or (own := file_of(frame)) is None or is_called_within(frame, own):
             return
-        files, below = [own], frame.f_back
-        while below is not None and len(files) < 3:
-            there = file_of(below)
-            if there is not None and there != files[-1]:
-                files.append(there)
-            elif there == files[-1] == own and len(files) == 1:
-                return  # within one file
-            below = below.f_back
-        if len(files) == 3 and files[2] == own:
-            found[own, files[1]].add(frame.f_code.co_qualname)
+        way = list(callers(frame))
+        if own in way[1:]:
+            found[own, way[way.index(own, 1) - 1]].add(frame.f_code.co_qualname)
 
     sys.setprofile(note)
     try:
@@ -41,3 +46,11 @@ def call_backs(run):
     finally:
         sys.setprofile(None)
     return dict(found)
+
+
+def is_called_within(frame, own):
+    """Return whether a function is called from its own file, with nothing of the solver in between."""
+    below = frame.f_back
+    while below is not None and file_of(below) is None:
+        below = below.f_back
+    return below is not None and file_of(below) == own

@@ -298,7 +298,7 @@ def test_flesh_on_bones_says_why_it_has_no_acceleration_of_its_own(tmp_path):
     world = scene_world(load(arm_job(tmp_path)))
     [ride] = world.couplings
     with pytest.raises(BadScene, match="solved together.*Use an integrator that begins with no accelerations"):
-        ride.acceleration(ride.merged(world.parted(world.initial_state())))
+        ride.system.acceleration(ride.merged(world.parted(world.initial_state())))
 
 
 def test_what_flesh_and_bones_remember_stands_in_one_layout(tmp_path):

@@ -73,7 +73,7 @@ def test_velocities_do_not_know_of_it():
     worlds = [hanging(corrections) for corrections in (0, 2)]
     states = [world.step(worlds[0].initial_state(), H) for world in worlds]
     assert np.array_equal(states[0].u, states[1].u)
-    kept = worlds[0].condensation.kept
+    kept = worlds[0].condensation.retained
     x = [positions(world, state) for world, state in zip(worlds, states)]
     assert np.array_equal(x[0][kept], x[1][kept]) and not np.array_equal(x[0], x[1])
 

@@ -119,7 +119,7 @@ def test_reduced_stiffness_is_the_schur_complement():
     q = np.setdiff1d(rows(world.coordinates.free), d)
     schur = K[np.ix_(d, d)] - K[np.ix_(d, q)] @ np.linalg.solve(K[np.ix_(q, q)], K[np.ix_(q, d)])
     lin, step = posed(world, state)
-    got = world.condensation._kept_rows(lin, step.here.jacobian, np.eye(step.here.jacobian.shape[1]))
+    got = world.condensation._retained_rows(lin, step.here.jacobian, np.eye(step.here.jacobian.shape[1]))
     assert np.abs(got - got.T).max() <= 1e-9 * np.abs(got).max()
     assert np.abs(got - schur).max() <= 1e-9 * np.abs(schur).max()
     assert np.linalg.eigvalsh(got).max() < 0.0  # K = ∂f/∂x keeps its sign

@@ -38,7 +38,7 @@ class Enforced:
 
 
 class Way(Protocol):
-    """Entries of the family "enforcement"."""
+    """Enforcement of constraint rows between nodes in a step. Entries of the family "enforcement"."""
 
     def solve(self, system: RowSystem, compliance: Vec) -> Enforced:
         """Return velocities and impulses under all rows. compliance: α of each row [m/N], (r,).

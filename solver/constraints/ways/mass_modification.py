@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...rows.filtered import ACCURACY, FilteredProgram
+from ...rows.filtered import FilteredProgram
 from ...rows.tables import SparseRows
 from ...state import Vec
 from .interface import Enforced, RowSystem
@@ -13,8 +13,9 @@ from .interface import Enforced, RowSystem
 class MassModification:
     """J v = −φ/s of rows of one node each, by their elimination from the unknowns."""
 
-    def __init__(self, accuracy: float = ACCURACY) -> None:
-        """accuracy: of the right-hand side, in the norm of the preconditioner: what the gradients leave."""
+    def __init__(self, accuracy: float | None = None) -> None:
+        """accuracy: residual of conjugate gradients relative to the right-hand side; the program's own where left out.
+        """
         self._accuracy = accuracy
         self.taken = 0  #: iterations of the last solution
 

@@ -59,7 +59,7 @@ class RigidContacts:
 
 @dataclass(frozen=True)
 class ContactSet:
-    """Contacts as all stages of a step see them: rows of where they were found, in which gaps are linear."""
+    """Contacts of rigid bodies, found once at the start of a step, as rows that are linear in all of its stages."""
 
     normals: Rows
     tangents: Rows

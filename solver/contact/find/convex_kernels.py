@@ -23,7 +23,10 @@ def place_points(pose, points, owner, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(i4[::1], i4[::1], f8[:,::1], f8[:,::1])")
 def face_planes(corner_start, corners, x, planes):  # type: ignore[no-untyped-def]
-    """planes (F, 4): unit normal and n · x of each polygon, by Newell's sum."""
+    """Write the unit normal n and n · x of the plane of each polygon, planes (F, 4), by Newell's sum.
+
+    corner_start, corners: nodes of the polygons, one after the other. x: their positions, (n, 3) [m].
+    """
     for f in range(planes.shape[0]):
         n0, n1, n2 = 0.0, 0.0, 0.0
         begin, end = corner_start[f], corner_start[f + 1]

@@ -1,7 +1,8 @@
-"""Near or touching points and triangles, and edges: boxes in columns of a grid, each swept along one axis; then
-distances.
+"""Kernels of the broad phase: pairs of points and triangles, or of edges, that are near each other.
 
-The IPC Toolkit finds them too, but returns each pair as a Python object, which costs a hundred times the search.
+Boxes are sorted into columns of a grid and swept along the third axis; then follow distances of pairs whose boxes
+overlap. The IPC Toolkit finds the same pairs, but returns each as a Python object, which takes a hundred times as long
+as the search. A row is a point, a triangle or an edge, and a group is a set of nodes that do not touch each other.
 """
 
 from __future__ import annotations
@@ -11,14 +12,17 @@ import numpy as np
 from ...threads import inlined, kernel
 from .distance_kernels import SQUARE, WORK, nearest_in_triangle, nearest_on_edges
 
-LEFT = 0.1  #: of their distance at first: so near they may come before they count as meeting
-CELLS = 32  #: of a coarse grid along each axis
+LEFT = 0.1  #: distance relative to that at the start of a displacement, below which a pair counts as touching
+CELLS = 32  #: number of cells of a coarse grid along each axis
 
 
 @kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[:,::1], f8, f8, f8[:,::1])")
 def boxes(start, stop, x, end, corners, grown, share, out):  # type: ignore[no-untyped-def]
-    """out (k, 6): lower and upper corner of the box around rows start to stop of nodes (k, c) at x and at the end of
-    straight ways, both (n, 3), grown by some metres and a share of the longest way."""
+    """Write the boxes around rows start to stop, at the start and the end of a displacement of their nodes.
+
+    x, end: positions of nodes, (n, 3) [m]. corners: nodes of each row, (k, c). Boxes are grown by `grown` [m] plus
+    `share` times the longest displacement of the row's nodes. out: lower and upper corners, (k, 6).
+    """
     for k in range(start, stop):
         longest = 0.0
         for c in range(corners.shape[1]):
@@ -37,14 +41,17 @@ def boxes(start, stop, x, end, corners, grown, share, out):  # type: ignore[no-u
 
 @inlined
 def _cell(value, low, inverse, count):  # type: ignore[no-untyped-def]
-    """Number of the column, along one axis, in which a coordinate lies."""
+    """Return the number of the column, in [0, count), in which a coordinate lies along one axis."""
     return min(max(int((value - low) * inverse), 0), count - 1)
 
 
 @kernel("void(f8[:,::1], i4[:,::1], b1[::1], b1[::1], b1[::1])")
 def beside_moved(box, corners, moved, has_moved, out):  # type: ignore[no-untyped-def]
-    """Which rows (m,) have a node that moved, (n,), and which of all, out (m,), have boxes (m, 6) in a cell of a coarse
-    grid with one of these."""
+    """Write which rows have a node that moved, has_moved (m,), and which rows may touch one of these, out (m,).
+
+    box: boxes of the rows, (m, 6). corners: their nodes, (m, c). moved: which nodes did, (n,). A row may touch one that
+    moved where boxes of both are in one cell of a coarse grid.
+    """
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     for k in range(corners.shape[0]):
         has_moved[k] = False
@@ -88,9 +95,13 @@ def beside_moved(box, corners, moved, has_moved, out):  # type: ignore[no-untype
 
 @kernel("void(f8[:,::1], i8[::1], i8, f8[::1], f8[::1], i8[::1], i8, f8[:,::1], i4[:,::1], i8[::1])")
 def sort_into_columns(box, order, axis, low, inverse, shape, points, ends, cell, start):  # type: ignore[no-untyped-def]
-    """Boxes (m, 6) in their order: their ends along the sweep's axis and both axes across, (m, 6), and the first and
-    last of the columns of a grid in which each is, (m, 4); where the boxes of each column start, those of points before
-    the others, (2 columns + 1,), zero before. order, axis, low, inverse, shape: see `near.py`."""
+    """Write for boxes in their order their extents, the columns that they are in, and where each column begins.
+
+    box: (m, 6). order: of rows along the sweep, (m,). axis: of the sweep. low, inverse, shape: origin, inverse width
+    and number of columns along both other axes, (2,). points: number of rows that are points, before the others.
+    ends: lower and upper ends along the axis and both others, (m, 6). cell: first and last column along both others,
+    (m, 4). start: where the entries of each column begin, (2 columns + 1,), points before others; zero before the call.
+    """
     first, second = (axis + 1) % 3, (axis + 2) % 3
     for k in range(order.shape[0]):
         row = order[k]
@@ -109,12 +120,13 @@ def sort_into_columns(box, order, axis, low, inverse, shape, points, ends, cell,
 
 @kernel("void(i8[::1], i4[:,::1], i8[::1], i8, i4[:,::1], i4[::1], i8[::1], i8[::1], i4[::1], i4[::1], i4[::1])")
 def enter_columns(order, cell, shape, points, corners, group, start, place, entry, of_group, after):  # type: ignore[no-untyped-def]
-    """Places in the order of the boxes of each column, rising, entry (start[-1],); the group of each row in its order,
-    −1 where its nodes are of several or none, (m,); and where in its column, for each place of `entry`, the run of rows
-    of its group ends, (start[-1],). place: `start`, overwritten.
+    """Write the entries of all columns, the group of each row, and where runs of rows of one group end.
 
-    A collider of 400,000 triangles is one run except near others: its rows, which do not collide with each other, are
-    not visited one by one.
+    order, cell, start: see `sort_into_columns`. group: of each node, (n,), −1 without one. place: a copy of `start`,
+    overwritten. entry: positions in the order, ascending in each column, (start[-1],). of_group: group of each row in
+    the order, (m,), −1 where its nodes are of several or of none. after: for each entry, where the run of entries of
+    its group ends in its column, (start[-1],). Rows of a run do not touch each other and are passed over at once: a
+    collider of 400,000 triangles is one run except near others.
     """
     for k in range(order.shape[0]):
         for i in range(cell[k, 0], cell[k, 1] + 1):
@@ -134,18 +146,20 @@ def enter_columns(order, cell, shape, points, corners, group, start, place, entr
             after[f] = end
 
 
-# of nodes one by one: arrays as arguments are reference-counted, which takes longer than the whole test
+# nodes are separate arguments, as reference counts of an array argument would take longer than the whole test
 @inlined
 def _share(a, b, c, d, e):  # type: ignore[no-untyped-def]
-    """Whether a row of nodes a and b, alike where it is a point, and one of c, d and e, the last two alike where it is
-    an edge, have one in common."""
+    """Return whether two rows have a node in common: a and b, equal for a point, and c, d and e, of which d and e are
+    equal for an edge."""
     return (a == c) | (a == d) | (a == e) | (b == c) | (b == d) | (b == e)
 
 
 @inlined
 def _squared_distance(x, points, a, b, c, d, e, nodes, work):  # type: ignore[no-untyped-def]
-    """How far, squared, such rows are from each other: a point and a triangle where there are points, else edges.
-    nodes, work: for work."""
+    """Return the squared distance of two rows as in `_share`: a point and a triangle, or without points two edges.
+
+    nodes (4,), work (WORK,): scratch space.
+    """
     if points > 0:
         nodes[0], nodes[1], nodes[2], nodes[3] = a, c, d, e
         nearest_in_triangle(x, nodes, work)
@@ -157,15 +171,17 @@ def _squared_distance(x, points, a, b, c, d, e, nodes, work):  # type: ignore[no
 
 @inlined
 def _are_one_group(a, b, c, d, e):  # type: ignore[no-untyped-def]
-    """Whether nodes of these groups are of one whose nodes do not touch each other."""
+    """Return whether the groups of five nodes are one and the same, and not −1, which is none."""
     return (a >= 0) & (a == b) & (a == c) & (a == d) & (a == e)
 
 
 @kernel("i8(f8[:,::1], i8, i8, f8[:,::1], i4[:,::1], i4[::1], f8, i4[:,::1])")
 def all_pairs(box, points, first, x, corners, group, distance, out):  # type: ignore[no-untyped-def]
-    """Pairs of rows whose boxes overlap and that are within a distance, into `out`, (room, 2), as many as there are:
-    the first rows with the others, or where there are no first ones each with each. Boxes stand in the rows' order;
-    nothing is sorted into a grid, so pairs come in order."""
+    """Write pairs of rows that are within a distance, and return how many there are, without a grid.
+
+    box: of each row, (m, 6). first: that many rows pair with all others; 0: each with each. points, x, corners, group,
+    distance: see `near_pairs`. out: (room, 2), ascending; pairs beyond its room are counted alone.
+    """
     square, count, many, last = distance * distance, 0, box.shape[0], corners.shape[1] - 1
     work, nodes = np.empty(WORK), np.empty(4, dtype=np.int32)
     for p in range(first if first > 0 else many):
@@ -190,14 +206,14 @@ def near_pairs(  # type: ignore[no-untyped-def]
     first_piece, stop_piece, borders, requested, order, ends, cell, start, entry, of_group, after, across, points, x,
     corners, group, distance, out, counts,
 ):
-    """Pairs of rows nearer than a distance in some pieces of the columns, of which piece p has those from borders[p] on
-    up to the next one, as far as out (p, k, 2) has room; counts (p,) is how many there are.
+    """Write pairs of rows that are within a distance, in some pieces of the columns.
 
-    requested: rows of which one is in each pair, (m,). order: rows by the lower ends of their boxes along an axis. ends
-    to after: as `sort_into_columns` and `enter_columns` leave them. across: columns along the last axis. points: that
-    many rows of corners (m, 3) are points, each its node thrice, the others are triangles, and points pair with these;
-    where there are none rows are edges, (m, 2). group: of each node, −1 is none; nodes of one do not collide with each
-    other. distance: infinite where overlapping boxes suffice.
+    Piece p is the columns borders[p] to borders[p + 1]. order: rows by the lower ends of their boxes along the sweep,
+    (m,). ends to after: see `sort_into_columns` and `enter_columns`. across: number of columns along the last axis.
+    requested: which rows are requested, (m,); each pair has one of them. points: number of rows that are points, which
+    pair with triangles, corners (m, 3), a point's node three times; 0 for edges, corners (m, 2). x: positions of nodes,
+    (n, 3) [m]. group: of each node, (n,), −1 without one. distance: [m]; infinite where overlapping boxes are enough.
+    out: pairs of each piece, (pieces, k, 2), as many as there is room for. counts: how many there are, (pieces,).
     """
     square, last = distance * distance, corners.shape[1] - 1
     work, nodes = np.empty(WORK), np.empty(4, dtype=np.int32)
@@ -210,7 +226,7 @@ def near_pairs(  # type: ignore[no-untyped-def]
         one, other, stop = start[2 * column], start[2 * column + 1], start[2 * column + 2]
         one_stop = other
         while one < one_stop or other < stop:
-            # the next box, and those after it with which it may make a pair
+            # the next box i in the order, and the entries `begin` to `end` after it with which it may make a pair
             if other == stop or (one < one_stop and entry[one] < entry[other]):
                 i = entry[one]
                 one += 1
@@ -230,7 +246,7 @@ def near_pairs(  # type: ignore[no-untyped-def]
                 if own >= 0 and of_group[j] == own:
                     f = after[f] - 1
                     continue
-                # what shares several columns is found in the one where both begin
+                # a pair that shares several columns counts in the one where both boxes begin
                 if ((ends[j, 2] > high1) | (low1 > ends[j, 3]) | (ends[j, 4] > high2) | (low2 > ends[j, 5])
                         | (max(cell[i, 0], cell[j, 0]) != own_first) | (max(cell[i, 2], cell[j, 2]) != own_second)):
                     continue
@@ -251,8 +267,11 @@ def near_pairs(  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], f8[:,::1], f8[::1], f8[::1])")
 def ways(x, begun, together, out):  # type: ignore[no-untyped-def]
-    """Lengths of the ways from places to others, (n, 3) each, out (n,), all of them less the middle between the least
-    and the largest along each axis, where the sum of their squares is less so: together (3,), else zero."""
+    """Write the lengths of displacements relative to a common one, out (n,) [m].
+
+    x, begun: positions after and before, (n, 3) [m]. together: the common displacement, (3,) [m], written: the middle
+    between least and largest along each axis, or zero where the sum of squares would be no smaller with it.
+    """
     own, about = 0.0, 0.0
     low0 = low1 = low2 = np.inf
     high0 = high1 = high2 = -np.inf
@@ -277,7 +296,8 @@ def ways(x, begun, together, out):  # type: ignore[no-untyped-def]
 
 @inlined
 def _of_sides(each, nodes, k, points):  # type: ignore[no-untyped-def]
-    """The largest of a pair's first side and of its second one, by node."""
+    """Return the largest values among the nodes of both sides of pair k. each: of nodes, (n,). points: number of pairs
+    of a point and a triangle, before those of edges."""
     a, b, c, d = each[nodes[k, 0]], each[nodes[k, 1]], each[nodes[k, 2]], each[nodes[k, 3]]
     if k < points:
         return a, max(b, c, d)
@@ -286,10 +306,11 @@ def _of_sides(each, nodes, k, points):  # type: ignore[no-untyped-def]
 
 @kernel("void(i8, i8, f8[:,::1], f8[::1], i4[:,::1], i8, f8[::1], f8, f8[::1])")
 def still_near(start, stop, x, moved, nodes, points, distances, distance, out):  # type: ignore[no-untyped-def]
-    """Squared distances of pairs start to stop where that is no more than a distance, else infinite, out (k,).
+    """Write the squared distances of pairs start to stop, out (k,) [m²], infinite where they are above a distance [m].
 
-    x: (n, 3). moved: how far each node is from where distances were `distances` (k,), infinite where it does not count,
-    (n,). nodes: (k, 4), of which `points` pairs are of a point and a triangle.
+    x: positions of nodes, (n, 3) [m]. nodes: of each pair, (k, 4), of which the first `points` are of a point and a
+    triangle. distances: earlier ones of all pairs, (k,) [m]. moved: displacement of each node since then, (n,) [m],
+    infinite for a node that has no pairs.
     """
     work = np.empty(WORK)
     square = distance * distance
@@ -312,9 +333,11 @@ def merge_pairs(  # type: ignore[no-untyped-def]
     outside, pairs, keys, distances, start, stop, new_pairs, new_keys, new_distances, new_start, new_stop, out_pairs,
     out_keys, out_distances, count,
 ):
-    """Pairs start to stop without a node outside the skin, (n,), and new ones, of both of which keys increase, in the
-    order of these into `out` from count on; returns where that ends. pairs: (k, 4). distances: of both sides,
-    (k,)."""
+    """Merge pairs start to stop with new ones, without those of a node outside the skin, and return where they end.
+
+    outside: which nodes are outside the Verlet skin, (n,). pairs, keys, distances: nodes (k, 4), ascending keys (k,)
+    and distances (k,) [m]; new_ and out_ likewise. count: where to begin in `out`.
+    """
     j = new_start
     for k in range(start, stop + 1):
         if k < stop and (outside[pairs[k, 0]] or outside[pairs[k, 1]] or outside[pairs[k, 2]] or outside[pairs[k, 3]]):
@@ -334,8 +357,11 @@ def merge_pairs(  # type: ignore[no-untyped-def]
 
 @kernel("void(i8, i8, f8[::1], i4[:,::1], i8, f8[::1], b1[::1])")
 def may_touch(start, stop, reach, nodes, points, distances, out):  # type: ignore[no-untyped-def]
-    """Whether sides of pairs start to stop may touch, out (k,), by how far each node moves,
-    infinite where it does not count, (n,), and their distances (k,). nodes: (k, 4)."""
+    """Write whether pairs start to stop may touch in a displacement of their nodes, out (k,).
+
+    reach: length of each node's displacement, (n,) [m], infinite for a node that has no pairs. nodes, points: see
+    `still_near`. distances: of the pairs before it, (k,) [m].
+    """
     for k in range(start, stop):
         first, second = _of_sides(reach, nodes, k, points)
         out[k] = distances[k] <= first + second < np.inf

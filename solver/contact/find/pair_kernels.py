@@ -14,7 +14,11 @@ EDGE_ODDS = 1.0e-3  #: [m/m of the shape's reach]: two edges part the shapes onl
 
 @kernel("i8(i8, f8[:,::1])")
 def keep_few(count, found):  # type: ignore[no-untyped-def]
-    """Sort the deepest, the one farthest from it, and the two that span most beside these, to the front."""
+    """Reduce the contacts of a pair to FEW, sorted to the front, and return how many there are.
+
+    They are the deepest, the one farthest from it, and on either side of the line between these the one that spans the
+    largest area with them. count: number of contacts. found: point, normal and gap of each, (MANY, 7).
+    """
     if count <= FEW:
         return count
     for place in range(FEW):

@@ -68,7 +68,10 @@ def cut_ways(when, pairs, number, steps, goes_on, out):  # type: ignore[no-untyp
 
 @kernel("void(i8, i8, i4[:,::1], i8[::1], f8[::1], f8[::1], b1[::1])")
 def goes_less(start, stop, pairs, number, before, after, out):  # type: ignore[no-untyped-def]
-    """Whether any node of pairs start to stop goes less far than before, out (k,)."""
+    """Write whether a node of each of the pairs start to stop takes a smaller fraction of its displacement than before.
+
+    pairs: nodes, (k, 4). number: index of each node in `before` and `after`, the fractions, (g,). out: (k,).
+    """
     for k in range(start, stop):
         out[k] = False
         for c in range(4):

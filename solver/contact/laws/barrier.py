@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from ...forces.stencils import Stencils
 from ...state import Index, Mask, Vec
 from ...threads import parallel_for
-from ..find.distance_kernels import SQUARE, WAY, WORK
-from ..find.ground import mixed
+from ..find.distance_kernels import SQUARE, WORK
 from ..find.mesh import NearPairs, Surfaces
 from ..find.taking_kernels import reach_of_pairs
+from .alike_kernels import limit_friction, take_alike, take_loaded
 from .alike_pairs import AlikePairs, alike_pairs
 from .barrier_kernels import barrier_forces, barrier_stiffness, pair_stiffness
 from .interface import LoadsOnCloth
@@ -43,12 +43,14 @@ class ActivePairs:
     def one_for(self, alike: AlikePairs) -> ActivePairs:
         """Return the first pair of each group, with the stiffness and forces of all in it."""
         which, stiffness = alike.which, alike.sums(self.stiffness)
-        times = np.divide(stiffness, self.stiffness[which], out=np.ones_like(stiffness),
-                          where=self.stiffness[which] > 0.0)
-        return replace(self, nodes=self.nodes[which], points=int(np.searchsorted(which, self.points)),
-                       stiffness=stiffness, rest=self.rest[which], thickness=self.thickness[which],
-                       activation=self.activation[which], work=self.work[which],
-                       forces=self.forces[which] * times[:, None, None])
+        count = len(which)
+        found = ActivePairs(np.empty((count, 4), np.int32), int(np.searchsorted(which, self.points)), stiffness,
+                            np.empty(count), np.empty(count), np.empty(count), np.empty((count, WORK)),
+                            np.empty((count, 4, 3)), self.energy)
+        _for_pairs(take_alike, count, which, stiffness, self.nodes, self.stiffness, self.rest, self.thickness,
+                   self.activation, self.work, self.forces, found.nodes, found.rest, found.thickness, found.activation,
+                   found.work, found.forces)
+        return found
 
 
 class Barrier:
@@ -70,7 +72,8 @@ class Barrier:
         self.surfaces, self.creep_speed = surfaces, params["creep_speed"]
         self.activation = float(np.max(activation))  #: the largest δ [m]
         self._activations = np.ascontiguousarray(np.atleast_2d(np.asarray(activation, dtype=float)))
-        self._rest, self._stiffness, self._friction = rest, stiffness, friction
+        self._rest, self._stiffness = rest, stiffness
+        self._friction = np.ascontiguousarray(friction, dtype=float)
         nothing = np.zeros(len(rest))
         self._area, self._areal_mass = (nothing, nothing) if loads is None else (loads.area, loads.areal_mass)
         ends = rest[surfaces.nodes[surfaces.edges]]
@@ -149,21 +152,20 @@ class Barrier:
         if not self.has_friction:
             return None
         every, alike, found = self._distinct_pairs(x)
-        coefficient = mixed(self._friction[every.nodes[:, 0]], self._friction[every.nodes[:, 3]])
-        # the normal force on one side, along the difference of the closest points
-        load = alike.sums(coefficient * np.linalg.norm(_on_first_side(every), axis=1))
+        limits = np.empty(len(every.nodes))
+        _for_pairs(limit_friction, len(limits), every.nodes, every.points, every.forces, self._friction, limits)
+        load = alike.sums(limits)
         loaded = np.flatnonzero(load)
-        if not len(loaded):
+        count = len(loaded)
+        if not count:
             return None
-        direction = found.work[loaded, WAY : WAY + 3]
-        gap = np.linalg.norm(direction, axis=1)
-        nodes, normal, couples = found.nodes[loaded], direction / gap[:, None], np.empty((len(loaded), 4, 3))
-        _for_pairs(couple_weights, len(loaded), x, nodes, int(np.searchsorted(loaded, found.points)), normal, gap,
-                   couples)
+        nodes, weights, couples = np.empty((count, 4), np.int32), np.empty((count, 4)), np.empty((count, 4, 3))
+        normal, gap = np.empty((count, 3)), np.empty(count)
+        _for_pairs(take_loaded, count, loaded, found.nodes, found.work, nodes, weights, normal, gap)
+        _for_pairs(couple_weights, count, x, nodes, int(np.searchsorted(loaded, found.points)), normal, gap, couples)
         # what is prescribed takes any angular momentum, and stages that press bodies on it converge better without
         couples[self.surfaces.is_prescribed[nodes].any(axis=1)] = 0.0
-        return LaggedFriction(nodes, found.work[loaded, :4].copy(), couples, normal, load[loaded], self.creep_speed,
-                              base, seconds)
+        return LaggedFriction(nodes, weights, couples, normal, load[loaded], self.creep_speed, base, seconds)
 
     def active_pairs(self, x: Vec) -> ActivePairs:
         """Return the pairs nearer than t + δ at positions (n, 3) [m], in a deterministic order."""

@@ -1,4 +1,4 @@
-"""Welded."""
+"""Fixed joint."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any
 
 
 class Fixed:
-    """Holds the child where it is: no rates."""
+    """Joint without rates, which fixes the child in its parent's frame."""
 
     centre: tuple[float, ...] = ()
 
     @staticmethod
     def fill(*arrays: Any) -> None:
-        """Q = 1 and S is empty, as the arrays start."""
+        """Leave the arrays as they are: they begin with the pose Q = 1, and S has no columns."""

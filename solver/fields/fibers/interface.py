@@ -15,7 +15,7 @@ SHORT = 1.0e-6  #: what is shorter than this share of the longest has no directi
 
 @dataclass(frozen=True)
 class Muscle:
-    """A body's volume, and what the artist gave on it."""
+    """Volume of a body with the artist's input from which directions of its fibers are made."""
 
     volume: Volume
     weights: Vec | None  #: the Fibers map at nodes, (k,)

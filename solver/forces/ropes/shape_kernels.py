@@ -186,14 +186,14 @@ def fill_torsion(start, stop, x, nodes, stiffness, rest, turn, project, blocks):
                         hessian[m, k] += stiffness[s] * jacobian[m, a] * jacobian[k, a]
             else:
                 link, axis = m // 3, m % 3
-                kept, step = e[link, axis], NEAR * work[3, link]
-                e[link, axis] = kept + step
+                original, step = e[link, axis], NEAR * work[3, link]
+                e[link, axis] = original + step
                 turned_apart(e, rest[s], turn[s], work, jacobian)
                 slopes_of_torsion(jacobian, plus)
-                e[link, axis] = kept - step
+                e[link, axis] = original - step
                 turned_apart(e, rest[s], turn[s], work, jacobian)
                 slopes_of_torsion(jacobian, minus)
-                e[link, axis] = kept
+                e[link, axis] = original
                 for k in range(9):
                     hessian[k, m] = stiffness[s] * (plus[k] - minus[k]) / (2.0 * step)
         for pair in range(6):

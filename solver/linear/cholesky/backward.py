@@ -10,24 +10,26 @@ from ...state import Index, Vec
 
 
 class Backward:
-    """Lᵀ Y = [0; L_kkᵀ] in the kept rows holds J: Y = [J; 1]. [ConJac 6]"""
+    """Lᵀ Y = [0; L_kkᵀ] in the retained rows holds J: Y = [J; 1]. [ConJac 6]"""
 
-    def __init__(self, permutation: Index, kept: int) -> None:
-        """permutation: the factor's own, row i of L is unknown permutation[i]. kept: the last unknowns."""
+    def __init__(self, permutation: Index, retained: int) -> None:
+        """permutation: the factor's own, row i of L is unknown permutation[i]. retained: the last unknowns."""
         size = len(permutation)
         place = np.empty(size, dtype=np.int64)
         place[permutation] = np.arange(size)
         # slices where the factor kept our order: picking rows one by one costs as much as the solve
         in_order = np.array_equal(place, np.arange(size))
-        self._q = slice(0, size - kept) if in_order else place[: size - kept]
-        self._k = place[size - kept :]
-        self.rows: Index = np.sort(self._k)  #: of L, those of the kept unknowns, (kept,)
-        self._sides = np.zeros((size, kept))
+        self._q = slice(0, size - retained) if in_order else place[: size - retained]
+        self._k = place[size - retained :]
+        self.rows: Index = np.sort(self._k)  #: of L, those of the retained unknowns, (retained,)
+        self._sides = np.zeros((size, retained))
 
     def solve(self, solve_lt: Callable[[Vec], Vec], corner: Vec | None) -> Vec:
-        """J, (m − kept, kept). solve_lt: L⁻ᵀ times (m, kept), row-major; it may write over what it is given.
+        """Return J, (m − retained, retained).
 
-        corner: L of `rows`, (kept, kept); None where it cannot be read: then Lᵀ Y = [0; 1], whose Y_q is J Y_k.
+        solve_lt: L⁻ᵀ times (m, retained), row-major; it may write over its argument.
+
+        corner: L of `rows`, (retained, retained); None where it cannot be read: then Lᵀ Y = [0; 1], whose Y_q is J Y_k.
         """
         sides = self._sides
         sides[:] = 0.0

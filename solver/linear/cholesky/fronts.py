@@ -76,9 +76,9 @@ class LaterPatterns:
 
     That one serves what comes after it in the same way: what touches goes on touching."""
 
-    def __init__(self, first: sp.csc_matrix, kept: int, order: Callable[[sp.csc_matrix, bool], Index]) -> None:
+    def __init__(self, first: sp.csc_matrix, retained: int, order: Callable[[sp.csc_matrix, bool], Index]) -> None:
         """order: of a graph, in which little fills in; that of a library."""
-        self._first, self._kept, self._order = (first.indptr, first.indices), kept, order
+        self._first, self._retained, self._order = (first.indptr, first.indices), retained, order
         self._first_tree: EliminationTree | None = None  #: how the first pattern is eliminated
         self._work = 0.0  #: of the pattern that an order was looked for last
         self._own: EliminationTree | None = None  #: in that order, where one was found
@@ -102,9 +102,9 @@ class LaterPatterns:
         return found
 
     def _symbolic(self, lower: sp.csc_matrix) -> Symbolic:
-        graph = NodeGraph(lower.indptr, lower.indices, self._kept)
+        graph = NodeGraph(lower.indptr, lower.indices, self._retained)
         if self._first_tree is None:
-            self._first_tree = NodeGraph(*self._first, self._kept).tree()
+            self._first_tree = NodeGraph(*self._first, self._retained).tree()
         first = self._first_tree
         tree = graph.tree(graph.lifted(first if self._own is None else self._own))
         known = max(self._work, first.work)

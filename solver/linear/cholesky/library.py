@@ -26,7 +26,7 @@ class Library(ABC):
         self.factored = 0
         self._fronts: Fronts | None = None  #: of a pattern that came later
         self._backward: Backward | None = None
-        self._kept = 0
+        self._retained = 0
 
     @staticmethod
     @abstractmethod
@@ -58,8 +58,8 @@ class Library(ABC):
     def _address(self) -> int | None:
         """Return the address of the cholmod_factor; None where it is not known."""
 
-    def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
-        self._following, self._kept, self._is_past = LaterPatterns(lower, kept, self.order), kept, False
+    def analyse(self, lower: sp.csc_matrix, retained: int) -> None:
+        self._following, self._retained, self._is_past = LaterPatterns(lower, retained, self.order), retained, False
         self._take(lower)
 
     def _take(self, lower: sp.csc_matrix) -> None:
@@ -116,7 +116,7 @@ class Library(ABC):
         inside = self.supernodes()
         if self._backward is None:
             order = self._permutation() if self._fronts is None else self._fronts.permutation
-            self._backward = Backward(order, self._kept)
+            self._backward = Backward(order, self._retained)
         if inside is None:
             return self._backward.solve(self._solve_lt, None)
         return self._backward.solve(inside.solve_lt, inside.corner(self._backward.rows))

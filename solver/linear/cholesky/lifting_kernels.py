@@ -65,15 +65,15 @@ def lifted(order, parent, start, rows, nodes, new_order):  # type: ignore[no-unt
             # most frequently joined ones first; counts change as some are lifted
             for e in by_meeting[begins[c]:left]:
                 joined[low[e]], joined[high[e]] = 0, 0
-            kept = begins[c]
+            filled = begins[c]
             for k in range(begins[c], left):
                 e = by_meeting[k]
                 if lift[low[e]] < c and lift[high[e]] < c:
-                    by_meeting[kept] = e
-                    kept += 1
+                    by_meeting[filled] = e
+                    filled += 1
                     joined[low[e]] += 1
                     joined[high[e]] += 1
-            left, most = kept, 0
+            left, most = filled, 0
             for e in by_meeting[begins[c]:left]:
                 most = max(most, joined[low[e]], joined[high[e]])
             for e in by_meeting[begins[c]:left]:

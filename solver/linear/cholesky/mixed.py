@@ -55,11 +55,11 @@ class Mixed(Bordered):
         """CHOLMOD's."""
         return LIBRARY.order(graph, lasts)  # type: ignore[no-any-return]
 
-    def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
+    def analyse(self, lower: sp.csc_matrix, retained: int) -> None:
         self._analysed = Analysed(lower)
-        self._spread = Spread(lower, kept)
+        self._spread = Spread(lower, retained)
         inner = self._spread.inner
-        if kept:
+        if retained:
             self._own = lower[:inner, :inner].tocsc()
             self._own.sort_indices()
             column = np.repeat(np.arange(lower.shape[0]), np.diff(lower.indptr))
@@ -77,7 +77,7 @@ class Mixed(Bordered):
     def factor(self, lower: sp.csc_matrix, positions: Vec | None = None) -> None:
         self.factored += 1
         if not self._analysed.is_of(lower):
-            self.analyse(lower, self._spread.kept)
+            self.analyse(lower, self._spread.retained)
         self._lower, self._jacobian = lower, None
         if not self._spread.inner:
             return
@@ -136,7 +136,7 @@ class Mixed(Bordered):
 
         None where it does not converge; then they do not change.
         """
-        tolerance = self.tolerance_of_j if name == "kept" else self.tolerance
+        tolerance = self.tolerance_of_j if name == "retained" else self.tolerance
         goal = np.maximum(tolerance**2 * self._squares(left), SMALLEST)
         x = self._place(left.shape)[0]
         x[:] = 0.0

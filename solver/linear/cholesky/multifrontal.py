@@ -8,15 +8,17 @@ the tree front by front, each in tiles. Who takes which changes nothing in the a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from ...pool import KernelStage
 from ...state import Index, Vec
-from ...threads import parallel_for
+from ...threads import begin, parallel_stages
 from ..analysed import Analysed
 from .blas import addresses
 from .multifrontal_kernels import assemble_tiles, factor_trees, panel_tiles, solve_tiles, start_panel, update_tiles
@@ -44,13 +46,22 @@ class Room:
         self._values: Values = np.empty(0, kind)
         self._updates: Values = np.empty(0, kind)
         self._places: Index = np.empty(0, np.int32)
+        self._begun: Entries | None = None  #: that another thread may still write there
 
     def values(self, count: int) -> Values:
         if len(self._values) < count:
             self._values = np.empty(count + count // 4, self._values.dtype)
         return self._values[:count]
 
+    def entries(self, inside: Supernodes, lower: sp.csc_matrix) -> Entries:
+        """Begin to find where the entries of a matrix on the pattern of `lower` stand in the fronts of `inside`."""
+        self._begun = Entries(inside, lower, self.places(2 * len(lower.indices)))
+        return self._begun
+
     def places(self, count: int) -> Index:
+        if self._begun is not None:
+            self._begun.found()
+            self._begun = None
         if len(self._places) < count:
             self._places = np.empty(count + count // 4, np.int32)
         return self._places
@@ -65,10 +76,10 @@ class Multifrontal:
     """Plan of a multifrontal factor, made once for a pattern; `factor` writes L."""
 
     def __init__(self, inside: Supernodes, lower: sp.csc_matrix, blas: Long, take: Take, most: int,
-                 places: Index | None = None, stand: Places | None = None) -> None:
+                 entries: Entries, stand: Places | None = None) -> None:
         """lower: the pattern that `inside` factors. blas: of `addresses`. take: gives it memory, of its precision.
-        most: values that fronts may say of those above them. places: memory for two of each entry of lower. stand:
-        where fronts do, of which not all may be made; None where they go as closely as can be."""
+        most: values that fronts may say of those above them. entries: of lower. stand: where fronts do, of which not
+        all may be made; None where they go as closely as can be."""
         # arrays of what is inside, not itself: who holds both goes, with all memory, once nobody holds it any more
         self._trees, self._top, self._blas, self._most = inside.trees, inside.top, blas, most
         self._values = int(inside.values_start[-1])
@@ -86,7 +97,7 @@ class Multifrontal:
         children_start = np.searchsorted(parent[by_parent], np.arange(count + 1)).astype(np.int32)
         # (who has no sign is not looked at for being negative: a twentieth of a factor)
         self._supernodes, self._pattern = (first, rows_start), (
-            children_start, by_parent, relative.view(np.uint32), *_entries(inside, lower, places))
+            children_start, by_parent, relative.view(np.uint32), *entries.found())
         longest = -(-inside.longest // TILE)
         pieces = max(len(inside.trees) // 2, longest * (longest + 1) // 2)
         self._ints = np.zeros((pieces, 8), dtype=np.int32)
@@ -111,72 +122,110 @@ class Multifrontal:
         """
         failed = self._failed
         failed[:] = 0
-        parallel_for(factor_trees, len(self._trees) // 2, self._trees, self._made, self._blas, self._ints, failed,
-                     data, scale,
-                     values, *self._plan)
-        for s in self._top[self._made[self._top] == 1].tolist():
-            if failed.any():
-                break
-            self._factor_top(s, data, scale, values)
+        widest = max(len(self._trees) // 2, 1)
+        parallel_stages("factor", len(values), widest, self._stages(data, scale, values))
         return not failed.any()
+
+    def _stages(self, data: Vec, scale: float, values: Single | Vec) -> Iterator[KernelStage]:
+        """Subtrees side by side, then the fronts above, one after the other; no more where one is not definite."""
+        yield KernelStage(factor_trees, len(self._trees) // 2, (
+            self._trees, self._made, self._blas, self._ints, self._failed, data, scale, values, *self._plan),
+            partial(self._bytes_of_trees, values.itemsize))
+        for s in self._top[self._made[self._top] == 1].tolist():
+            if self._failed.any():
+                return
+            yield from self._stages_of_front(s, data, scale, values)
 
     @property
     def _plan(self) -> tuple[Any, ...]:
         return self._updates, *self._supernodes, self._values_start, self._updates_start, *self._pattern
 
-    def _factor_top(self, s: int, data: Vec, scale: float, values: Single | Vec) -> None:
+    def _bytes_of_trees(self, of_one: int) -> int:
+        """Return the bytes of L and of update matrices that fronts of subtrees which are to be made take. of_one: bytes
+        of a value."""
+        first, rows_start = self._supernodes
+        columns, lengths = np.diff(first).astype(np.int64), np.diff(rows_start).astype(np.int64)
+        is_made = self._made == 1
+        is_made[self._top] = False
+        return int((columns * lengths + 2 * (lengths - columns) ** 2)[is_made].sum()) * of_one
+
+    def _stages_of_front(self, s: int, data: Vec, scale: float, values: Single | Vec) -> Iterator[KernelStage]:
         """One front, panel by panel, each in tiles; then what it says of the rows below."""
-        blas, ints, failed = self._blas, self._ints, self._failed
+        blas, ints = self._blas, self._ints
         first, rows_start = self._supernodes
         block = (values, rows_start, self._values_start)
         columns, length = int(first[s + 1] - first[s]), int(rows_start[s + 1] - rows_start[s])
-        parallel_for(assemble_tiles, -(-length // TILE), s, TILE, data, scale, values, *self._plan)
+        of_values, of_updates = columns * length * values.itemsize, (length - columns) ** 2 * values.itemsize
+        yield KernelStage(assemble_tiles, -(-length // TILE), (s, TILE, data, scale, values, *self._plan),
+                    of_values + 2 * of_updates)
         for left in range(0, columns, PANEL):
             right = min(left + PANEL, columns)
             if left > 0:
-                parallel_for(panel_tiles, -(-(length - left) // TILE), s, left, right, TILE, blas, ints, *block)
-            start_panel(s, left, right, blas, ints, failed, *block)
-            if failed[-1]:
+                yield KernelStage(panel_tiles, -(-(length - left) // TILE), (s, left, right, TILE, blas, ints, *block),
+                            of_values * right // columns)
+            yield KernelStage(start_panel, 1, (s, left, right, blas, ints, self._failed, *block),
+                        (right - left) ** 2 * values.itemsize)
+            if self._failed[-1]:
                 return
-            parallel_for(solve_tiles, -(-(length - right) // TILE), s, left, right, TILE, blas, ints, *block)
+            if length > right:
+                yield KernelStage(solve_tiles, -(-(length - right) // TILE), (s, left, right, TILE, blas, ints, *block),
+                            of_values * (right - left) // columns)
         tiles = -(-(length - columns) // TILE)
-        parallel_for(update_tiles, tiles * (tiles + 1) // 2, s, TILE, blas, ints, values, self._updates, first,
-                     *block[1:], self._updates_start)
+        if tiles:
+            yield KernelStage(update_tiles, tiles * (tiles + 1) // 2, (
+                s, TILE, blas, ints, values, self._updates, first, *block[1:], self._updates_start),
+                of_values + of_updates)
 
 
 def multifrontal(inside: Supernodes, lower: sp.csc_matrix, kind: type = np.float32,
                  take: Take | None = None, most: int = ANY_ROOM, places: Index | None = None,
-                 stand: Places | None = None) -> Multifrontal | None:
+                 stand: Places | None = None, entries: Entries | None = None) -> Multifrontal | None:
     """That of this pattern, or None where scipy's BLAS is not as expected or memory would be short.
 
     take: gives it so many values of this kind to work in, new ones where it is left out. most: of these. places: memory
-    for two of each entry of lower, new where it is left out. stand: where fronts do, as Multifrontal has it.
+    for two of each entry of lower, new where it is left out. stand: where fronts do, as Multifrontal has it. entries:
+    where their search has begun.
     """
     blas = addresses("s" if kind is np.float32 else "d")
     if blas is None:
         return None
-    found = Multifrontal(inside, lower, blas, take or (lambda count: np.empty(count, dtype=kind)), most, places,
-                         stand)
+    found = Multifrontal(inside, lower, blas, take or (lambda count: np.empty(count, dtype=kind)), most,
+                         entries or Entries(inside, lower, places), stand)
     return found if stand is not None or found.fits else None
 
 
-def _entries(inside: Supernodes, lower: sp.csc_matrix, places: Index | None) -> tuple[Index, Index, Index]:
-    """Return where the entries of A start of each column of L, and of each entry its index in A's data and row in L.
+class Entries:
+    """Where the entries of A stand in the fronts, found by another thread meanwhile, if there is one."""
 
-    places: memory for both, new where there is none.
-    """
-    size, count = len(inside.permutation), len(lower.indices)
-    place, within, starts = (np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32),
-                             np.empty(size + 1, dtype=np.int32))
-    place[inside.permutation] = np.arange(size, dtype=np.int32)
-    places = np.empty(2 * count, dtype=np.int32) if places is None else places
-    source, in_front = places[:count], places[count : 2 * count]
-    if inside.nodes:
-        unsigned = (array.view(np.uint32) for array in (lower.indices, inside.permutation, place, inside.rows))
-        indices, permutation, row_of, rows = unsigned
-        place_node_entries(lower.indptr, indices, inside.nodes, permutation, row_of, inside.first, inside.rows_start,
-                           rows, starts, source, in_front)
-    else:
-        place_entries(lower.indptr, lower.indices, place, inside.first, inside.rows_start, inside.rows, within, starts,
-                      source, in_front)
-    return starts, source.view(np.uint32), in_front.view(np.uint32)
+    def __init__(self, inside: Supernodes, lower: sp.csc_matrix, places: Index | None) -> None:
+        """lower: the pattern that `inside` factors. places: memory for two of each of its entries, new where there is
+        none."""
+        size, count = len(inside.permutation), len(lower.indices)
+        places = np.empty(2 * count, dtype=np.int32) if places is None else places
+        self._starts, self._inside = np.empty(size + 1, dtype=np.int32), inside
+        self._pattern = lower.indptr, lower.indices
+        self._source, self._in_front = places[:count], places[count : 2 * count]
+        self._work = begin(self._find)
+
+    def of(self, inside: Supernodes, lower: sp.csc_matrix) -> bool:
+        """Whether they are those of this pattern, in these fronts."""
+        return inside is self._inside and lower.indptr is self._pattern[0] and lower.indices is self._pattern[1]
+
+    def found(self) -> tuple[Index, Index, Index]:
+        """Return where they start of each column of L, and of each entry its index in A's data and row in L."""
+        self._work.lead()
+        return self._starts, self._source.view(np.uint32), self._in_front.view(np.uint32)
+
+    def _find(self) -> None:
+        inside, (indptr, indices) = self._inside, self._pattern
+        size = len(inside.permutation)
+        place, within = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32)
+        place[inside.permutation] = np.arange(size, dtype=np.int32)
+        out = self._starts, self._source, self._in_front
+        if inside.nodes:
+            unsigned = (array.view(np.uint32) for array in (indices, inside.permutation, place, inside.rows))
+            indices, permutation, row_of, rows = unsigned
+            place_node_entries(indptr, indices, inside.nodes, permutation, row_of, inside.first, inside.rows_start,
+                               rows, *out)
+        else:
+            place_entries(indptr, indices, place, inside.first, inside.rows_start, inside.rows, within, *out)

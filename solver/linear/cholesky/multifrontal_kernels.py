@@ -110,11 +110,11 @@ def panel_tiles(  # type: ignore[no-untyped-def]
         less_product(blas, block + each * row, block + each * left, block + each * (left * length + row), ints)
 
 
-@kernel(both("void(i8, i8, i8, i8[::1], i4[:,::1], i4[::1], {0}[::1], i4[::1], i4[::1])"))
+@kernel(both("void(i8, i8, i8, i8, i8, i8[::1], i4[:,::1], i4[::1], {0}[::1], i4[::1], i4[::1])"))
 def start_panel(  # type: ignore[no-untyped-def]
-    s, left, right, blas, all_ints, failed, values, rows_start, values_start,
+    start, stop, s, left, right, blas, all_ints, failed, values, rows_start, values_start,
 ):
-    """The triangle of the columns left to right."""
+    """The triangle of the columns left to right, in one piece."""
     length, ints = rows_start[s + 1] - rows_start[s], all_ints[0]
     ints[0], ints[2], ints[3] = right - left, length, 0
     cholesky(blas, at(values, values_start[s]) + bytes_of(values) * (left * length + left), ints)

@@ -8,10 +8,11 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from ...pool import KernelStage
 from ...state import Index, Vec
-from ...threads import kernel, parallel_for
+from ...threads import kernel, parallel_for, parallel_stages
 from ..interface import NotPositiveDefinite
-from .multifrontal import Multifrontal, Room, Single, multifrontal
+from .multifrontal import Entries, Multifrontal, Room, Single, multifrontal
 from .places import Places
 from .supernodal import Supernodes
 
@@ -23,15 +24,15 @@ class SingleFactor:
     """L⁻ᵀ L⁻¹ for one right-hand side, to about six digits of L."""
 
     def __init__(self, inside: Supernodes, room: Room | None = None, stand: Places | None = None,
-                 unit: float = 1.0) -> None:
+                 unit: float = 1.0, entries: Entries | None = None) -> None:
         """inside: of the factor to copy, or whose pattern to factor on. room: of single precision, its own where left
         out; what was made there before is not to be used any more, unless `stand` says so: where fronts do. unit: of
-        those that are not to be made."""
+        those that are not to be made. entries: of the matrix to come, where their search has begun."""
         self._inside, self._room = inside, Room(np.float32) if room is None else room
         self.unit = unit  #: it is the factor of so much times the matrix
         self._fronts: Multifrontal | None = None
         self._looked_for_fronts = False
-        self._stand = stand
+        self._stand, self._entries = stand, entries
         self._starts = inside.values_start if stand is None else stand.in_values.starts.astype(np.int32)
         self._values = self._room.values(int(inside.values_start[-1] if stand is None else stand.in_values.most))
         trees, first = len(inside.trees) // 2, inside.first
@@ -55,9 +56,11 @@ class SingleFactor:
         """Whether `factor` will do: not where BLAS cannot be reached, memory would be short or the pattern is another
         one than that of the first matrix of a call."""
         if not self._looked_for_fronts:
+            entries, self._entries = self._entries, None
+            if entries is None or not entries.of(self._inside, lower):
+                entries = self._room.entries(self._inside, lower)
             self._fronts, self._looked_for_fronts = multifrontal(
-                self._inside, lower, np.float32, self._room.updates, places=self._room.places(2 * len(lower.indices)),
-                stand=self._stand), True
+                self._inside, lower, np.float32, self._room.updates, stand=self._stand, entries=entries), True
         return self._fronts is not None and self._fronts.is_of(lower)
 
     def factor(self, lower: sp.csc_matrix) -> None:
@@ -101,14 +104,20 @@ class SingleFactor:
         inside, y, works = self._inside, self._y, self._works
         # right sides may be tiny, and single precision ends at 1e-38
         scale = 2.0 ** np.ceil(np.log2(max(float(np.abs(right).max(initial=0.0)), 1.0e-300)))
-        parallel_for(_load, PIECES, right, inside.permutation, 1.0 / scale, y[-1])
         arrays = (self._values, inside.first, inside.rows_start, self._starts, inside.rows)
-        parallel_for(forward_trees, len(y) - 1, y, *arrays, inside.trees, self.above, works)
-        through_top(y, *arrays, inside.top, self.above, works[-1])
-        parallel_for(backward_trees, len(y) - 1, y, *arrays, inside.trees, works)
         out: Vec = np.empty(len(right))
-        parallel_for(_unload, PIECES, y[-1], inside.permutation, scale * self.unit, out)
+        parallel_stages("solve", len(self._values), max(len(y) - 1, PIECES), iter((
+            KernelStage(_load, PIECES, (right, inside.permutation, 1.0 / scale, y[-1])),
+            KernelStage(forward_trees, len(y) - 1, (y, *arrays, inside.trees, self.above, works)),
+            KernelStage(through_top, 1, (y, *arrays, inside.top, self.above, works[-1]), self._bytes_of_top),
+            KernelStage(backward_trees, len(y) - 1, (y, *arrays, inside.trees, works)),
+            KernelStage(_unload, PIECES, (y[-1], inside.permutation, scale * self.unit, out)))))
         return out
+
+    def _bytes_of_top(self) -> int:
+        """Return the bytes of L above all subtrees."""
+        first, rows_start, top = self._inside.first, self._inside.rows_start, self._inside.top
+        return int((np.diff(first)[top] * np.diff(rows_start)[top]).sum()) * self._values.itemsize
 
 
 def _unit(lower: sp.csc_matrix) -> float:
@@ -244,9 +253,11 @@ def forward_trees(  # type: ignore[no-untyped-def]
             _forward(own, values, first, rows_start, values_start, rows, s, works[tree])
 
 
-@kernel("void(f4[:,::1], f4[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], f4[::1])")
-def through_top(y, values, first, rows_start, values_start, rows, top, above, work):  # type: ignore[no-untyped-def]
-    """L⁻ᵀ L⁻¹ of the supernodes above all subtrees, in the last row of y."""
+@kernel("void(i8, i8, f4[:,::1], f4[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], f4[::1])")
+def through_top(  # type: ignore[no-untyped-def]
+    start, stop, y, values, first, rows_start, values_start, rows, top, above, work,
+):
+    """L⁻ᵀ L⁻¹ of the supernodes above all subtrees, in the last row of y, in one piece."""
     shared = y[y.shape[0] - 1]
     for tree in range(y.shape[0] - 1):
         own = y[tree]

@@ -17,10 +17,10 @@ APART = 8208
 class SingleFew:
     """A_qq⁻¹ for a few columns, q all unknowns but the last ones, to about six digits of L."""
 
-    def __init__(self, inside: Supernodes, kept: int, single: SingleFactor | None = None,
+    def __init__(self, inside: Supernodes, retained: int, single: SingleFactor | None = None,
                  rows: Index | None = None) -> None:
-        """inside: of the factor to copy. kept: the last unknowns, which no other one is eliminated after. single: the
-        factor itself, where it was made in single precision. rows: which unknown each row of right-hand sides and
+        """inside: of the factor to copy. retained: number of the unknowns that are eliminated last. single: the factor
+        itself, where it was made in single precision. rows: which unknown each row of right-hand sides and
         solutions is, (q,); None: as they are numbered."""
         self.single = SingleFactor(inside) if single is None else single  #: the copy, which solves for all unknowns
         self._inside = inside
@@ -28,7 +28,7 @@ class SingleFew:
         place = np.empty(size, dtype=np.int32)
         place[inside.permutation] = np.arange(size)
         self._place: Index
-        self._place, self._fixed = place[: size - kept], inside.permutation >= size - kept
+        self._place, self._fixed = place[: size - retained], inside.permutation >= size - retained
         if rows is not None:
             self._place = self._place[rows]
         trees = len(inside.trees) // 2

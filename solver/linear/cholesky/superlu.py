@@ -25,21 +25,21 @@ class SuperLU(ShowsNothing):
         self._full: Any = None
         self._whole: Any = None
         self._inner: Any = None
-        self._kept = 0
+        self._retained = 0
 
     @staticmethod
     def order(graph: sp.csc_matrix, lasts: bool = True) -> Index:
         """A banded order to gather in; SuperLU finds its own fill-reducing one."""
         return banded_order(graph)
 
-    def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
-        self._kept = kept
+    def analyse(self, lower: sp.csc_matrix, retained: int) -> None:
+        self._retained = retained
 
     def factor(self, lower: sp.csc_matrix, positions: Vec | None = None) -> None:
         self.factored += 1
         self._full = (lower + sp.tril(lower, -1).T).tocsc()
         self._whole = self._inner = None
-        if self._kept == 0:
+        if self._retained == 0:
             # nothing to condense, so the whole will be needed: an indefinite matrix is reported now
             self._whole = self._split(self._full)
 
@@ -64,11 +64,11 @@ class SuperLU(ShowsNothing):
 
     def condense(self) -> Vec:
         """Solves with A_qq for every column, the paper's way. [ConJac 6]"""
-        free = self._full.shape[0] - self._kept
+        free = self._full.shape[0] - self._retained
         if self._inner is None and free:
             self._inner = self._split(self._full[:free, :free])
         if free == 0:
-            return np.zeros((0, self._kept))
+            return np.zeros((0, self._retained))
         jacobian: Vec = -self._inner.solve(self._full[:free, free:].toarray())
         return jacobian
 

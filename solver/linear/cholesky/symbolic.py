@@ -43,17 +43,18 @@ class Symbolic:
 
 
 class NodeGraph:
-    """The graph of a lower triangle, (m, m), 3 x 3 blocks of nodes but for the last `kept` rows, which stand alone."""
+    """The graph of a lower triangle, (m, m), of 3 x 3 blocks of nodes, and of single rows, the last `retained`."""
 
-    def __init__(self, indptr: Index, indices: Index, kept: int) -> None:
+    def __init__(self, indptr: Index, indices: Index, retained: int) -> None:
         """Raises ValueError where it is not made of such blocks."""
         size = len(indptr) - 1
-        self.nodes, self.kept = (size - kept) // 3, kept
-        self.count = self.nodes + kept
+        self.nodes, self.retained = (size - retained) // 3, retained
+        self.count = self.nodes + retained
         lengths = np.diff(indptr)
         most = int(lengths[: 3 * self.nodes : 3].sum() + lengths[3 * self.nodes :].sum())
         self.start, rows = np.zeros(self.count + 1, np.int32), np.empty(most, np.uint32)
-        found = graph_of_nodes(indptr, indices, self.nodes, self.start, rows) if 3 * self.nodes + kept == size else -1
+        is_of_nodes = 3 * self.nodes + retained == size
+        found = graph_of_nodes(indptr, indices, self.nodes, self.start, rows) if is_of_nodes else -1
         if found < 0:
             raise ValueError("not a matrix over nodes")
         self.rows: Rows = rows[:found]
@@ -63,7 +64,7 @@ class NodeGraph:
         shape = self.count, self.count
         lower = sp.csc_matrix((np.ones(len(self.rows)), self.rows.view(np.int32), self.start), shape=shape)
         both = lower + lower.T
-        return both if not self.kept else both[: self.nodes, : self.nodes]
+        return both if not self.retained else both[: self.nodes, : self.nodes]
 
     def tree(self, order: Index | None = None) -> EliminationTree:
         """How it is eliminated: as its columns stand, or in this order of its nodes, what is kept behind them."""

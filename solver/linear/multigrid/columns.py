@@ -38,12 +38,12 @@ def _advance(start, stop, x, r, p, q, step, scale, single, out):  # type: ignore
 
 
 @kernel("void(i8, i8, f8[:,:,::1], f4[:,:,::1], f8[:,::1], f8[:,::1])")
-def _turn(start, stop, p, z, scale, kept):  # type: ignore[no-untyped-def]
-    """p = scale z + kept p."""
+def _turn(start, stop, p, z, scale, old_share):  # type: ignore[no-untyped-def]
+    """p = scale z + old_share p."""
     size, lanes = p.shape[1], p.shape[2]
     for piece in range(start, stop):
         strip, chunk = piece // CHUNKS, piece % CHUNKS
-        factor, share_of_old = scale[strip], kept[strip]
+        factor, share_of_old = scale[strip], old_share[strip]
         for i in range(chunk * size // CHUNKS, (chunk + 1) * size // CHUNKS):
             a, b = p[strip, i], z[strip, i]
             for c in range(lanes):
@@ -97,8 +97,8 @@ class Columns:
             # z = B r of columns that are scaled to about unit length, since single precision ends at 1e-38
             z = precondition(single)
             along = self._dots(r, z, partial) / scale
-            kept = np.divide(along, before, out=np.zeros_like(along), where=active & (before > 0.0))
-            parallel_for(_turn, pieces, p, z, np.where(active, 1.0 / scale, 0.0), kept)
+            old_share = np.divide(along, before, out=np.zeros_like(along), where=active & (before > 0.0))
+            parallel_for(_turn, pieces, p, z, np.where(active, 1.0 / scale, 0.0), old_share)
             matrix.multiply(p, q)
             curvature = self._dots(p, q, partial)
             if (np.minimum(curvature, along)[active] <= 0.0).any():

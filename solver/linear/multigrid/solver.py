@@ -58,8 +58,8 @@ class Multigrid(Bordered):
         """A banded order: neighbours stand near each other in memory."""
         return banded_order(graph)
 
-    def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
-        self._spread, self._analysed = Spread(lower, kept), Analysed(lower)
+    def analyse(self, lower: sp.csc_matrix, retained: int) -> None:
+        self._spread, self._analysed = Spread(lower, retained), Analysed(lower)
         self.forget_past()
 
     def forget_past(self) -> None:
@@ -74,7 +74,7 @@ class Multigrid(Bordered):
         """Take the values; raises NotPositiveDefinite only where the V-cycle is built and meets it."""
         self.factored += 1
         if not self._analysed.is_of(lower):
-            self.analyse(lower, self._spread.kept)
+            self.analyse(lower, self._spread.retained)
         if self._since:
             self._spent.append(self._since)
         self._since = 0

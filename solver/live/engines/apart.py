@@ -31,7 +31,10 @@ def who_meet(scene: Scene) -> Mask:
 
 
 class ApartEngine(ABC, Generic[Body]):
-    """Bodies that meet before or after they have moved by themselves. One that fails is put back to the start."""
+    """Live simulation of bodies that are stepped one by one, with contact between them resolved before or after.
+
+    A body whose step fails is put back to its start.
+    """
 
     poses = nothing_rigid()
     #: of a step: at best, where the clock asks for fewer, and in the longest steps

@@ -68,27 +68,28 @@ class ConJac:
         self.floating = FloatingParts(mesh.rest, mesh.parts, prescribed)
         self.anchors = Anchors(mesh.rest, mesh.parts, mesh.dynamic, prescribed)
 
-        self.kept: Index = np.concatenate([mesh.dynamic, self.anchors.nodes]).astype(np.int32)
-        quasistatic = np.setdiff1d(mesh.coordinates.free, self.kept)
+        self.retained: Index = np.concatenate([mesh.dynamic, self.anchors.nodes]).astype(np.int32)
+        quasistatic = np.setdiff1d(mesh.coordinates.free, self.retained)
         graph = node_graph(mesh.tets, count)[quasistatic][:, quasistatic]
         self.frames = Frames(self.floating, mesh.parts, count)
         self.patches = Patches(mesh.rest, mesh.mass, free_patches(mesh))
         border = 1 + self.frames.columns + (mesh.coordinates.motion is not None) + mesh.coordinates.carriers
         border += self.patches.unknowns
-        self.pattern = Pattern(mesh.tets, np.concatenate([quasistatic[linear.order(graph)], self.kept]), count, border)
+        order = np.concatenate([quasistatic[linear.order(graph)], self.retained])
+        self.pattern = Pattern(mesh.tets, order, count, border)
         self._matrix = self.pattern.matrix()
-        linear.analyse(self._matrix, 3 * len(self.kept) + border)
+        linear.analyse(self._matrix, 3 * len(self.retained) + border)
         self.edges = Edges(mesh.tets, mesh.rest)
         may_sleep = params["adaptive"] and (len(mesh.dynamic) or self.patches.unknowns)
-        self.sleep = Sleep(mesh, params, self.kept, self.edges, self.share) if may_sleep else None
-        self._all_awake = RigidModeBasis(mesh, self.kept, np.arange(len(self.kept)) < len(mesh.dynamic))
+        self.sleep = Sleep(mesh, params, self.retained, self.edges, self.share) if may_sleep else None
+        self._all_awake = RigidModeBasis(mesh, self.retained, np.arange(len(self.retained)) < len(mesh.dynamic))
         #: whether what floats is let go by the anchors, since no dynamic node is part of it
         self._lets_go = not len(mesh.dynamic) and len(self.anchors.nodes) > 0
-        self._around_kept = Near(mesh.tets, self.kept, count)
+        self._around_retained = Near(mesh.tets, self.retained, count)
         self.loads = Loads(mesh)
         # a pivot for the retained rows, whose Schur complement may be singular; J and K_qq⁻¹ do not depend on it
-        self._kept_pivot = np.zeros(count)
-        self._kept_pivot[self.kept] = mesh.stiffness
+        self._retained_pivot = np.zeros(count)
+        self._retained_pivot[self.retained] = mesh.stiffness
 
         self.inner = self.pattern.order[: len(quasistatic)]
         self._mass_rows = np.repeat(mesh.mass[self.pattern.order], 3)
@@ -182,17 +183,17 @@ class ConJac:
     def _following(self, lin: Linearised, stage: NodeStage, hold: RigidModeBasis, frames: list[Frame],
                    carried: Vec | None, known: Vec | None = None, roughly: bool = False) -> QuasistaticMotion:
         """Factor, and let the quasistatic rows balance; known: the columns, where they are. roughly: as in `pose`."""
-        size, border = 3 * len(self.kept), self._border(lin, stage, frames, carried)
+        size, border = 3 * len(self.retained), self._border(lin, stage, frames, carried)
         columns = self._condensed(lin, border, roughly) if known is None else known
         jacobian = columns[:, :size]
 
         # Jᵀ of the rows of K J, and of what the border's vectors leave: on quasistatic nodes that is next to nothing
-        rows = self._kept_rows(lin, columns, np.eye(size, columns.shape[1]))
+        rows = self._retained_rows(lin, columns, np.eye(size, columns.shape[1]))
         rest = self.linear.left_of_condense()
         if rest is not None:
             rows += jacobian.T @ rest
         stiffness = 0.5 * (rows[:, :size] + rows[:, :size].T)
-        left = rows[:, size:] + border[:, self.kept].reshape(len(border), size).T
+        left = rows[:, size:] + border[:, self.retained].reshape(len(border), size).T
 
         count, awake = self.patches.unknowns, self.patches.of(hold.patches)
         still, components = columns[:, size:], None
@@ -220,7 +221,7 @@ class ConJac:
 
     def _condensed(self, lin: Linearised, border: Vec, roughly: bool) -> Vec:
         """Return −A_qq⁻¹ A_qk for all rows that are eliminated last, on a new factor. border: (border, n, 3)."""
-        self.pattern.gather(lin.blocks, lin.node_blocks, -1.0, self._kept_pivot, lin.others)
+        self.pattern.gather(lin.blocks, lin.node_blocks, -1.0, self._retained_pivot, lin.others)
         squares = np.array([float(np.vdot(vector, vector)) for vector in border])
         self.pattern.put_border(border, self.mesh.stiffness + BORDER_PIVOT * squares / self.mesh.stiffness)
         # who sleeps lies on a factor for long, what holds patches takes most of its digits back, and what nothing holds
@@ -314,8 +315,8 @@ class ConJac:
         the present factor, or by `relax` with this `solve`."""
         here, count = posed.here, loads.shape[2]
         rows = self.relax(posed, loads[self.inner].reshape(-1, count), solve)
-        own = np.zeros((3 * len(self.kept), count))
-        left = self._kept_rows(posed.lin, rows, own) + loads[self.kept].reshape(own.shape)
+        own = np.zeros((3 * len(self.retained), count))
+        left = self._retained_rows(posed.lin, rows, own) + loads[self.retained].reshape(own.shape)
         if here.components is None:
             _, own = posed.hold.split(posed.lin.x, here.stiffness, left)
             response, left = np.concatenate([rows + here.jacobian @ own, own]), left + here.stiffness @ own
@@ -350,17 +351,17 @@ class ConJac:
         border: Vec = np.concatenate(vectors)
         return border
 
-    def _kept_rows(self, lin: Linearised, inner: Vec, own: Vec) -> Vec:
+    def _retained_rows(self, lin: Linearised, inner: Vec, own: Vec) -> Vec:
         """Return K_kq inner + K_kk own: retained rows of K times columns, quasistatic rows (3 q, c) and retained ones
         (3 k, c).
 
         Of J and 1 they are Jᵀ K J, negative semi-definite. [ConJac 11]
         """
-        near = self._around_kept.of(lin)
+        near = self._around_retained.of(lin)
         rows = self.pattern.position[near.nodes]
         columns = np.zeros((len(near.nodes), 3, inner.shape[1]))
-        is_inner, is_kept = (rows >= 0) & (rows < len(self.inner)), rows >= len(self.inner)
+        is_inner, is_retained = (rows >= 0) & (rows < len(self.inner)), rows >= len(self.inner)
         columns[is_inner] = inner[3 * rows[is_inner, None] + np.arange(3)]
-        columns[is_kept] = own.reshape(-1, 3, own.shape[1])[rows[is_kept] - len(self.inner)]
-        product: Vec = near.multiply(lin, columns)[near.place[self.kept]]
+        columns[is_retained] = own.reshape(-1, 3, own.shape[1])[rows[is_retained] - len(self.inner)]
+        product: Vec = near.multiply(lin, columns)[near.place[self.retained]]
         return product.reshape(own.shape)

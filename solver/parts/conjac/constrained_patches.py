@@ -62,9 +62,9 @@ class ConstrainedPatches:
         forces = np.concatenate([-self._inverse @ (self._rows.T @ others), self._inverse], axis=1)
         velocities = self._response @ forces
         velocities[:, :first] += others
-        on_kept = self._left @ forces
-        on_kept[:, :first] += stiffness_rows
-        product: Vec = velocities[len(velocities) - len(stiffness_rows) :].T @ on_kept
+        on_retained = self._left @ forces
+        on_retained[:, :first] += stiffness_rows
+        product: Vec = velocities[len(velocities) - len(stiffness_rows) :].T @ on_retained
         product[first:] = product[first:] - forces
         return velocities, _symmetric(product)
 

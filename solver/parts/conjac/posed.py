@@ -22,6 +22,7 @@ from ..interface import Compliance, Evaluate, Mesh
 from ..line_search import search
 from ..loads import Loads
 from ..stage import NodeStage, NoJoints, Stage
+from .balance import Balance
 from .compliance import compliance, untouched_compliance
 from .prescribed_response import PrescribedResponse
 from .quasistatic_motion import QuasistaticMotion
@@ -33,26 +34,6 @@ TRIALS = 4  #: lengths of one further correction, each half of the last
 ROUNDING = 1.0e-12
 
 
-@dataclass(frozen=True)
-class Balance:
-    """Positions on the way to balance."""
-
-    x: Vec  #: (n, 3) [m]
-    rest: Vec  #: force that nothing balances, (n, 3) [N]
-    merit: float  #: W + M a · x [J]
-    unbalanced: Vec  #: the same on quasistatic rows, without what holds patches
-
-    @property
-    def size(self) -> float:
-        """Its largest component [N]."""
-        return float(np.abs(self.unbalanced).max(initial=0.0))
-
-    @property
-    def norm(self) -> float:
-        """[N]"""
-        return float(np.linalg.norm(self.unbalanced))
-
-
 class Condensed(Protocol):
     """Protocol of the condensation that made a posed stage, with its factor."""
 
@@ -62,7 +43,7 @@ class Condensed(Protocol):
     pattern: Pattern
     loads: Loads
     edges: Edges
-    kept: Index  #: nodes of the small dense system, (k,)
+    retained: Index  #: nodes of the small dense system, (k,)
     inner: Index  #: quasistatic nodes, as rows have them, (q,)
     to_free: Index  #: rows of the free nodes, (f,)
     corrections: int  #: of positions after each step
@@ -235,7 +216,8 @@ class PosedConJac(NoJoints):
         return rates
 
     def at(self, lin: Linearised, stage: NodeStage) -> PosedConJac:
-        """Another moment on the factor that is there, where nothing is dynamic: a quasi-Newton step. [ConJac 12]"""
+        """Return the stage linearised elsewhere on the present factor, for a quasi-Newton step without dynamic nodes.
+        [ConJac 12]"""
         loads = lin.force[:, :, None]
         if stage.w is not None:
             loads = np.concatenate([loads, self.owner.loads.pull(lin, stage.w)[:, :, None]], axis=2)
@@ -285,7 +267,7 @@ class PosedConJac(NoJoints):
         """The reduced unknowns of velocities v, (n, 3) [m/s]."""
         patches, rows = self.here.patches, v[self.owner.pattern.order].ravel()
         if self.here.components is None:
-            own = self.hold.amplitudes(self.lin.x, v[self.owner.kept].ravel())
+            own = self.hold.amplitudes(self.lin.x, v[self.owner.retained].ravel())
         else:
             own = self.here.components.amplitudes(rows)
         return own if patches is None else np.concatenate([own, patches.amplitudes(rows)])
@@ -295,10 +277,10 @@ class PosedConJac(NoJoints):
         reduced: Vec = self.velocities.T @ momentum
         return reduced
 
-    def carried(self, kept: Vec) -> Vec:
+    def carried(self, retained: Vec) -> Vec:
         """Return velocities of the free nodes for these of the retained ones, (3 k,) [m/s], and nothing else, (3 f,).
         """
-        return self.on_free(np.concatenate([self.here.jacobian @ kept, kept]))
+        return self.on_free(np.concatenate([self.here.jacobian @ retained, retained]))
 
     def on_free(self, rows: Vec) -> Vec:
         """Return values on the rows, (3 (q + k),), of the free nodes, (3 f,)."""

@@ -17,12 +17,12 @@ from ...state import Vec
 class ReducedPrecision:
     """A factor in single precision where the linear solver exposes its own: on its pattern, in half the bytes."""
 
-    def __init__(self, inside: Supernodes, kept: int) -> None:
-        """inside: of the linear solver's factor. kept: the last unknowns."""
-        self.single, self._inside, self._kept = SingleFactor(inside), inside, kept
-        self._few, self._stamp, self._is_shown = SingleFew(inside, kept, self.single), -1, False
+    def __init__(self, inside: Supernodes, retained: int) -> None:
+        """inside: of the linear solver's factor. retained: the last unknowns."""
+        self.single, self._inside, self._retained = SingleFactor(inside), inside, retained
+        self._few, self._stamp, self._is_shown = SingleFew(inside, retained, self.single), -1, False
         self._columns = SingleColumns(inside, self.single)
-        self._strips = np.zeros((-(-kept // LANES), len(inside.permutation), LANES), dtype=np.float32)
+        self._strips = np.zeros((-(-retained // LANES), len(inside.permutation), LANES), dtype=np.float32)
 
     def of(self, inside: Supernodes) -> bool:
         """Whether it stands on the pattern of this factor."""
@@ -41,7 +41,8 @@ class ReducedPrecision:
             self._is_shown = True
 
     def condense(self, lower: sp.csc_matrix, showing: Shown) -> Vec | None:
-        """Factor, and return J of one backward solve, (m − kept, kept); None where single precision cannot factor it.
+        """Factor, and return J of one backward solve, (m − retained, retained); None where it cannot be factored in
+        single precision.
 
         The linear solver's factor counts as this one then, and is this one once it is exposed. Raises
         NotPositiveDefinite, also where a pivot is lost in rounding. [ConJac 6]
@@ -52,11 +53,11 @@ class ReducedPrecision:
         self.single.factor(lower)
         showing.factored += 1
         self._stamp, self._is_shown = showing.factored, False
-        strips, kept = self._strips, self._kept
+        strips, retained = self._strips, self._retained
         strips[:] = 0.0
-        which = np.arange(kept)
-        strips[which // LANES, strips.shape[1] - kept + which, which % LANES] = 1.0
+        which = np.arange(retained)
+        strips[which // LANES, strips.shape[1] - retained + which, which % LANES] = 1.0
         self._columns.backward(strips)
-        answer: Vec = strips.transpose(1, 0, 2).reshape(strips.shape[1], -1)[:, :kept].astype(np.float64)
-        jacobian: Vec = answer[:-kept] @ np.linalg.inv(answer[-kept:])
+        answer: Vec = strips.transpose(1, 0, 2).reshape(strips.shape[1], -1)[:, :retained].astype(np.float64)
+        jacobian: Vec = answer[:-retained] @ np.linalg.inv(answer[-retained:])
         return jacobian

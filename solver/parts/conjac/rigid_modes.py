@@ -13,13 +13,13 @@ from ..interface import Mesh
 class RigidModeBasis:
     """One choice of dynamic nodes among the retained ones; the other retained nodes constrain floating parts."""
 
-    def __init__(self, mesh: Mesh, kept: Index, awake: Mask, patches: Mask | None = None) -> None:
-        """kept: (k,) nodes that, with the prescribed ones, make every part firm. awake: which are dynamic, (k,).
+    def __init__(self, mesh: Mesh, retained: Index, awake: Mask, patches: Mask | None = None) -> None:
+        """retained: (k,) nodes that, with the prescribed ones, make every part firm. awake: which are dynamic, (k,).
         patches: and which of the patches, (p,); None: all."""
         self.patches = patches  #: which are dynamic, (p,); None: all
-        fixed = np.concatenate([kept[awake], mesh.coordinates.prescribed])
+        fixed = np.concatenate([retained[awake], mesh.coordinates.prescribed])
         self.floating = FloatingParts(mesh.rest, mesh.parts, fixed)
-        self._nodes = kept[~awake]
+        self._nodes = retained[~awake]
         self._dynamic, self._rows = rows_of(np.flatnonzero(awake)), rows_of(np.flatnonzero(~awake))
         place = {node: i for i, node in enumerate(self._nodes.tolist())}
         mine = [[np.intersect1d(part, self._nodes) for part in group.owned] for group in self.floating.groups]
@@ -58,11 +58,11 @@ class RigidModeBasis:
         basis = np.concatenate([basis, rigid], axis=1)
         return basis + relax @ stiffness @ basis, relax @ left
 
-    def amplitudes(self, x: Vec, kept: Vec) -> Vec:
+    def amplitudes(self, x: Vec, retained: Vec) -> Vec:
         """Return the reduced unknowns at positions x (n, 3) of velocities of the retained nodes, (3 k,), as in `split`.
         """
         whole, count = self._along(x) if len(self._nodes) else (np.zeros((0, 0)), 0)
-        return np.concatenate([kept[self._dynamic], whole[:, :count].T @ kept[self._rows]])
+        return np.concatenate([retained[self._dynamic], whole[:, :count].T @ retained[self._rows]])
 
     def _along(self, x: Vec) -> tuple[Vec, int]:
         """An orthonormal basis of the holding nodes' velocities, and how many of its columns, the first, are rigid."""

@@ -18,24 +18,25 @@ if TYPE_CHECKING:
 class SinglePrecisionFactor:
     """For directions, which six digits do for. Nothing of it where the linear solver does not show its factor."""
 
-    def __init__(self, linear: LinearSolver, kept: int) -> None:
-        """kept: the last unknowns, of which J is."""
-        self._linear, self._kept = linear, kept
+    def __init__(self, linear: LinearSolver, retained: int) -> None:
+        """retained: the last unknowns, of which J is."""
+        self._linear, self._retained = linear, retained
         self._rough: ReducedPrecision | None = None
         self.too_soft = False  #: whether −K could not be factored so, and could be in full precision
         self._copy: SingleFew | None = None
         self._untouched: SingleFew | None = None  #: of K without contacts
 
     def condensed(self, lower: sp.csc_matrix) -> Vec | None:
-        """Return J, (m − kept, kept), by a factor that the linear solver then has; None where there is none. Raises
-        NotPositiveDefinite, also where a pivot is lost in rounding."""
+        """Return J, (m − retained, retained), by a factor that the linear solver then has; None where there is none.
+
+        Raises NotPositiveDefinite, also where a pivot is lost in rounding."""
         from .reduced_precision import ReducedPrecision  # compiled for stages that are iterated
 
         showing, inside = self._linear.showing(), inside_of(self._linear)
         if showing is None or inside is None or not inside.stands or self.too_soft:
             return None
         if self._rough is None or not self._rough.of(inside):
-            self._rough = ReducedPrecision(inside, self._kept)
+            self._rough = ReducedPrecision(inside, self._retained)
         return self._rough.condense(lower, showing)
 
     def show(self) -> None:
@@ -57,7 +58,7 @@ class SinglePrecisionFactor:
 
     @property
     def blocks_without_contact(self) -> Callable[[Vec], Vec] | None:
-        """`solve` on that copy."""
+        """Return a function like `solve` by the factor that `keep_untouched` has copied; None without a copy."""
         return None if self._untouched is None else self._untouched.solve
 
     def _copied(self, last: SingleFew | None) -> SingleFew | None:
@@ -69,6 +70,6 @@ class SinglePrecisionFactor:
             return None
         self.show()
         if last is None or not last.of(inside):
-            last = SingleFew(inside, self._kept)
+            last = SingleFew(inside, self._retained)
         last.single.copy()
         return last

@@ -3,7 +3,7 @@
 A sleeping node is an anchor: it stays among the retained rows, so no matrix is analysed again, and the small dense
 system takes it as quasistatic. Forces that would constrain a sleeping patch stay in the border, where none is required;
 the activity of a patch is measured around the node in its middle. Where all sleep a step is a quasi-Newton step towards
-equilibrium, and the last factor serves many of them. [Thesis 4.4.2, changed: kept rows]
+equilibrium, and the last factor serves many of them. [Thesis 4.4.2, changed: retained rows]
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ NEAR = 0.05
 class Sleep:
     """The choice of dynamic nodes, stored in State.memory, and the factor of the last step, which only saves time."""
 
-    def __init__(self, mesh: Mesh, params: dict[str, float], kept: Index, edges: Edges,
+    def __init__(self, mesh: Mesh, params: dict[str, float], retained: Index, edges: Edges,
                  share: Callable[[float], float]) -> None:
-        """kept: (k,) nodes of the dense system, the dynamic ones first. share: function for the fraction of the
+        """retained: (k,) nodes of the dense system, the dynamic ones first. share: function for the fraction of the
         displacement to equilibrium that a step takes, from its seconds."""
         middles = [middle_of(mesh, np.intersect1d(patch.nodes, mesh.coordinates.free)) for patch in mesh.patches]
         nodes = np.concatenate([mesh.dynamic, np.array([one for one in middles if one >= 0], dtype=np.int32)])
         self.liveliness = Liveliness(mesh.tets, mesh.rest, nodes, params["liveliness_threshold"],
                                      params["liveliness_window"])
-        self._mesh, self._kept, self._edges, self._share = mesh, kept, edges, share
+        self._mesh, self._retained, self._edges, self._share = mesh, retained, edges, share
         self._holds: dict[bytes, RigidModeBasis] = {}
         self._posed: PosedConJac | None = None  #: on the last factor that was made
         self._factor = 0  #: which one that was
@@ -51,12 +51,12 @@ class Sleep:
 
     def hold(self, memory: Mapping[str, Vec]) -> RigidModeBasis:
         """Return the choice of dynamic nodes in this state; each choice is prepared once."""
-        single, awake = len(self._mesh.dynamic), np.zeros(len(self._kept), dtype=bool)
+        single, awake = len(self._mesh.dynamic), np.zeros(len(self._retained), dtype=bool)
         up = self.liveliness.awake(memory)
         awake[:single] = up[:single]
         key = up.tobytes()
         if key not in self._holds:
-            self._holds[key] = RigidModeBasis(self._mesh, self._kept, awake, up[single:])
+            self._holds[key] = RigidModeBasis(self._mesh, self._retained, awake, up[single:])
         return self._holds[key]
 
     def at_rest(self) -> dict[str, Vec]:
@@ -133,9 +133,9 @@ class Sleep:
         level = liveliness.level(past, now, h)
         next_ones = np.where(awake, 1.0, np.where(liveliness.drowsy(memory), DOZING, 0.0))
         next_ones[awake & (level < liveliness.threshold)] = DROWSY
-        kept = _without(after.memory, histories) if liveliness.drowsy(memory).any() else after.memory
+        remaining = _without(after.memory, histories) if liveliness.drowsy(memory).any() else after.memory
         moved = (x1 - x0)[liveliness.nodes] / h
-        return replace(after, memory={**kept, AWAKE: next_ones, LEVEL: level, MOVED: moved.ravel()}), True
+        return replace(after, memory={**remaining, AWAKE: next_ones, LEVEL: level, MOVED: moved.ravel()}), True
 
     def _lag(self, before: State, after: State, h: float, x: Vec, stretching: Stretching) -> Vec:
         """Return the strain rate of sleeping nodes, had they the inertia of this step, (m,) [1/s].
@@ -157,20 +157,21 @@ class Sleep:
         awake, slept = liveliness.awake(memory) | roused, roused & ~liveliness.drowsy(memory)
         # to gather speed it has the time that this takes to fall to the threshold
         level = np.where(roused, np.minimum(predicted, WAKE**2 * liveliness.threshold), liveliness.past(memory))
-        kept = _without(memory, histories) if slept.any() else dict(memory)
+        remaining = _without(memory, histories) if slept.any() else dict(memory)
         # who is drowsy and not roused stays so
-        kept |= {AWAKE: np.where(awake, 1.0, memory[AWAKE]), LEVEL: level}
+        remaining |= {AWAKE: np.where(awake, 1.0, memory[AWAKE]), LEVEL: level}
         # patches wake at the velocities that they have
         slept[len(self._mesh.dynamic) :] = False
         place = np.searchsorted(self._mesh.coordinates.free, liveliness.nodes[slept])
         gained = memory[MOVED].reshape(-1, 3)[slept] - state.u.reshape(-1, 3)[place]
         if posed is None or not gained.any():
-            return replace(state, memory=kept)
-        basis, _ = self.hold(kept).split(posed.lin.x, posed.here.stiffness, np.zeros((len(posed.here.stiffness), 0)))
+            return replace(state, memory=remaining)
+        stiffness = posed.here.stiffness
+        basis, _ = self.hold(remaining).split(posed.lin.x, stiffness, np.zeros((len(stiffness), 0)))
         # dynamic nodes come first among the reduced unknowns, in their own order
         single = awake[: len(self._mesh.dynamic)]
         columns = rows_of(np.searchsorted(np.flatnonzero(single), np.flatnonzero(slept)))
-        return replace(state, u=state.u + posed.carried(basis[:, columns] @ gained.ravel()), memory=kept)
+        return replace(state, u=state.u + posed.carried(basis[:, columns] @ gained.ravel()), memory=remaining)
 
 
 def middle_of(mesh: Mesh, nodes: Index) -> int:

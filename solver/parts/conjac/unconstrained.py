@@ -51,9 +51,9 @@ class UnconstrainedParts:
             rigid[place[place >= 0], :, mine] = frame.field[place >= 0]
             place = position[frame.component]
             near = rows_of(place[place >= 0])
-            inner, kept = near[near < len(columns)], near[near >= len(columns)] - len(columns)
+            inner, retained = near[near < len(columns)], near[near >= len(columns)] - len(columns)
             responses[inner, mine] = columns[inner, len(stiffness) :][:, shared]
-            onto[kept, mine] = left[kept, shared]
+            onto[retained, mine] = left[retained, shared]
             at += modes
         return cls(rigid.reshape(len(mass), count), mass, columns[:, : len(stiffness)], stiffness, responses, onto)
 
@@ -63,7 +63,7 @@ class UnconstrainedParts:
         return self._solved(responses, left, -(self._weighted[: len(responses)].T @ responses))
 
     def rigid(self) -> tuple[Vec, Vec]:
-        """Return velocities along R in balance, and K times those, both (3 (q + k), m)."""
+        """Return velocities z in equilibrium with Rᵀ M z = Rᵀ M R, R: rigid motions, and K z, both (3 (q + k), m)."""
         count = len(self._squares)
         return self._solved(np.zeros((len(self._jacobian), count)), np.zeros((self._jacobian.shape[1], count)),
                             self._squares)

@@ -176,8 +176,8 @@ class Assembler:
         return [np.flatnonzero(of_face == k) for k in range(len(self.fabrics))]
 
     def _unknowns_of(self, faces: Index, slides: Mask, pieces: Sequence[ClothPiece]) -> Unknowns:
-        kept = self._unknowns
-        if kept is None or not np.array_equal(self._faces, faces) or not np.array_equal(kept.slides, slides):
-            kept = self._unknowns = Unknowns(slides, np.concatenate([one.elements.tets for one in pieces]))
+        cached = self._unknowns
+        if cached is None or not np.array_equal(self._faces, faces) or not np.array_equal(cached.slides, slides):
+            cached = self._unknowns = Unknowns(slides, np.concatenate([one.elements.tets for one in pieces]))
             self._faces = faces
-        return kept
+        return cached

@@ -86,9 +86,9 @@ class Remeshing:
         same = np.arange(len(cloth.mesh.x))
         if self.sizing is None:
             return cloth, same
-        runs, kept, tolerance = self._runs_of(now), cloth.mesh.kept, WITHIN * self.limits.thickness
+        runs, required, tolerance = self._runs_of(now), cloth.mesh.required, WITHIN * self.limits.thickness
         for _ in range(TRIES):
-            adapted = adapt(cloth.mesh.replaced(on=runs.from_edges(cloth.mesh.on), kept=kept), self.sizing,
+            adapted = adapt(cloth.mesh.replaced(on=runs.from_edges(cloth.mesh.on), required=required), self.sizing,
                             runs.points, runs.ends)
             if not adapted.changed:
                 break
@@ -99,10 +99,10 @@ class Remeshing:
             if not deepest or deepest <= inside(self.look(cloth.mesh, now, h), tolerance)[1]:
                 new_intersection = self._new_intersection(made, cloth.mesh, now)
                 if new_intersection is None:
-                    return cloth.moved(made.replaced(kept=np.where(
-                        adapted.was >= 0, cloth.mesh.kept[adapted.was], False)), adapted.was), adapted.was
+                    return cloth.moved(made.replaced(required=np.where(
+                        adapted.was >= 0, cloth.mesh.required[adapted.was], False)), adapted.was), adapted.was
                 there = new_intersection[None]
-            kept = kept | _close(cloth.mesh, there)
+            required = required | _close(cloth.mesh, there)
         return cloth, same
 
 

@@ -63,5 +63,5 @@ class SheetOffsets:
             place[used] = np.arange(len(used))
             faces = place[mesh.faces[of_vertex[mesh.faces[:, 0]] == k]]
             found.append(SheetMesh(mesh.x[used], mesh.material[used] - [self.moved[k], 0.0], faces, mesh.v[used],
-                                   mesh.slide[used], mesh.on[used], mesh.kept[used]))
+                                   mesh.slide[used], mesh.on[used], mesh.required[used]))
         return found

@@ -90,7 +90,7 @@ class Solving:
 
         pushed, gave = np.zeros((len(now.round_x) if self.needs_reactions else 0, 3)), still
         try:
-            answer, pushed, gave = (None, pushed, gave) if pushes is None else self._kept_apart(
+            answer, pushed, gave = (None, pushed, gave) if pushes is None else self._separate(
                 posed, pushes, answer_of, asked_more, h, warm)
         except Singular as failure:
             assert pushes is not None
@@ -130,7 +130,7 @@ class Solving:
         known = pushes.lost is not None and bool(pushes.lost.of(mesh)[failure.vertices].all())
         return None if known else self.pushing.of(mesh, now, lost)
 
-    def _kept_apart(self, posed: AssembledSystem, pushes: BarrierContacts,
+    def _separate(self, posed: AssembledSystem, pushes: BarrierContacts,
                     answer_of: Callable[[AssembledSystem, Multipliers | None, int, Stays | None], tuple[Minimum, bool]],
                     asked_more: Callable[[Minimum], bool], h: float, warm: Multipliers | None,
                     ) -> tuple[Minimum | None, Vec, Vec]:

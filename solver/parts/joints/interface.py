@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from ...coordinates.tree import Posture
+from ...rows.names import Names
 from ...state import Index, Vec
 
 
@@ -39,6 +42,7 @@ class ConstraintSolution:
     """Solution of the constraints of a stage. Impulses are theirs, without those of forces."""
 
     rates: Vec  #: (m,)
+    active: Names = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  #: active contacts and limits, (k,)
     on_bodies: Vec | None = None  #: impulses in the bodies' frames, (n, 6) [N m s, N s]
     memory: Mapping[str, Vec] = field(default_factory=dict)  #: for the State: multipliers, warm starts, efforts
     efforts: Vec | None = None  #: efforts of drives [N m, N], (m,); None without drives

@@ -17,7 +17,6 @@ from ...forces.rigid_kernels import free_flight, momentum
 from ...forces.springs import Springs
 from ...linear.tree.factor import BodyNotPositiveDefinite, TreeFactor
 from ...linear.woodbury import Solves, WoodburyUpdate
-from ...rows.names import Names
 from ...state import State, Vec
 from ..stage import Momentum, Stage
 from .interface import AttachedLoads, ConstraintSolution, LinearizationPoint
@@ -36,10 +35,6 @@ class Constraints(Protocol):
 
     Between steps all memory is in the State's.
     """
-
-    @property
-    def active(self) -> Names:
-        """Return names of the active contacts and limits of the last stage, (k,)."""
 
     def at_work(self, time: float) -> list[bool]:
         """Return for each drive whether it is active from `time` [s] on."""

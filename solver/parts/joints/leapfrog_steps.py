@@ -53,7 +53,7 @@ class LeapfrogSteps:
         """Return the end of the step; None where contacts or limits are active."""
         jointed = self._jointed
         first, rates = self._solved(mid, _stage(start, h, SHARE, SHARE, start.q, start.q, start.u))
-        if self._has_active_contacts:
+        if _has_active_contacts(first):
             return None
         brought, moved = self._brought, jointed.tree.spread(mid.posture, rates)
         onward = replace(mid, brought=brought + GAIN * (
@@ -61,7 +61,7 @@ class LeapfrogSteps:
         base = start.q + (1.0 - SHARE) * h * rates
         last, leaving = self._solved(onward, _stage(start, h, 1.0, SHARE, base, start.q + FORESIGHT * SHARE * h * rates,
                                                     start.u + FORESIGHT * (rates - start.u)))
-        if self._has_active_contacts:
+        if _has_active_contacts(last):
             return None
         last = last.after_stage(first, SHARE, leaving)
         rates = (1.0 - SHARE) * rates + SHARE * leaving
@@ -75,12 +75,6 @@ class LeapfrogSteps:
     def _solved(self, mid: LinearizationPoint, stage: Stage) -> tuple[PosedTree, Vec]:
         posed = self._jointed.pose(mid, stage)
         return posed, posed.solve()
-
-    @property
-    def _has_active_contacts(self) -> bool:
-        """Whether contacts or limits are active in the stage that was solved last."""
-        constraints = self._jointed.constraints
-        return constraints is not None and len(constraints.active) > 0
 
     def finish(self, posed: PosedTree, u: Vec, after: State) -> State:
         """The end of a leapfrog step that was solved for rates u (m,) with what flies on from there in its memory.
@@ -104,7 +98,7 @@ class LeapfrogSteps:
         if constraints is not None:
             memory[CHANGE] = change
         of_the_end = centred or jointed.only_weight(posed.lin.external_force)
-        if constraints is not None and (jointed.has_friction or self._has_active_contacts):
+        if constraints is not None and (jointed.has_friction or _has_active_contacts(posed)):
             of_the_end = False
         return replace(after, u=rates if of_the_end else after.u, memory=memory)
 
@@ -132,3 +126,8 @@ class LeapfrogSteps:
 def _stage(start: State, h: float, ends: float, share: float, base: Vec, q: Vec, u: Vec) -> Stage:
     """That ends after a share `ends` of the step, from coordinates `base`, with explicit forces as at q and u."""
     return Stage(h, share, share, start.time + ends * h, base, start.u, foreseen=(q, u), momentum=Momentum.CENTRED)
+
+
+def _has_active_contacts(posed: PosedTree) -> bool:
+    """Whether contacts or limits are active in a solved stage."""
+    return posed.constraint_solution is not None and len(posed.constraint_solution.active) > 0

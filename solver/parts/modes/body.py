@@ -190,8 +190,11 @@ class ReducedBody:
         return np.add(moved, self.rest_surface, out=moved)
 
     def touch_by(self, rest: Vec, functions: Vec, led: Vec, count: int = TOUCHING) -> None:
-        """Let at most so many of some points touch in place of boundary nodes, which may stand out of what is drawn.
-        rest: where they are at rest [m], (n, 3); functions: Φ there, (n, p); led: Ψ there, (n, 4 g)."""
+        """Let points of the drawn surface touch instead of boundary nodes, which may lie outside of that.
+
+        rest: positions at rest, (n, 3) [m]. functions, led: Φ, (n, p), and Ψ, (n, 4 g), there. count: largest number of
+        points, which are spread out evenly.
+        """
         some = _spread_out(rest, count)
         self.touching = SkinPoints(functions[some], led[some], rest[some])
 

@@ -50,17 +50,17 @@ def arrays_of(body: ReducedBody) -> dict[str, NDArray[Any]]:
     return arrays | {f"group{k}": group for k, group in enumerate(own.groups)}
 
 
-def body_of(kept: Mapping[str, NDArray[Any]], tets: Index, nodes: Vec, material: Substance, seen: Any = None,
+def body_of(arrays: Mapping[str, NDArray[Any]], tets: Index, nodes: Vec, material: Substance, seen: Any = None,
             stepping: Stepping | None = None) -> ReducedBody:
     """The body of which these are the arrays, on its mesh. Raises KeyError where one is missing."""
     nodes, tets = np.ascontiguousarray(nodes, dtype=np.float64), np.ascontiguousarray(tets, dtype=np.int32)
     substance = ReducedBody.substance_of(material, len(tets))
-    groups = tuple(kept[f"group{k}"] for k in range(sum(name.startswith("group") for name in kept)))
-    subspace = Subspace(kept["functions"], kept["prescribed"], kept["weights"], kept["stiffnesses"], kept["mass"],
-                        groups, kept["pinned"], kept["centre"], float(kept["size"]))
-    own = CubaturePoints(nodes, tets, substance, subspace, Cubature(kept["elements"], kept["volumes"]))
+    groups = tuple(arrays[f"group{k}"] for k in range(sum(name.startswith("group") for name in arrays)))
+    subspace = Subspace(arrays["functions"], arrays["prescribed"], arrays["weights"], arrays["stiffnesses"],
+                        arrays["mass"], groups, arrays["pinned"], arrays["centre"], float(arrays["size"]))
+    own = CubaturePoints(nodes, tets, substance, subspace, Cubature(arrays["elements"], arrays["volumes"]))
     body = ReducedBody(nodes, tets, substance, subspace, own, seen, stepping)
-    body.truth = Truth(kept["frequencies"], kept["spanned"], kept["sampled"], float(kept["factor"]))
+    body.truth = Truth(arrays["frequencies"], arrays["spanned"], arrays["sampled"], float(arrays["factor"]))
     return body
 
 
@@ -80,15 +80,15 @@ def load(path: Path, tets: Index, nodes: Vec, material: Substance, pins: Sequenc
     """
     try:
         with np.load(path) as file:
-            kept = {name: file[name] for name in file.files}
-        same = str(kept["print"]) == fingerprint(tets, nodes, material, pins, m, points)
+            arrays = {name: file[name] for name in file.files}
+        same = str(arrays["print"]) == fingerprint(tets, nodes, material, pins, m, points)
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise StaleCache(f"the subspace in {path.name} cannot be read", "Delete the file to compute it again"
                          ) from error
     if not same:
         raise StaleCache(f"the subspace in {path.name} belongs to another mesh or to other settings",
                          "Delete the file to compute it again")
-    return body_of(kept, tets, nodes, material, seen, stepping)
+    return body_of(arrays, tets, nodes, material, seen, stepping)
 
 
 def built_or_loaded(path: Path, tets: Index, nodes: Vec, material: Substance, pins: Sequence[Index] = (),

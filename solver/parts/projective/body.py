@@ -19,7 +19,7 @@ from .projection_kernels import project_points, resist_moves
 
 ITERATIONS, MEMORY = 10, 5
 INTEGRATORS = ("backward_euler", "bdf2")
-STEPS_KEPT = 4  #: lengths of a step whose factors are kept
+CACHED_STEPS = 4  #: lengths of a step whose factors are kept
 #: of TargetRows
 COLUMNS = ("nodes", "weights", "targets", "normals", "friction", "velocities")
 
@@ -217,7 +217,7 @@ class ProjectiveBody:
             except NotPositiveDefinite as failure:
                 raise StepFailed("the stiffness is not positive definite") from failure
         self._factors[inertia] = found
-        while len(self._factors) > STEPS_KEPT:
+        while len(self._factors) > CACHED_STEPS:
             self._factors.pop(next(iter(self._factors)))
         return found
 

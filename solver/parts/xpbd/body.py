@@ -53,12 +53,12 @@ class CompliantBody:
         """Return the state h seconds later; arguments and failures are those of `ProjectiveBody.step`."""
         short = h / self.substeps
         pull = np.asarray(self.gravity) + (0.0 if force is None else force * self._inverse_mass[:, None])
-        kept = np.exp(-self.mass_damping * short)
+        remaining = np.exp(-self.mass_damping * short)
         x, v, at_start = state.x, state.v, state.x[self.prescribed]
         for k in range(self.substeps):
             end = at_start if places is None else at_start + (k + 1) / self.substeps * (places - at_start)
             now = None if points is None else points.before(h - (k + 1) * short)
-            x, v = self._short_step(x, kept * v + short * pull, short, end, now, touching)
+            x, v = self._short_step(x, remaining * v + short * pull, short, end, now, touching)
         if not np.isfinite(x).all():
             raise StepFailed("a position is not a number")
         return ProjectiveState(x, v, state.time + h)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -10,11 +10,6 @@ from ...state import Index, Vec
 
 FREED, ON_VERTEX, SPREAD = 0, 1, 2  #: a released direction, a row of one vertex, one of several
 Name = tuple[int, int, int]  #: one of these, the number of its vertex or row, and which direction
-
-#: writes a column that is zero
-Write = Callable[[int, int, int, Vec], None]
-#: columns in frames, the two, and A times the released directions
-Solve = Callable[[Sequence[Name], Vec], tuple[Vec, Vec, Vec, dict[Name, Vec]]]
 
 
 class CachedColumns:
@@ -28,24 +23,27 @@ class CachedColumns:
         self._between: list[Vec] = [np.zeros((0, 0)) for _ in range(3)]
         self._chosen: Index | None = None  #: None: all of them in their order
 
-    def choose(self, names: Sequence[Name], write: Write, solve: Solve) -> None:
-        """Choose columns by name; new ones are written and solved in one call."""
-        new = [name for name in names if name not in self._at]
-        if new:
-            size, count = self._arrays[0].shape
-            whole = np.zeros((size, len(new)), order="F")
-            for column, name in enumerate(new):
-                self._at[name] = count + column
-                write(*name, whole[:, column])
-            turned, first, second, products = solve(new, whole)
-            self._arrays = [np.hstack([old, more]) if count else more
-                            for old, more in zip(self._arrays, (whole, turned, first, second))]
-            moved = np.zeros((count + len(new), len(new)))
-            freed = [column for column, name in enumerate(new) if name in products]
-            if freed:
-                moved[:, freed] = self._arrays[0].T @ np.column_stack([products[new[column]] for column in freed])
-            for k, more in enumerate((self._arrays[0].T @ whole, self._arrays[2].T @ second, moved)):
-                self._between[k] = np.block([[self._between[k], more[:count]], [more[:count].T, more[count:]]])
+    def missing(self, names: Sequence[Name]) -> list[Name]:
+        """Return the names of columns that are not there yet, in their order."""
+        return [name for name in names if name not in self._at]
+
+    def add(self, names: Sequence[Name], whole: Vec, turned: Vec, first: Vec, second: Vec,
+            products: Mapping[Name, Vec]) -> None:
+        """Add columns a, a in frames, x and y, all (m, c) in Fortran's order, and A times each released direction among
+        them, (m,), by name."""
+        count = self._arrays[0].shape[1]
+        self._at |= {name: count + column for column, name in enumerate(names)}
+        self._arrays = [np.hstack([old, more]) if count else more
+                        for old, more in zip(self._arrays, (whole, turned, first, second))]
+        moved = np.zeros((count + len(names), len(names)))
+        freed = [column for column, name in enumerate(names) if name in products]
+        if freed:
+            moved[:, freed] = self._arrays[0].T @ np.column_stack([products[names[column]] for column in freed])
+        for k, more in enumerate((self._arrays[0].T @ whole, self._arrays[2].T @ second, moved)):
+            self._between[k] = np.block([[self._between[k], more[:count]], [more[:count].T, more[count:]]])
+
+    def choose(self, names: Sequence[Name]) -> None:
+        """Choose columns by name, all of which are there."""
         chosen = [self._at[name] for name in names]
         self._chosen = None if chosen == list(range(len(self._at))) else np.array(chosen, np.int32)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...threads import inlined, kernel
 
-DEPENDENT = 1.0e-9  #: of a row's length: what is left of a row that others imply
+DEPENDENT = 1.0e-9  #: length that others leave of a row, relative to its own, up to which they imply it
 BLOCKS = "i4[::1], i4[::1], i4[::1], i4[::1], i4[::1]"
 
 

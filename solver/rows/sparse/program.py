@@ -22,10 +22,6 @@ from .table_kernels import sort_rows
 from .vertex_pattern import VertexPattern
 from .vertex_programs import choose_rows
 
-AT_ONCE = 12  #: active sets that are tried before rows are added one at a time
-GAP, FORCE = 1.0e-11, 1.0e-11  #: of the largest unknown and force: what rounding may leave of a row and a multiplier
-MET = 1.0e-9  #: of the same: error that is left of a row that others imply
-
 
 @dataclass(frozen=True)
 class _Table:
@@ -114,6 +110,13 @@ class SparseProgram:
 class _Run:
     """One program with its unknowns by place and its rows by vertex."""
 
+    at_once = 12  #: active sets that are tried before rows are added one at a time
+    gap = 1.0e-11  #: violation of a row relative to the largest unknown, up to which it is rounding
+    force = 1.0e-11  #: negative multiplier relative to the largest force, up to which it is rounding
+    implied_gap = 1.0e-9  #: violation relative to the largest unknown, above which implied equations contradict
+    turning = 1.0e-12  #: change of a multiplier relative to the largest, up to which it keeps its sign
+    against = 1.0e-9  #: change of a multiplier relative to the largest, above which its row is named as contradicting
+
     def __init__(self, reduced: ReducedProgram, matrix: sp.csc_matrix, right: Vec, rows: VertexRows,
                  spread: SparseRows) -> None:
         pattern = reduced.pattern
@@ -166,7 +169,7 @@ class _Run:
     def _at_once(self) -> bool:
         """Return whether an active set was found whose solution is the minimum."""
         table, seen = self.rows, set[bytes]()
-        for _ in range(AT_ONCE):
+        for _ in range(self.at_once):
             name = self.active.tobytes() + self.spread_active.tobytes()
             if name in seen:
                 return False
@@ -220,12 +223,12 @@ class _Run:
             multiplier = np.concatenate([self.multiplier, self.spread_multiplier])
             turns = np.concatenate([turn, spread_turn])
             may_go = np.concatenate([self.active & ~self.rows.equal, self.spread_active & ~self.spread_equal])
-            may_go &= turns < -1.0e-12 * np.abs(turns).max(initial=0.0)
+            may_go &= turns < -self.turning * np.abs(turns).max(initial=0.0)
             until = np.where(may_go, np.maximum(multiplier, 0.0) / np.where(may_go, -turns, 1.0), np.inf)
             first = int(until.argmin())
             share = min(whole, float(until[first]))
             if share == np.inf:
-                against = np.abs(turns) > 1.0e-9 * np.abs(turns).max(initial=1.0e-300)
+                against = np.abs(turns) > self.against * np.abs(turns).max(initial=1.0e-300)
                 names = np.concatenate([self.rows.name, self.spread_name])
                 raise Infeasible([int(names[one]), *names[against]])
             dual_step += share
@@ -271,13 +274,13 @@ class _Run:
         """Raise Infeasible where an equation was left out as implied by others and is not satisfied."""
         off = self.rows.equal & ~self.active
         if off.any():
-            off &= np.abs(self._gap()) > MET / GAP * self._tolerance()
+            off &= np.abs(self._gap()) > self.implied_gap / self.gap * self._tolerance()
         if off.any():
             vertex = self.rows.vertex[off][0]
             raise Infeasible(self.rows.name[self.rows.equal & (self.rows.vertex == vertex)])
         off = self.spread_equal & ~self.spread_active
         if off.any():
-            off &= np.abs(self._spread_gap()) > MET / GAP * self._spread_tolerance()
+            off &= np.abs(self._spread_gap()) > self.implied_gap / self.gap * self._spread_tolerance()
         if off.any():
             raise Infeasible([*self.spread_name[off], *self.rows.name[self.rows.equal], *self.spread_name[
                 self.spread_equal & self.spread_active]])
@@ -293,14 +296,14 @@ class _Run:
         return self.spread.times(self.u) - self.spread_target
 
     def _tolerance(self) -> Vec:
-        return GAP * (self.fastest + np.abs(self.rows.target))
+        return self.gap * (self.fastest + np.abs(self.rows.target))
 
     def _spread_tolerance(self) -> Vec:
-        return GAP * (self.fastest + np.abs(self.spread_target))
+        return self.gap * (self.fastest + np.abs(self.spread_target))
 
     def _weakest(self) -> float:
         """Return the size of a multiplier that may be rounding alone."""
-        return FORCE * max(self.strongest, self.heaviest * self.fastest)
+        return self.force * max(self.strongest, self.heaviest * self.fastest)
 
 
 def _refuse_bounds(*tables: VertexRows | SparseRows) -> None:

@@ -26,12 +26,9 @@ from .frames import (
 from .minimum import Singular
 from .vertex_pattern import VertexPattern
 
-MANY = 32  #: columns in one call from which half solves L⁻¹ a, by the factor itself, are quicker than solves
-FEW = 24  #: new rows and released directions beside one factor; another factor is as quick as more of them
-SINGULAR = 1.0e-13  #: of the matrix' diagonal: as much resists a motion as rounding leaves of nothing
-IMPLIED = 1.0e-12  #: of a row's response without active rows: a smaller one is that of a row that active ones imply
-LIGHTEST = 1.0e-3  #: of the largest diagonal entry: those below count as if they had it
-SHIFT = 1.0e-9  #: of the diagonal, to look for the motion that nothing resists
+#: response of a row to its multiplier relative to that without active rows, up to which these imply the row
+IMPLIED = 1.0e-12
+LIGHTEST = 1.0e-3  #: diagonal entry relative to the largest, to which smaller ones are raised in the search for it
 TINY = 1.0e-300
 
 
@@ -41,6 +38,11 @@ class ReducedProgram:
     Rows of single vertices that are active when it is factored fix directions, which leave the matrix. Where few rows
     change after that, the factor is reused with a border: new active rows, and released directions as unknowns.
     """
+
+    many = 32  #: new columns of one factor, from which half solves L⁻¹ a are quicker than solves
+    few = 24  #: new rows and released directions beside one factor, above which another factor is as quick
+    singular = 1.0e-13  #: stiffness of a motion relative to the diagonal, up to which nothing resists it
+    shift = 1.0e-9  #: first multiple of the diagonal that is added to look for the motion that nothing resists
 
     def __init__(self, pattern: VertexPattern, linear: LinearSolver) -> None:
         self.pattern, self.linear = pattern, linear
@@ -122,7 +124,7 @@ class ReducedProgram:
         freed[gone] = True
         self._extra: Index = (now & (~was | freed[self._vertex_of])).nonzero()[0].astype(np.int32)
         vertices = freed.nonzero()[0]
-        if len(self._extra) + int(self._fixed[vertices].sum()) > FEW:
+        if len(self._extra) + int(self._fixed[vertices].sum()) > self.few:
             return False
         self._freed = [(int(v), k) for v in vertices for k in range(self._fixed[v])]
         #: `_fixed` and `_member` without released directions
@@ -139,8 +141,13 @@ class ReducedProgram:
         spread_indices = spread_active.nonzero()[0]
         extra, count = len(self._extra), len(self._freed)
         freed: list[Name] = [(FREED, v, k) for v, k in self._freed]
-        self._cached_columns.choose([*freed, *((ON_VERTEX, r, 0) for r in self._extra.tolist()),
-                                *((SPREAD, k, 0) for k in spread_indices.tolist())], self._written, self._solved)
+        names = [*freed, *((ON_VERTEX, r, 0) for r in self._extra.tolist()),
+                 *((SPREAD, k, 0) for k in spread_indices.tolist())]
+        new = self._cached_columns.missing(names)
+        if new:
+            written = self._written(new)
+            self._cached_columns.add(new, written, *self._solved(new, written))
+        self._cached_columns.choose(names)
         whole, turned, second = self._cached_columns.columns()
         self._loose, self._rows = whole[:, :count], whole[:, count:]
         self._pulled, self._turned = turned[:, :count], turned[:, count:]
@@ -156,7 +163,7 @@ class ReducedProgram:
             self._stiff = np.linalg.cholesky(0.5 * (stiff + stiff.T))
         except np.linalg.LinAlgError:
             return False
-        if not (np.square(self._stiff.diagonal()) > SINGULAR * own.diagonal()).all():
+        if not (np.square(self._stiff.diagonal()) > self.singular * own.diagonal()).all():
             return False
         self._across = alike[count:, :count] - answered[count:, :count]
         matrix = answered[count:, count:]
@@ -176,15 +183,18 @@ class ReducedProgram:
         self._spread_indices, self._triangle = spread_indices, triangle
         return True
 
-    def _written(self, kind: int, number: int, direction: int, column: Vec) -> None:
-        """Write a row or a released direction over all unknowns, (m,), which are zero."""
-        if kind == SPREAD:
-            self._spread.write(number, column)
-            return
-        v = int(self._vertex_of[number]) if kind == ON_VERTEX else number
-        first, end = self.pattern.start[v], self.pattern.start[v + 1]
-        column[first:end] = (self._factor[number, : end - first] if kind == ON_VERTEX
-                             else self._frames[v, : end - first, direction])
+    def _written(self, names: Sequence[Name]) -> Vec:
+        """Return rows and released directions over all unknowns, as columns (m, c) in Fortran's order."""
+        whole = np.zeros((len(self.diagonal), len(names)), order="F")
+        for (kind, number, direction), column in zip(names, whole.T):
+            if kind == SPREAD:
+                self._spread.write(number, column)
+                continue
+            v = int(self._vertex_of[number]) if kind == ON_VERTEX else number
+            first, end = self.pattern.start[v], self.pattern.start[v + 1]
+            column[first:end] = (self._factor[number, : end - first] if kind == ON_VERTEX
+                                 else self._frames[v, : end - first, direction])
+        return whole
 
     def _solved(self, names: Sequence[Name], whole: Vec) -> tuple[Vec, Vec, Vec, dict[Name, Vec]]:
         """Return new columns in frames, of released directions A times these, and x and y as `CachedColumns` has them,
@@ -202,7 +212,7 @@ class ReducedProgram:
                            moved)
                 turned[:, c] = moved
         self._into(turned)
-        if self._halves is None and self._fresh and len(names) >= MANY:
+        if self._halves is None and self._fresh and len(names) >= self.many:
             self._halves = inside_of(self.linear)
         self._fresh = False
         if self._halves is None:
@@ -303,7 +313,7 @@ class ReducedProgram:
         """Raise Singular where the response to a force on all unknowns shows a motion that nothing resists."""
         moved = self._scale * response
         share = float(np.linalg.norm(self._probe) / max(float(np.linalg.norm(moved)), TINY))
-        if not share > SINGULAR:
+        if not share > self.singular:
             raise self._singular(moved, share)
         self._proven, self._proven_fixed = True, self._fixed.copy()
 
@@ -313,7 +323,7 @@ class ReducedProgram:
         lower, original = self.pattern.lower, self.pattern.lower.data.copy()
         diagonal = lower.indptr[:-1]
         self._scale = _scale(np.abs(original[diagonal]))
-        raised, shift = original.copy(), SHIFT
+        raised, shift = original.copy(), self.shift
         while True:
             raised[diagonal] = original[diagonal] + shift * self._scale**2
             lower.data[:] = raised

@@ -1,0 +1,60 @@
+"""Kernels of one pair for each group of pairs with the same nearest points, and of the friction that these have.
+
+Products and sums round as they are written.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...threads import kernel
+from ..find.distance_kernels import WAY, WORK
+
+AS_WRITTEN: frozenset[str] = frozenset()
+
+
+@kernel("void(i8, i8, i8[::1], f8[::1], i4[:,::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[:,::1], f8[:,:,::1], "
+        "i4[:,::1], f8[::1], f8[::1], f8[::1], f8[:,::1], f8[:,:,::1])", AS_WRITTEN)
+def take_alike(  # type: ignore[no-untyped-def]
+    start, stop, which, of_all, nodes, stiffness, rest, thickness, activation, work, forces, out_nodes, out_rest,
+    out_thickness, out_activation, out_work, out_forces,
+):
+    """Copy pairs which[start:stop] of the arrays of ActivePairs, with forces for the stiffness `of_all` in the group
+    (g,) in place of that of the pair."""
+    for g in range(start, stop):
+        k = which[g]
+        out_rest[g], out_thickness[g], out_activation[g] = rest[k], thickness[k], activation[k]
+        times = of_all[g] / stiffness[k] if stiffness[k] > 0.0 else 1.0
+        for i in range(WORK):
+            out_work[g, i] = work[k, i]
+        for c in range(4):
+            out_nodes[g, c] = nodes[k, c]
+            for i in range(3):
+                out_forces[g, c, i] = forces[k, c, i] * times
+
+
+@kernel("void(i8, i8, i4[:,::1], i8, f8[:,:,::1], f8[::1], f8[::1])", AS_WRITTEN)
+def limit_friction(start, stop, nodes, points, forces, friction, out):  # type: ignore[no-untyped-def]
+    """Write μ λ of pairs start to stop [N]: Coulomb's coefficient, the geometric mean of that of a node of either side,
+    times the force on the first side, of a point or on both ends of an edge. out: (k,)."""
+    for k in range(start, stop):
+        total = 0.0
+        for i in range(3):
+            force = forces[k, 0, i] if k < points else forces[k, 0, i] + forces[k, 1, i]
+            total += force * force
+        out[k] = np.sqrt(friction[nodes[k, 0]] * friction[nodes[k, 3]]) * np.sqrt(total)
+
+
+@kernel("void(i8, i8, i8[::1], i4[:,::1], f8[:,::1], i4[:,::1], f8[:,::1], f8[:,::1], f8[::1])", AS_WRITTEN)
+def take_loaded(  # type: ignore[no-untyped-def]
+    start, stop, loaded, nodes, work, out_nodes, out_weights, out_normal, out_gap,
+):
+    """Copy nodes and weights of pairs loaded[start:stop], and write their unit normals (m, 3) and gaps (m,) [m]."""
+    for m in range(start, stop):
+        k = loaded[m]
+        for c in range(4):
+            out_nodes[m, c], out_weights[m, c] = nodes[k, c], work[k, c]
+        a, b, c = work[k, WAY], work[k, WAY + 1], work[k, WAY + 2]
+        gap = np.sqrt(a * a + b * b + c * c)
+        out_gap[m] = gap
+        out_normal[m, 0], out_normal[m, 1], out_normal[m, 2] = a / gap, b / gap, c / gap

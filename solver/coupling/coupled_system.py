@@ -1,0 +1,192 @@
+"""Soft bodies and the joints that carry them, as the system of an integrator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from ..assembly.damping import Damped
+from ..errors import BadScene, StepFailed
+from ..integrators.interface import System
+from ..linear.interface import NotPositiveDefinite
+from ..nonlinear.anderson import DEPTH, Anderson
+from ..nonlinear.bounded import Bounded, BoundedQuasistatic
+from ..nonlinear.iterations import Coupled, CoupledOnReusedFactor
+from ..parts.interface import Balancing
+from ..parts.joints.last_twist import flown_since, stepped
+from ..parts.nodes.full import Full
+from ..parts.stage import Momentum, NodeStage, Stage
+from ..rows.eliminated import EliminatedRows
+from ..state import Index, State, Vec
+from ..world.ground_friction import finish_linear_stage, remember, with_ground_friction
+from ..world.in_contact import solve_without_contact, touches
+from ..world.joints_part import JointsPart
+from ..world.nodes_part import NodesPart
+from .coupled_equations import CoupledEquations, LastStage
+from .coupled_stage import CoupledStage
+from .free_bones import FreeBones
+from .joined_states import JOINTS, JoinedStates
+from .quasistatic_equations import QuasistaticEquations
+from .skeleton import Skeleton
+
+WHO = "flesh and bones"
+
+
+class CoupledSystem(System[CoupledStage]):
+    """One system with the coordinates of both parts, q̇ = u, whose states are joined."""
+
+    def __init__(self, soft: NodesPart, jointed: JointsPart, skeleton: Skeleton, states: JoinedStates) -> None:
+        """skeleton: the joints as carriers of attached nodes."""
+        self._soft, self._jointed, self._skeleton, self._states = soft, jointed, skeleton, states
+        self._flesh, self._cut = soft.coordinates, soft.unknowns
+        self._last = LastStage()  #: on the last factor, for stages with the same matrix
+        self._changes = Anderson(DEPTH)  #: of iterations on it
+        self._whole: Full | None = None  #: all free nodes as unknowns, for quasistatic bodies in contact
+
+    @cached_property
+    def free_bones(self) -> FreeBones:
+        """Return the conservation of momenta of free mechanisms."""
+        return FreeBones(self._soft, self._jointed)
+
+    @property
+    def beta(self) -> float:
+        """Return β of semi-implicit Euler, for K."""
+        return self._soft.beta
+
+    def acceleration(self, state: State) -> Vec:
+        """Raise BadScene: neither part has an acceleration of its own."""
+        raise BadScene("soft bodies attached to bones load them, so their accelerations can only "
+                       "be solved together", "Use an integrator that begins with no accelerations, such as SDIRK2")
+
+    def keep_spin(self, before: State, after: State, h: float, posed: CoupledStage) -> State:
+        """Return the end of a step with the angular momentum of free bodies before it, with bones or without."""
+        damped = posed.lin.damped
+        start, end = self._states.parted(before), self._states.parted(after)
+        soft, joints = self.free_bones.restore_spin(start, end, h, damped)
+        soft = replace(soft, carrier_motion=self._states.carrier_motion(joints))
+        return self._states.merged([self._soft.with_spin(start[0], soft, h, damped), joints])
+
+    def pose(self, at: State, stage: Stage, time: float | None = None) -> CoupledStage:
+        """Linearise and factor the stage of both at a state. time: of D. Raises StepFailed."""
+        soft, joints = self._states.split(at)
+        carried_velocities: Vec | None = None
+        if stage.base is None:
+            # in a linearised step bones keep the momentum of the last linearisation, and so do attached nodes
+            earlier = self._skeleton.bodies(joints, flown_since(joints.memory, stage.h))
+            carried_velocities = self._flesh.attached.velocities(earlier.E, earlier.twist)
+        bodies = self._skeleton.bodies(joints)
+        lin = self._soft.linearise(replace(soft, carrier_motion=self._flesh.attached.carrier_motion(bodies)), time)
+        of_flesh, of_joints = self._stages(stage)
+        try:
+            return CoupledStage(self._soft, self._skeleton, bodies, lin, of_flesh, joints, of_joints,
+                                carried_velocities)
+        except NotPositiveDefinite as failure:
+            raise StepFailed("the system matrix is not positive definite") from failure
+
+    def _stages(self, stage: Stage) -> tuple[NodeStage, Stage]:
+        """Return the stages of the soft bodies and of the joints.
+
+        Both take projected momentum: reflected momentum of the bones alone would part from that of the soft bodies.
+        """
+        cut = self._cut
+        if stage.momentum is not Momentum.STRAIGHT:
+            stage = replace(stage, momentum=Momentum.PROJECTED)
+        return (NodeStage.of(stage.part(slice(cut), slice(cut)), self._flesh),
+                stage.part(slice(cut, None), slice(cut, None)))
+
+    def finish_linear_stage(self, posed: CoupledStage, stage: Stage, start: State, is_last: bool = True) -> State:
+        """Return the state at the end of a linearised stage with friction; quasistatic nodes are relaxed only at the
+        step's end.
+
+        Raises StepFailed.
+        """
+        self.free_bones.note_linearised_stage()
+        after = finish_linear_stage(self._soft, posed, stage, start, is_last)
+        if self._soft.contacts and touches(self._soft, self._states.positions(start), self._states.positions(after)):
+            # a barrier cannot be linearised: the stage is solved, and momentum is that of its end
+            after = self.solve_stage(replace(stage, base=start.q, beta=1.0), start)
+            return replace(after, memory=stepped(after.memory, 0.0, JOINTS))
+        return after if stage.base is not None else replace(after, memory=stepped(after.memory, stage.h, JOINTS))
+
+    def touching(self, state: State) -> Index:
+        """Return nodes in contact with the ground, and active motors and drives of the mechanisms."""
+        soft, joints = self._states.parted(state)
+        return np.concatenate([self._soft.touching(soft), len(self._soft.rest) + self._jointed.touching(joints)])
+
+    def solve_stage(self, stage: Stage, start: State,
+                    prescribed_directions: EliminatedRows | None = None) -> State:
+        """Return the end of a stage of both: M (u − û) = a h f(q, u), q = base + b h u. Raises StepFailed.
+
+        With ConJac the quasistatic nodes are in equilibrium there, as without bones. [ConJac MUSCLE]
+        """
+        stages, states = self._stages(stage), self._states.parted(start)
+        damped = self._damped(stage, states)
+        equations = CoupledEquations(self._soft, self._skeleton, stages, states, damped, self._last)
+        if not self._soft.contacts:
+            after = self._without_contact(equations, stage, start)
+        elif (reduced := self._soft.condensation.at_once) is not None:
+            after = self._quasistatic(reduced, equations, stage, start)
+        else:
+            after = Bounded(equations, stage, start, self._soft.stage_solver.limits).solve_stage()
+        bones = after.tree_stage
+        self._jointed.impacts.note(states[1], None if bones is None else bones.constraint_solution)
+        self.free_bones.note_stage(self._states.parted(after), damped)
+        if not self._soft.ground.has_friction_at(self._states.positions(after), after.time):
+            return remember(after, stages[0], None)
+        return _with_friction(self._soft, self._states, equations.pose_at(after.q, after.u, self._soft.project), after)
+
+    def _damped(self, stage: Stage, states: Sequence[State]) -> Damped | None:
+        """Return D through a stage, at the predicted end of both parts; None where nothing is damped. states: of both
+        at its start."""
+        soft, joints = states
+        predicted = replace(joints, q=joints.q + (stage.time - soft.time) * joints.u)
+        return self._soft.damped_through(stage, replace(soft, carrier_motion=self._states.carrier_motion(predicted)))
+
+    def _without_contact(self, equations: CoupledEquations, stage: Stage, start: State) -> State:
+        """Return the end of a stage without contact between surfaces. Raises StepFailed."""
+        limits = self._soft.stage_solver.limits
+        arguments = self._soft.evaluate, stage, start, limits, self._soft.extent, WHO
+        if self._soft.condensation.whole is not None and limits.patience:
+            try:
+                return CoupledOnReusedFactor(equations.pose_at, equations.on_last_factor, self._changes,
+                                             *arguments).solve_stage()
+            except StepFailed:
+                self._last.forget()
+        return Coupled(equations.pose_at, *arguments).solve_stage()
+
+    def _quasistatic(self, reduced: Balancing, equations: CoupledEquations, stage: Stage, start: State) -> State:
+        """Return the end of a stage of mostly quasistatic nodes: without contact where there is none, else by positions
+        of all nodes. Raises StepFailed."""
+        def solve() -> tuple[State, Vec]:
+            after = self._without_contact(equations, stage, start)
+            return after, equations.positions_at(after.q)
+
+        after = solve_without_contact(self._soft, equations.step_start, solve)
+        if after is not None:
+            return after
+        if self._whole is None:
+            self._whole = Full(reduced.mesh, type(reduced.linear)(), {"beta": 1.0})
+        quasistatic = QuasistaticEquations(self._soft, self._skeleton, (equations.of_flesh, equations.of_joints),
+                                           (equations.flesh, equations.joints), equations.damped, self._whole, reduced)
+        limits = self._soft.stage_solver.limits
+        return quasistatic.with_velocities(BoundedQuasistatic(quasistatic, stage, start, limits).solve_stage())
+
+    def forget_past(self) -> None:
+        """Discard the factor of the last stage; the rest belongs to the parts."""
+        self._last.forget()
+        self._changes.clear()
+
+
+def _with_friction(soft: NodesPart, states: JoinedStates, posed: CoupledStage, after: State) -> State:
+    """Return the end of a stage with friction on the ground, as far as contact of surfaces permits. posed: at that
+    end."""
+    with_friction = with_ground_friction(soft, posed, after)
+    fraction = soft.largest_step(states.positions(after), states.positions(with_friction)) if soft.contacts else 1.0
+    if fraction == 1.0:
+        return with_friction
+    # linearised friction ignores the barrier: it acts as far as contact permits
+    return replace(with_friction, q=after.q + fraction * (with_friction.q - after.q),
+                   u=after.u + fraction * (with_friction.u - after.u))

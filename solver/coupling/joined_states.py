@@ -1,0 +1,68 @@
+"""States of soft bodies and of the joints that carry them, as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..coordinates.tree import PAIRS
+from ..state import CarrierMotion, State, Vec
+from ..world.layout import of_another_version
+from ..world.nodes_part import NodesPart
+from .skeleton import Skeleton
+
+JOINTS = "joints/"  #: prefix of the joints' memory within a step
+HISTORIES = [key for pair in PAIRS for key in pair]  #: keys of the memory with as many values as q
+
+
+class JoinedStates:
+    """Joins the states of both parts, and takes them apart.
+
+    Coordinates of the soft bodies are first, then those of the joints. Within a step the integrator's history is one
+    array of both, next to the memory of the soft bodies, and that of the joints has a prefix.
+    """
+
+    def __init__(self, soft: NodesPart, skeleton: Skeleton) -> None:
+        """skeleton: the joints as carriers of attached nodes."""
+        self._flesh, self._skeleton, self._cut = soft.coordinates, skeleton, soft.unknowns
+
+    def carrier_motion(self, carrier: State) -> CarrierMotion:
+        """Return the motion of attached nodes in a state of the joints."""
+        return self._flesh.attached.carrier_motion(self._skeleton.bodies(carrier))
+
+    def parted(self, state: State) -> list[State]:
+        """Return the soft bodies' state, with attached nodes at their bones, and that of the joints."""
+        soft, joints = self.split(state)
+        flesh, bones = dict(soft.memory), dict(joints.memory)
+        for key in HISTORIES:
+            if key in flesh:
+                bones[key], flesh[key] = flesh[key][self._cut :], flesh[key][: self._cut]
+        joints = replace(joints, memory=bones)
+        return [replace(soft, memory=flesh, carrier_motion=self.carrier_motion(joints)), joints]
+
+    def split(self, state: State) -> tuple[State, State]:
+        """Return both states, the history of both with the soft bodies."""
+        flesh = {key: value for key, value in state.memory.items() if not key.startswith(JOINTS)}
+        bones = {key.removeprefix(JOINTS): value for key, value in state.memory.items() if key.startswith(JOINTS)}
+        return (State(state.time, state.q[: self._cut], state.u[: self._cut], flesh),
+                State(state.time, state.q[self._cut :], state.u[self._cut :], bones, tree_stage=state.tree_stage))
+
+    def merged(self, states: Sequence[State]) -> State:
+        """Return one state of both with one history. Raises BadInput where one lacks its own."""
+        soft, jointed = states
+        flesh, bones = dict(soft.memory), dict(jointed.memory)
+        for key in HISTORIES:
+            if key in flesh or key in bones:
+                if key not in bones or len(flesh[key]) != len(soft.q):
+                    raise of_another_version()
+                flesh[key] = np.concatenate([flesh[key], bones.pop(key)])
+        memory = flesh | {JOINTS + key: value for key, value in bones.items()}
+        return State(soft.time, np.concatenate([soft.q, jointed.q]), np.concatenate([soft.u, jointed.u]), memory,
+                     tree_stage=jointed.tree_stage)
+
+    def positions(self, state: State) -> Vec:
+        """Return positions of all nodes, (n, 3) [m]."""
+        soft = self.parted(state)[0]
+        return self._flesh.positions(soft.q, soft.time, soft.carrier_motion)

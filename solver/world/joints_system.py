@@ -1,0 +1,71 @@
+"""Mechanisms as the system of an integrator."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import replace
+
+from ..integrators.interface import System
+from ..nonlinear.iterations import Rates
+from ..nonlinear.limits import StopRule
+from ..parts.joints.interface import LinearizationPoint
+from ..parts.joints.jointed import Jointed, PosedTree
+from ..parts.joints.last_twist import stepped
+from ..parts.stage import Momentum, Stage
+from ..rows.eliminated import EliminatedRows
+from ..state import State, Vec
+from .impact_steps import ImpactSteps
+from .tree_kernel_steps import TreeKernelSteps
+
+
+class JointsSystem(System[PosedTree]):
+    """The stages of mechanisms: linearised, or solved iteratively."""
+
+    condensation: Jointed
+    limits: StopRule  #: of stages that are solved iteratively
+    impacts: ImpactSteps
+    iterations: int  #: of all stages that were solved iteratively
+    _kernel_steps: TreeKernelSteps
+
+    @abstractmethod
+    def linearise(self, state: State) -> LinearizationPoint:
+        """Return the posture at a state; overwritten by the next call."""
+
+    @property
+    def beta(self) -> float:
+        """Return β of semi-implicit Euler, for K."""
+        return self.condensation.beta
+
+    def acceleration(self, state: State) -> Vec:
+        """Return u̇ without constraints, (m,) [rad/s², m/s²]."""
+        return self.condensation.acceleration(self.linearise(state), state.time)
+
+    def pose(self, at: State, stage: Stage, time: float | None = None) -> PosedTree:
+        """Linearise and factor the stage at a state. Raises StepFailed."""
+        momentum = self._kernel_steps.momentum
+        if stage.momentum is not momentum:
+            stage = replace(stage, momentum=momentum)
+        return self.condensation.pose(self.linearise(at), stage)
+
+    def finish_linear_stage(self, posed: PosedTree, stage: Stage, start: State, is_last: bool = True) -> State:
+        """Return the state at the end of a linearised stage. Raises StepFailed."""
+        u = posed.solve()
+        base = start.q if stage.base is None else stage.base
+        flies_on = stage.base is None and self._kernel_steps.momentum is Momentum.PROJECTED
+        memory = stepped(start.memory, stage.h) if flies_on else start.memory
+        return State(stage.time, base + stage.b * stage.h * (u + posed.correction(u)), u, memory, tree_stage=posed)
+
+    def solve_stage(self, stage: Stage, start: State,
+                    prescribed_directions: EliminatedRows | None = None) -> State:
+        """Return the end of a stage that is solved iteratively. Raises StepFailed."""
+        if stage.base is None:
+            stage = replace(stage, base=start.q)
+
+        def pose_at(q: Vec, u: Vec) -> PosedTree:
+            return self.condensation.pose(self.linearise(State(start.time, q, u, start.memory)), stage)
+
+        rates = Rates(pose_at, stage, start, self.limits, "the joints")
+        after = rates.solve_stage()
+        self.iterations += rates.count
+        self.impacts.note(start, None if after.tree_stage is None else after.tree_stage.constraint_solution)
+        return after
