@@ -33,7 +33,7 @@ def searched(tmp_path, monkeypatch):
 
 def jump_of(search, at, direction):
     """The largest jump of a search's end as its direction grows, as a share of that direction."""
-    ends = [(search(at, share * direction).unknowns - at.unknowns) @ direction for share in np.linspace(0.5, 4.0, 36)]
+    ends = [(search(at, share * direction) - at.unknowns) @ direction for share in np.linspace(0.5, 4.0, 36)]
     return float(np.abs(np.diff(ends)).max() / (direction @ direction))
 
 
