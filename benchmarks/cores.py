@@ -160,7 +160,8 @@ class Account:
             pieces, work = len(call.pieces), max(sum(call.pieces), SHORTEST)
             # share of the time; large arrays may not be read as a whole
             reading = min(call.size / prices.one / work, 1.0)
-            slower = 1.0 + reading * (at_work * prices.one / prices.memory(at_work) - 1.0)
+            readers = min(at_work, pieces)
+            slower = 1.0 + reading * (readers * prices.one / prices.memory(readers) - 1.0)
             carried = prices.carry * min(call.size, CACHE) / work  # for each second of a helper's work
             least = least_portion(pieces, expected) if call.kind[0] != OF_STAGES else least_of_stage(pieces, at_work)
             for first, last in portions(pieces, at_work, least):

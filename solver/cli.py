@@ -159,8 +159,7 @@ def _parser() -> argparse.ArgumentParser:
     bake.add_argument("--cores-left-free", type=_whole, metavar="N", default=0,
                       help="cores left to other programs if --threads is not given (default: 0)")
     bake.add_argument("--reuse", type=Path, metavar="FOLDER",
-                      help="an earlier bake: bodies that have not changed since are solved again only where they "
-                           "meet bodies that have")
+                      help="an earlier bake: unchanged bodies are solved again only where they meet changed ones")
     bake.set_defaults(command=_bake)
 
     check = verbs.add_parser("check", help="validate a job, estimate its memory and time")

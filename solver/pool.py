@@ -36,7 +36,7 @@ class KernelStage(NamedTuple):
     pieces: int
     arguments: tuple[Any, ...]
     #: bytes of its arrays that it needs, where that may be a small part of them; a record asks for it
-    read: int | Callable[[], int] | None = None
+    read: Callable[[], int] | None = None
 
 
 Wait: TypeAlias = Callable[[Any, int], bool]  #: whether a flag (1,) was set, looking so many times at most
@@ -291,7 +291,7 @@ class PieceTimes(Pool):
             spent.append(max(now - before - self._clock, 0.0))
             before = now
         ended = thread_time()
-        size = _bytes(arguments) if read is None else read if isinstance(read, int) else read()
+        size = _bytes(arguments) if read is None else read()
         self.calls.append(Call(kernel.__name__, began, ended, spent, pieces, size, kind, follows))
 
 

@@ -356,7 +356,7 @@ def test_a_record_has_every_piece_once_and_its_time():
 
 def test_a_record_knows_what_stages_follow_each_other():
     record, done = PieceTimes(), []
-    stages = [KernelStage(sleeping, 8, (0.0, done)), KernelStage(sleeping, 2, (0.0, done), 64)]
+    stages = [KernelStage(sleeping, 8, (0.0, done)), KernelStage(sleeping, 2, (0.0, done), lambda: 64)]
     record.run_stages("test", 1, 8, iter(stages))
     assert [(len(call.pieces), call.size, call.follows) for call in record.calls] == [(8, 0, False), (2, 64, True)]
 

@@ -98,8 +98,8 @@ class Problem:
     def inertia_of(self, change):
         return 1.0
 
-    def has_converged_energy(self, at, vector):
-        return False
+    def relative_energy_left(self, at, vector):
+        return np.inf
 
     def evaluate(self, unknowns):
         self.evaluations += 1
@@ -172,6 +172,24 @@ def node_in_contact_is_stopped_alone():
         return BoundedSearch(problem).search(problem.evaluate(start), -too_far * start, 0.0)[0].unknowns.tolist()
 
     return [ends(too_far) for too_far in (5.0, 24.0)]
+
+
+def _without_jumps(problem, too_far):
+    problem.system.edges.largest_change = problem.strain = lambda moved: 0.0
+    return BoundedSearch(problem).search_without_jumps(problem.evaluate(ONE), -too_far * ONE).unknowns.tolist()
+
+
+def whole_steps_at_whose_end_the_merit_rises():
+    """Ends of directions that lead a little too far."""
+    return [_without_jumps(Problem(), too_far) for too_far in (1.05, 1.5)]
+
+
+def secants_over_a_kink_of_the_merit():
+    """End of a direction beyond a minimum, after which the merit rises a fifth as steeply as it fell before."""
+    problem = Problem()
+    problem.evaluate = lambda unknowns: Evaluation(
+        unknowns, (1.0 if unknowns[0] > 0.0 else -0.2) * ONE, float(max(unknowns[0], -0.2 * unknowns[0])))
+    return _without_jumps(problem, 3.0)
 
 
 def slow_stage_in_contact():
@@ -297,7 +315,7 @@ def step_that_no_halving_lowers():
 def stage_without_stretches():
     """Number of evaluations of Newton's method where mixed elements have no stretches."""
     problem = Problem()
-    problem.has_converged_energy = lambda at, vector: True
+    problem.relative_energy_left = lambda at, vector: 0.0
     mixed_fem.MixedFEM({"iterations": 50, "mixed_iterations": 3, "decrement_left": 0.1, "strain_left": 0.05}).solve(
         problem, ONE)
     return problem.evaluations
@@ -359,7 +377,8 @@ def strained_elements_beyond_which_all_are_evaluated():
 
 UNITS = (
     small_creep_is_accepted, creep_in_contact, creep_of_quasistatic_nodes_in_contact, tries_of_a_diverging_stiffness,
-    search_halves, node_in_contact_is_stopped_alone, slow_stage_in_contact,
+    search_halves, node_in_contact_is_stopped_alone, whole_steps_at_whose_end_the_merit_rises,
+    secants_over_a_kink_of_the_merit, slow_stage_in_contact,
     factor_that_leads_astray_in_contact, cut_on_corotated_factor, large_move_after_a_cut_one, condensed_tolerance,
     fallback_that_takes_no_full_step, slow_stage_on_the_ground, factor_that_leads_astray_on_the_ground,
     increments_in_vain, iterations_that_do_not_shrink, rates_that_diverge, step_that_no_halving_lowers,

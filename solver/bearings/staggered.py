@@ -103,7 +103,7 @@ class Staggered:
 
     def _contact_rows(self, posed: PosedBodies, bearings: Bearings) -> DenseRows:
         """Return rows on twists: normals of all bearings, directions that other joints fix, loops, contacts."""
-        tables, seated = [DenseRows.none(6 * len(posed.parent))], set[int]()
+        tables, seated = list[DenseRows](), set[int]()
         for group in bearings.groups:
             both_ways = (group.both_ways > 0) | (not self.one_sided)
             tables.append(_rows(self._between(posed, group.place, group.normal),
@@ -125,7 +125,7 @@ class Staggered:
                                       (other.contacts, 0.0, other.contact_names)):
                 tables.append(_rows(_on_bodies(rows, len(posed.parent)), np.full(len(rows), least),
                                     _softened(rows, bearings), name, rows.target))
-        return together(*tables)
+        return _together(tables, posed)
 
     def _friction_rows(self, posed: PosedBodies, bearings: Bearings) -> DenseRows:
         """Return rows on twists: tangents of all bearings and contacts, whose multipliers are 0 until loads bound them.
@@ -136,7 +136,7 @@ class Staggered:
             along = other.along
             tables.append(_rows(_on_bodies(along, len(posed.parent)), np.zeros(len(along)), _softened(along, bearings),
                                 tangent_names(other.contact_names), along.target, 0.0))
-        return together(DenseRows.none(6 * len(posed.parent)), *tables)
+        return _together(tables, posed)
 
     @staticmethod
     def _between(posed: PosedBodies, joints: Index, wrench: Vec) -> Vec:
@@ -153,6 +153,11 @@ class Staggered:
 def _rows(G: Vec, low: Vec, soft: Vec, name: Names, target: Vec | None = None, most: float = np.inf) -> DenseRows:
     """Return rows on twists, (r, 6 n), with multipliers from `low`, (r,), to `most`. soft: compliance, (r,)."""
     return DenseRows(np.zeros(len(G)) if target is None else target, low, np.full(len(G), most), soft + TINY, name, G)
+
+
+def _together(tables: list[DenseRows], posed: PosedBodies) -> DenseRows:
+    """Return all rows on twists in one table, which may have none."""
+    return together(*tables) if tables else DenseRows.none(6 * len(posed.parent))
 
 
 def _response_of(posed: PosedBodies) -> Respond:

@@ -13,8 +13,6 @@ from .stage_equations import StageEquations
 
 ROUNDING = 1.0e-11  #: relative to the merit: smaller changes of it are rounding errors
 LARGEST_STEP = 1.0  #: largest relative change of an edge in one iteration
-RISING = 0.1  #: of the slope at the start of a direction: admissible rise at the end of a step that goes without jumps
-SECANTS = 6  #: most evaluations of such a step
 
 
 @dataclass(frozen=True)
@@ -24,6 +22,9 @@ class BoundedSearch:
     shortest = 1.0e-10  #: smallest step length of a line search
     #: step length down to which only the nodes in contact stop; below it, all nodes take the same step length
     shortest_clipped = 0.25
+    #: slope of the merit at the end of a step without jumps, relative to that at its start, up to which it may rise
+    rising = 0.1
+    secants = 6  #: largest number of evaluations of a step without jumps
     problem: StageEquations
 
     def search(self, at: Evaluation, direction: Vec, strain: float | None = None) -> tuple[Evaluation, float]:
@@ -63,12 +64,12 @@ class BoundedSearch:
         share, fractions = self._bounds(at.unknowns, problem.displacement(direction), None)
         if at.merit is None or slope >= 0.0 or fractions.min() < 1.0:
             return self.search(at, direction)[0]
-        for _ in range(SECANTS):
+        for _ in range(self.secants):
             trial, taken = problem.evaluate(at.unknowns + share * direction), share
             rise = float(np.vdot(trial.residual, direction))
-            if rise <= -RISING * slope:
+            if rise <= -self.rising * slope:
                 break
-            share *= (1.0 + RISING) * slope / (slope - rise)
+            share *= (1.0 + self.rising) * slope / (slope - rise)
         if lowers(at, trial, taken, slope, self.noise(at)):
             return trial
         return self.search(at, direction)[0]

@@ -25,6 +25,8 @@ class ContactIterations(DescentDirections, Stop):
     #: root mean square relative change of a body's edges that is not visible: a few nodes come to rest long after the
     #: others
     usual = 0.003
+    #: relative to a negligible decrease of energy along the last direction: up to it the next one is solved for
+    worth_a_solve = 8.0
 
     def __init__(self, strain_left: float, accepts: bool, by_strain: bool) -> None:
         """strain_left: admissible relative change of an edge by further iterations. accepts: whether a stage that has
@@ -78,11 +80,20 @@ class ContactIterations(DescentDirections, Stop):
                 # a small step may be due to the factor: the next iteration factors again, or has a far smaller residual
                 self._served = self.reuse_limit
                 return False
-            return self._accepts or problem.has_converged_energy(at, self.vector)
+            return self._accepts or self._has_converged_energy(problem, at)
         return ((self._is_fresh or self._is_slow) and not self._by_strain
-                and problem.has_converged_energy(at, self.vector)
                 and problem.system.edges.usual_change_of_pieces(problem.displacement(step.change))
-                <= min(self.usual, self._strain_left))
+                <= min(self.usual, self._strain_left)
+                and self._has_converged_energy(problem, at))
+
+    def _has_converged_energy(self, problem: StageProblem, at: Evaluation) -> bool:
+        """Whether hardly any energy is left along the last direction, or along the next one on a factor that has just
+        been made: a solve says so where another iteration would take a factor."""
+        left = problem.relative_energy_left(at, self.vector)
+        if left <= 1.0 or not self._is_fresh or left > self.worth_a_solve:
+            return left <= 1.0
+        self.vector = problem.factors.direction(problem, at.residual)
+        return problem.relative_energy_left(at, self.vector) <= 1.0
 
     def _remaining_strain(self, step: Step) -> float:
         # quasistatic nodes may still slide a little in each iteration without any energy left

@@ -53,7 +53,7 @@ def solve_in_contact(problem_at: Callable[[Vec], StageProblem], step_start: Vec,
     problem, at = end.problem, end.at
     if end.has_converged:
         return (problem, at.unknowns) if by_strain else _with_final_loads(problem_at, problem, at)
-    if accepts or iterations.last > 0.0 and problem.has_converged_energy(at, iterations.vector) \
+    if accepts or iterations.last > 0.0 and problem.relative_energy_left(at, iterations.vector) <= 1.0 \
             and lowers_potential_of_rest(problem, at):
         return problem, at.unknowns
     unsettled = problem.failed(f"contact did not converge in {iterations.max_factorizations} iterations", at)

@@ -50,12 +50,15 @@ def contact_start(problem: StageProblem, step_start: Vec, guess: Vec) -> Evaluat
 
     At the contact-free fraction of the ballistic guess contact forces are too large by orders of magnitude. At the
     step's start existing pairs have about their final forces, and the last factor, made nearby, improves them by one
-    solve. Of both the one with the lower potential is taken: sliding bodies continue as they did. step_start: positions
-    at the step's start, (n, 3) [m]. guess: ballistic unknowns, (3 p,) [m/s].
+    solve. Of both the one with the lower potential is taken: sliding bodies continue as they did. Points on the way
+    back from the guess are tried where that solve has not led below it. step_start: positions at the step's start,
+    (n, 3) [m]. guess: ballistic unknowns, (3 p,) [m/s].
     """
-    predicted = backtrack_to_step_start(problem, problem.evaluate(guess), step_start)
     extrapolated = _extrapolated_by_last_factor(problem, step_start)
-    return predicted if extrapolated is None or _merit(predicted) <= _merit(extrapolated) else extrapolated
+    predicted = problem.evaluate(guess)
+    if extrapolated is not None and _merit(extrapolated) < _merit(predicted):
+        return extrapolated
+    return backtrack_to_step_start(problem, predicted, step_start)
 
 
 def _extrapolated_by_last_factor(problem: StageProblem, step_start: Vec) -> Evaluation | None:

@@ -189,8 +189,8 @@ class StageProblem:
         farthest = float(np.abs(self.displacement(direction)).max(initial=0.0))
         return farthest > self._negligible_step
 
-    def has_converged_energy(self, at: Evaluation, direction: Vec) -> bool:
-        """Whether the remaining decrease of energy along the direction is negligible.
+    def relative_energy_left(self, at: Evaluation, direction: Vec) -> float:
+        """Return the remaining decrease of energy along the direction, relative to a negligible one.
 
         Stiff contacts change no edge, but a step that ended too near to a surface has far too large contact forces.
         """
@@ -198,7 +198,8 @@ class StageProblem:
         stirred = 0.5 * float(np.vdot(change, self._inertia * change))
         fall = 0.5 * float(self._inertia.sum()) * (self.stage.a * self.stage.h * STANDARD_GRAVITY) ** 2
         left = abs(float(np.vdot(at.residual, direction)))
-        return left <= self.weight_energy_left * fall + self.kinetic_energy_left * stirred
+        negligible = self.weight_energy_left * fall + self.kinetic_energy_left * stirred
+        return left / negligible if negligible > 0.0 else np.inf if left > 0.0 else 0.0
 
     def failed(self, what: str, at: Evaluation) -> StepFailed:
         """Return an error with the cause, the location of the largest residual, its body and the time."""

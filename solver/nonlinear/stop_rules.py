@@ -58,7 +58,7 @@ class VisibleStop(Stop):
         left = moved * moved if step.direction.is_true else remaining(moved, self._last)
         if problem.stage.inertia:
             settled = (min(moved, left) <= self._strain_left
-                       and problem.has_converged_energy(step.after, step.direction.vector))
+                       and problem.relative_energy_left(step.after, step.direction.vector) <= 1.0)
         else:
             # quasistatic positions may converge slowly in small steps
             settled = left <= self._strain_left

@@ -45,6 +45,8 @@ class RowTable:
 
 def together(first: R, *others: R) -> R:
     """Return all rows of tables of one form in one table."""
+    if not others:
+        return first
     tables = (first, *others)
     return type(first)(*(_joined([getattr(table, item.name) for table in tables]) for item in fields(first)))
 

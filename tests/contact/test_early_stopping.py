@@ -10,6 +10,7 @@ from touching import box, contact_job, crosses, distance, obstacle, sheet, soft
 from worlds import nodes_of
 
 from benchmarks import cloth
+from benchmarks.scenes import touching
 from benchmarks.scenes.touching import ball, balls_in_a_box
 from solver.errors import StepFailed
 from solver.job.load import load
@@ -139,8 +140,6 @@ def test_a_table_that_is_lifted_takes_them_along(tmp_path):
 
 def test_the_benchmark_s_scenes_touch_from_where_they_are_measured(tmp_path):
     from benchmarks import contact
-    from benchmarks.scenes import touching
-
     block = touching.resting_block(tmp_path / "block", (3, 3, 2), H, True)
     state = block.initial_state()
     assert distance(block, state) < block.contacts[0].activation
@@ -220,3 +219,18 @@ def test_what_would_push_hard_is_solved_from_further_back(tmp_path, monkeypatch)
     assert factors("back", noted) < factors("on", lambda problem, at, begun: at)
     assert all(low <= first for first, low in begins)
     assert min(low / first for first, low in begins if first > 0.0) < 0.5
+
+
+def test_a_stage_ends_where_its_next_step_leaves_no_energy(tmp_path, monkeypatch):
+    """A solve on the last factor says so where another iteration would take a factor of its own."""
+    monkeypatch.setattr(touching, "CELLS", (70, 6, 1))
+    now, before = (touching.folded_mat(tmp_path / name, 1 / 96, True) for name in ("now", "before"))
+    state, worth = now.initial_state(), ContactIterations.worth_a_solve
+    state.u.reshape(-1, 3)[now.coordinates.positions(state.q, 0.0)[now.coordinates.free, 2] > 0.0, 2] -= 0.2
+    for _ in range(8):
+        monkeypatch.setattr(ContactIterations, "worth_a_solve", 0.0)
+        other = before.step(state, 1 / 96)
+        monkeypatch.setattr(ContactIterations, "worth_a_solve", worth)
+        state = now.step(state, 1 / 96)
+        assert np.abs(state.q - other.q).max() < 1e-4
+    assert now.factored < 0.95 * before.factored

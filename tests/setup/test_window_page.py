@@ -32,3 +32,9 @@ def test_every_sentence_has_a_test_or_says_that_it_is_left():
 def test_each_of_the_twenty_frictions_has_a_line():
     numbers = re.findall(r"^\| (\d+) \|.*\| `", PAGE, re.MULTILINE)
     assert numbers == [str(number) for number in range(1, 21)]
+
+
+def test_each_file_of_journeys_has_a_row_of_where_it_was_driven():
+    below = PAGE.partition("\n## Driven to the end, and where\n")[2].partition("\n## ")[0]
+    found = set(re.findall(r"^\| `(test_window\w*)`", below, re.MULTILINE))
+    assert found == {path.stem for path in (TESTS / "addon").glob("test_window*.py")}

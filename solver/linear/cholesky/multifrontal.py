@@ -147,7 +147,8 @@ class Multifrontal:
         columns, lengths = np.diff(first).astype(np.int64), np.diff(rows_start).astype(np.int64)
         is_made = self._made == 1
         is_made[self._top] = False
-        return int((columns * lengths + 2 * (lengths - columns) ** 2)[is_made].sum()) * of_one
+        # of an update matrix a triangle is written, and read
+        return int((columns * lengths + (lengths - columns) ** 2)[is_made].sum()) * of_one
 
     def _stages_of_front(self, s: int, data: Vec, scale: float, values: Single | Vec) -> Iterator[KernelStage]:
         """One front, panel by panel, each in tiles; then what it says of the rows below."""
@@ -157,24 +158,24 @@ class Multifrontal:
         columns, length = int(first[s + 1] - first[s]), int(rows_start[s + 1] - rows_start[s])
         of_values, of_updates = columns * length * values.itemsize, (length - columns) ** 2 * values.itemsize
         yield KernelStage(assemble_tiles, -(-length // TILE), (s, TILE, data, scale, values, *self._plan),
-                    of_values + 2 * of_updates)
+                    partial(int, of_values + of_updates))
         for left in range(0, columns, PANEL):
             right = min(left + PANEL, columns)
             if left > 0:
                 yield KernelStage(panel_tiles, -(-(length - left) // TILE), (s, left, right, TILE, blas, ints, *block),
-                            of_values * right // columns)
+                            partial(int, of_values * right // columns))
             yield KernelStage(start_panel, 1, (s, left, right, blas, ints, self._failed, *block),
-                        (right - left) ** 2 * values.itemsize)
+                        partial(int, (right - left) ** 2 * values.itemsize))
             if self._failed[-1]:
                 return
             if length > right:
                 yield KernelStage(solve_tiles, -(-(length - right) // TILE), (s, left, right, TILE, blas, ints, *block),
-                            of_values * (right - left) // columns)
+                            partial(int, of_values * (right - left) // columns))
         tiles = -(-(length - columns) // TILE)
         if tiles:
             yield KernelStage(update_tiles, tiles * (tiles + 1) // 2, (
                 s, TILE, blas, ints, values, self._updates, first, *block[1:], self._updates_start),
-                of_values + of_updates)
+                partial(int, of_values + of_updates // 2))
 
 
 def multifrontal(inside: Supernodes, lower: sp.csc_matrix, kind: type = np.float32,
