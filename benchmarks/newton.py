@@ -41,6 +41,7 @@ from solver.forces.fibers import Fibers
 from solver.linear.choose import choose
 from solver.meshing.grid import box_tets
 from solver.meshing.volume import tet_volumes
+from solver.nonlinear.bounded_search import BoundedSearch
 from solver.nonlinear.newton_frozen import NewtonFrozen
 from solver.nonlinear.problem import StageProblem
 from solver.nonlinear.reused_factor import ReusedFactor
@@ -141,16 +142,16 @@ def drive(world: Nodes, solver: Any, steps: int, h: float = H, start: State | No
     """Return its price, and the last positions of the free nodes. start: the world's initial state by default."""
     world.stage_solver = solver
     counts: Counter[str] = Counter()
-    search = StageProblem.search
+    search = BoundedSearch.search
 
-    def counted(self: StageProblem, *args: Any) -> Any:
+    def counted(self: BoundedSearch, *args: Any) -> Any:
         counts["iterations"] += 1
         return search(self, *args)
 
     each: list[int] = []
     factored = world.linear.factored
     state = world.initial_state() if start is None else start
-    StageProblem.search = counted  # type: ignore[method-assign]
+    BoundedSearch.search = counted  # type: ignore[method-assign]
     failed = ""
     began = time.perf_counter()
     try:
@@ -164,7 +165,7 @@ def drive(world: Nodes, solver: Any, steps: int, h: float = H, start: State | No
     except StepFailed as failure:
         failed = str(failure)
     finally:
-        StageProblem.search = search  # type: ignore[method-assign]
+        BoundedSearch.search = search  # type: ignore[method-assign]
     seconds = time.perf_counter() - began
     row = {"seconds": round(seconds, 2), "steps": len(each), "iterations": sum(each),
            "factorizations": world.linear.factored - factored, "most_in_a_step": max(each, default=0)}

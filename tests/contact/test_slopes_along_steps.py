@@ -11,8 +11,8 @@ def test_slopes_along_a_step_are_those_of_its_linearisation(tmp_path, monkeypatc
     seen, take = [], Bounded.take
 
     def watched(self, posed, found, change, relaxation):
-        start = self._slope_at(posed, self.q, self.u)
-        near = self._slope_at(posed, self.q + 1e-3 * self.seconds * change, self.u + 1e-3 * change)
+        start = self._equations.slope_at(posed, self.q, self.u)
+        near = self._equations.slope_at(posed, self.q + 1e-3 * self.seconds * change, self.u + 1e-3 * change)
         seen.append((posed.start_slope, start, posed.curvature, 1e3 * (near - start), self.stiffness.is_true))
         take(self, posed, found, change, relaxation)
 
