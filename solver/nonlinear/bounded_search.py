@@ -24,7 +24,7 @@ class BoundedSearch:
     shortest_clipped = 0.25
     #: slope of the merit at the end of a step without jumps, relative to that at its start, up to which it may rise
     rising = 0.1
-    secants = 6  #: largest number of evaluations of a step without jumps
+    secants = 2  #: largest number of evaluations of a step without jumps
     problem: StageEquations
 
     def search(self, at: Evaluation, direction: Vec, strain: float | None = None) -> tuple[Evaluation, float]:

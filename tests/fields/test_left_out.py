@@ -28,6 +28,6 @@ def told(folder, spike):
 
 def test_a_spike_that_no_tetrahedra_fill_is_told_with_its_length(tmp_path):
     note, = told(tmp_path / "long", 0.5)
-    assert note.startswith("1 of its vertices are outside its tetrahedra, by up to 0.") and "touches nothing" in note
+    assert note.startswith("1 of its vertices are outside its tetrahedra, by up to 0.") and "touch nothing" in note
     assert "m near (" in note
     assert told(tmp_path / "short", 0.02) == []

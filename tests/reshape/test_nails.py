@@ -159,7 +159,7 @@ def test_a_nail_that_meets_nothing_is_said(tmp_path):
 @pytest.mark.parametrize("bad,where,says", [
     ({"frame": 25}, "frame", "would never hold"), ({"until": 3}, "until", "drawn at frame 3 already"),
     ({"head": [1e300, 0, 0]}, "head", "beyond"), ({"radius": 0.0}, "radius", "> 0"),
-    ({"motion": "arrays/flat.npy"}, "motion", "no size")])
+    ({"motion": "arrays/flat.npy"}, "motion", "zero scale")])
 def test_a_nail_that_cannot_be_is_refused(tmp_path, bad, where, says):
     job = nailed_job(tmp_path, NAIL | bad)
     np.save(tmp_path / "arrays/flat.npy", np.zeros((49, 4, 4)))

@@ -183,5 +183,5 @@ def test_what_a_force_joins_to_flesh_on_bones_is_solved_with_it(room, tmp_path):
     lamp = json.loads((job / "scene.json").read_text())["bodies"][0]
     change(job, "bodies.0", {key: value for key, value in lamp.items()
                              if key != "cuts"} | {"method": {"kind": "vanilla"}})
-    with pytest.raises(BadScene, match='"Lamp" and "Ear" have different methods, and "Ear", .* hangs on bones'):
+    with pytest.raises(BadScene, match='"Lamp" and "Ear" have different methods, and "Ear", .* is attached to bones'):
         load(job)
