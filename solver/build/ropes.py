@@ -119,7 +119,7 @@ class PreparedRope(Prepared):
     def vertices_at(self, job: Job, nodes: Index, painted: Mask) -> Index:
         return nodes
 
-    def led(self, job: Job, nodes: Index) -> Vec | None:
+    def prescribed_motion(self, job: Job, nodes: Index) -> Vec | None:
         return motion_of(job, self.body, self.volume.nodes, nodes)
 
     def resistance(self, edge: float) -> Vec:

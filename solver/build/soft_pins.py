@@ -47,11 +47,11 @@ def _of_body(job: Job, one: Prepared, mass: Vec, start: int) -> SoftPins | None:
 
 def _carrying_nodes(one: Prepared, rest: Vec, triangles: Index, vertices: Index, mass: Vec) -> tuple[Index, csr_matrix]:
     """Return the nodes that carry some vertices, (k,) ascending, and the part of each vertex' mass that is theirs,
-    (k, s) [kg]: the mass of the whole body is shared by its skin."""
+    (k, s) [kg]: the mass of the whole body is shared by its skin; vertices of ropes, which have none, are its nodes."""
     corners = rest[triangles]
     area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
     skin = np.bincount(triangles.ravel(), np.repeat(area, 3), len(rest))
-    own = mass.sum() * skin[vertices] / skin.sum()
+    own = mass.sum() * skin[vertices] / skin.sum() if len(triangles) else mass[vertices]
     if one.embedding is None:
         carriers, shares = vertices[:, None], np.ones((len(vertices), 1))
     else:

@@ -54,8 +54,8 @@ def compare(old: Settings, new: Settings, uuids: tuple[Mapping[str, str], Mappin
         one, other = _of_body(old, was), _of_body(new, name)
         touched = [None if flat.touches is None else {called.get(met, met) if flat is one else met
                                                       for met in flat.touches} & known for flat in (one, other)]
-        same = touched[0] == touched[1] if contact else all(
-            _touches_nothing(flat, of) for flat, of in ((one, was), (other, name)))
+        same = touched[0] == touched[1] if contact else (
+            _touches_nothing(one, was, bool(before.contact)) and _touches_nothing(other, name, bool(now.contact)))
         if contact:
             same = same and one.in_contact == other.in_contact and (
                 _has_contact(one, was, before.obstacles) == _has_contact(other, name, now.obstacles))
@@ -114,10 +114,11 @@ def _of_body(read: Settings, name: str) -> _Body:
     return _Body(own, in_contact, flat.get("touches"))
 
 
-def _touches_nothing(one: _Body, name: str) -> bool:
-    """Whether a solid in a scene without obstacles has nothing to touch before another body comes near."""
+def _touches_nothing(one: _Body, name: str, has_contact: bool) -> bool:
+    """Whether a solid in a scene without obstacles has nothing to touch before another body comes near: without contact
+    no surface touches, and with it a body that names none touches itself, too."""
     solid = not any(_is_of(key, ("cloth", "rope")) for key in one.own)
-    return solid and (one.touches is None or name not in one.touches)
+    return solid and (not has_contact or (one.touches is not None and name not in one.touches))
 
 
 def _has_contact(one: _Body, name: str, obstacles: Iterable[str]) -> bool:

@@ -164,6 +164,21 @@ def test_one_by_itself_stays_when_contact_comes_with_another(tmp_path):
     assert log.has("Kept 1 of 2 objects as they were baked: Middle")
 
 
+def test_one_that_touches_itself_once_there_is_contact_is_solved_again(tmp_path):
+    """A body of a pipeline that names nothing that it touches touches nothing in a scene without contact, and
+    everything, itself included, in one with contact."""
+    def alone(folder):
+        folder = job(folder, MIDDLE, floor=False, ground=ground)
+        whole = read(folder)
+        del whole["contact"], whole["obstacles"]
+        (folder / "scene.json").write_text(json.dumps(whole))
+        return folder
+
+    ground = {"point": [0.0, 0.0, 0.0], "normal": [0.0, 0.0, 1.0], "stiffness": 1e4}
+    log = alike(tmp_path, alone, lambda folder: job(folder, LEFT, MIDDLE, floor=False, ground=ground))
+    assert not log.has("Kept 1 of 2 objects")
+
+
 @pytest.mark.parametrize("field, value", [("gravity", [0.0, 0.0, -5.0]), ("time.fps", 25), ("time.end", END - 1),
                                           ("time.start", 2), ("linear_solver", "superlu")])
 def test_what_counts_for_all_leaves_nothing(tmp_path, field, value):
