@@ -55,11 +55,11 @@ class ReducedOnRates:
 
 @dataclass(frozen=True)
 class Eliminated(ReducedOnRates):
-    """Stage of linearised bodies on the rates u of joints: G = (C; J_a)ᵀ S (C; J_a), g = (C; J_a)ᵀ (M v̂ + a h f − S
-    w).
+    """Stage of linearised bodies on the rates u of joints, with their own unknowns eliminated.
 
-    S is M − ahD − βabh²K of all nodes, v = C u + v₀ on the free nodes and J_a u on those that joints carry. G and g are
-    added to the joints' own equations; then `moving` returns the stage at the rates that were found. [ConJac MUSCLE]
+    G = (C; J_a)ᵀ S (C; J_a) and g = (C; J_a)ᵀ (M v̂ + a h f − S w), with S = M − ahD − βabh²K of all nodes, v = C u +
+    v₀ on the free nodes and J_a u on those that joints carry. G and g are added to the joints' own equations; then
+    `moving` returns the stage at the rates that were found. [ConJac MUSCLE]
     """
 
     columns: Vec  #: C, (3 f, c); Cᵀ maps impulses on the free nodes to g

@@ -14,21 +14,21 @@ class RigidModeBasis:
     """One choice of dynamic nodes among the retained ones; the other retained nodes constrain floating parts."""
 
     def __init__(self, mesh: Mesh, retained: Index, awake: Mask, patches: Mask | None = None) -> None:
-        """retained: (k,) nodes that, with the prescribed ones, make every part firm. awake: which are dynamic, (k,).
-        patches: and which of the patches, (p,); None: all."""
-        self.patches = patches  #: which are dynamic, (p,); None: all
+        """Choose the dynamic nodes. retained: (k,) nodes that, with the prescribed ones, constrain every part. awake:
+        mask of the dynamic ones, (k,). patches: mask of the dynamic patches, (p,); None: all."""
+        self.patches = patches  #: mask of the dynamic ones, (p,); None: all
         fixed = np.concatenate([retained[awake], mesh.coordinates.prescribed])
         self.floating = FloatingParts(mesh.rest, mesh.parts, fixed)
         self._nodes = retained[~awake]
         self._dynamic, self._rows = rows_of(np.flatnonzero(awake)), rows_of(np.flatnonzero(~awake))
         place = {node: i for i, node in enumerate(self._nodes.tolist())}
         mine = [[np.intersect1d(part, self._nodes) for part in group.owned] for group in self.floating.groups]
-        #: of each group and part: the nodes that hold it, and where they stand among all of these
+        #: of each group and part: the nodes that constrain it, and their numbers among all of these
         self._owned = [[(nodes, [place[node] for node in nodes.tolist()]) for nodes in of_group] for of_group in mine]
 
     @property
     def unknowns(self) -> int:
-        """How many a reduced step has."""
+        """Return the number of unknowns of a reduced step."""
         return len(self._dynamic) + sum(group.modes for group in self.floating.groups)
 
     @property
@@ -59,19 +59,20 @@ class RigidModeBasis:
         return basis + relax @ stiffness @ basis, relax @ left
 
     def amplitudes(self, x: Vec, retained: Vec) -> Vec:
-        """Return the reduced unknowns at positions x (n, 3) of velocities of the retained nodes, (3 k,), as in `split`.
-        """
+        """Return the reduced unknowns, (r,), of velocities of the retained nodes, (3 k,), at positions x, (n, 3) [m]:
+        the inverse of the basis of `split`."""
         whole, count = self._along(x) if len(self._nodes) else (np.zeros((0, 0)), 0)
         return np.concatenate([retained[self._dynamic], whole[:, :count].T @ retained[self._rows]])
 
     def _along(self, x: Vec) -> tuple[Vec, int]:
-        """An orthonormal basis of the holding nodes' velocities, and how many of its columns, the first, are rigid."""
+        """Return an orthonormal basis of velocities of the constraining nodes at positions x, (n, 3) [m], and the
+        number of its rigid columns, which are the first ones."""
         along = [self._rigid(group, owned, x) for group, owned in zip(self.floating.groups, self._owned)]
         whole, _ = np.linalg.qr(np.concatenate([np.zeros((len(self._rows), 0)), *along], axis=1), mode="complete")
         return whole, sum(field.shape[1] for field in along)
 
     def _rigid(self, group: Group, owned: list[tuple[Index, list[int]]], x: Vec) -> Vec:
-        """Velocities of all holding nodes under this group's rigid motions, (3 nodes, modes)."""
+        """Return velocities of all constraining nodes under this group's rigid motions, (3 nodes, modes)."""
         twists, centres = self.floating.twists(group, x)
         out = np.zeros((len(self._nodes), 3, twists.shape[1]))
         for k, ((mine, rows), centre) in enumerate(zip(owned, centres)):
@@ -80,6 +81,6 @@ class RigidModeBasis:
 
 
 def rows_of(places: Index) -> Index:
-    """The three rows of each node, (3 n,)."""
+    """Return the three rows of each node, (3 n,). places: positions of the nodes among the rows' nodes, (n,)."""
     rows: Index = (3 * places[:, None] + np.arange(3)).ravel()
     return rows
