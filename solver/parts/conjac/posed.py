@@ -169,8 +169,8 @@ class PosedConJac(NoJoints):
         """Return coordinates, (3 f,) [m], after quasi-Newton steps of the quasistatic nodes towards f = M a on the
         reused factor, each of which lowers W + M a · x.
 
-        corrections: number of steps; None: that of the method. carrier_motion: of attached nodes. [ConJac 12, changed:
-        several corrections, each with a line search]
+        corrections: number of steps; None: that of the method. carrier_motion: of attached nodes.
+        [ConJac 12, changed: several corrections, each with a line search]
         """
         owner = self.owner
         corrections = owner.corrections if corrections is None else corrections
