@@ -1,9 +1,9 @@
 """Lock of a cache: a file with the process that bakes into it and its heartbeat. Standard library only.
 
 The file is written under another name and linked into place, so it is whole as soon as it exists: a process that is
-killed meanwhile leaves nothing that refuses the next one. To take or take over it requires a lock of the operating
-system, which is released at death. Whether the holder lives is a question to the system on this machine; for another
-machine only the file's time counts, which the holder sets again every few seconds.
+killed meanwhile leaves no lock. To take or take over the file requires a lock of the operating system, which is
+released at death. Whether a holder on this machine lives, the system knows; of another machine only the file's time
+counts, which its holder renews every few seconds.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Holder:
     host: str
     start: str  #: when the process began, in the system's own words; "" where the system does not know
     machine: str = ""  #: distinguishes two machines of one name; "" where nothing does
-    beats: bool = False  #: it sets the file's time again while it lives; older versions do not
+    beats: bool = False  #: whether it renews the file's time while it lives; older versions do not
 
     @property
     def near(self) -> bool:
@@ -105,7 +105,8 @@ def busy(folder: Path) -> bool:
 
 
 def description(folder: Path) -> str:
-    """Return a sentence on who locks the cache and the time since its last heartbeat; "" where nobody does."""
+    """Return a sentence on the process that has the lock and the time since its last heartbeat; "" where there is no
+    lock."""
     found, quiet = holder(folder), silence(folder)
     if quiet is None:
         return ""

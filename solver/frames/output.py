@@ -35,7 +35,7 @@ def write(world: World, state: State, frame: int, store: FrameStore, origins: Or
     if not finite:
         raise world.explain(StepFailed("the output is not finite"), state, frame)
     longest = world.longest(state)
-    # before the frame, so that a frame that stands has it
+    # before the frame, so that they exist for each frame on disk
     if record is None:
         touched = world.contact_forces(state)
     else:

@@ -76,7 +76,7 @@ class Cache(CacheFiles):
 
     @property
     def uuid(self) -> str:
-        """Return the UUID of the cache's object; "" where none is known."""
+        """Return the UUID of the object that was baked; "" where none is known."""
         return str(self.manifest.get("uuid", "")) if self.manifest else ""
 
     def bodies(self) -> list[tuple[str, int, int]]:

@@ -38,7 +38,8 @@ class Swept:
         return cls(boxes, ROOM * np.where(size > 0.0, size, extent) + 2.0 * thickness)
 
     def near(self, low: NDArray[Any], high: NDArray[Any]) -> frozenset[int]:
-        """Return the tokens that come near a box with these corners [m]."""
+        """Return the tokens of bodies near enough to a box for an obstacle in it to change their motion. low, high:
+        corners of the box, (3,) [m]."""
         room = self.room[:, None]
         near = ((self.boxes.low - room <= high) & (self.boxes.high + room >= low)).all(axis=1)
         return frozenset(self.boxes.token[near].tolist())

@@ -57,7 +57,7 @@ LIBRARIES = ("numpy", "scipy", "numba", "scikit-sparse", "cvxopt", "msgspec")
 
 @dataclass(frozen=True)
 class Plan:
-    """Remaining work for the requested frames."""
+    """Remaining work of a bake for the requested frames."""
 
     finished: bool  #: every one of them is on disk
     snapshot: int | None  #: frame to go on from; None means from the start
@@ -245,7 +245,7 @@ class FrameStore:
         self._put(SNAPSHOT, frame, pack(arrays))
 
     def restore(self, frame: int) -> State:
-        """Return the State of a snapshot. Raises CacheUnwritable where it cannot be read."""
+        """Return the State of the snapshot after a frame. Raises CacheUnwritable where it cannot be read."""
         arrays = read_arrays(file_of(self.folder, SNAPSHOT, frame), self._root)
         try:
             assert arrays is not None

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Mesh:
-    """Mesh, mass and choice of dynamic nodes, constant between reshapes."""
+    """Mesh, mass and dynamic nodes of a part, constant between reshapes."""
 
     tets: Index  #: (e, 4)
     rest: Vec  #: rest positions [m], (n, 3)
@@ -77,7 +77,8 @@ class Posed(Protocol):
         """Return the changes of the rates by impulses on them, both (m, c)."""
 
     def correction(self, u: Vec) -> Vec:
-        """Return the position correction at the new rates u, as a rate that never enters rates, (m,)."""
+        """Return the position correction at the new rates u, (m,), as a rate of coordinates alone, (m,): rates do not
+        include it."""
 
     def again(self, stage: Stage) -> Self:
         """Return another stage of this linearisation on the same factor; both stages must have equal β a b h²."""
@@ -97,7 +98,7 @@ class Touched(Posed, Protocol):
 
     @property
     def stage(self) -> NodeStage:
-        """Return the stage of the nodes, at the rates that were solved for."""
+        """Return the stage of the nodes, with prescribed velocities at the rates of joints that were solved for."""
 
     def moving(self, u: Vec) -> Vec:
         """Return the rates, (3 f,) [m/s], that contacts of the free nodes act on at velocities u, (3 f,) [m/s]: u
@@ -205,17 +206,17 @@ class Condensation(Protocol):
 
     @property
     def sleep(self) -> Sleeping | None:
-        """Return which nodes are awake, where that changes; None where it does not."""
+        """Return the choice of awake nodes; None where nodes never sleep."""
 
     def __init__(self, mesh: Mesh, linear: LinearSolver, params: dict[str, float]) -> None: ...
 
     @property
     def whole(self) -> Whole | None:
-        """Return the method of all free velocities; None where most nodes are quasistatic."""
+        """Return the method with all free velocities in one sparse matrix; None where most nodes are quasistatic."""
 
     @property
     def at_once(self) -> Balancing | None:
-        """Return the method of mostly quasistatic nodes, all bodies in one equilibrium; None where each body is
+        """Return the method of mostly quasistatic nodes that has all bodies in one equilibrium; None where each body is
         condensed by itself."""
 
     @property
@@ -298,7 +299,7 @@ class PositionInertia(Protocol):
         """Return velocities V C that follow rates of positions, both (n, 3, c)."""
 
     def generalised_force(self, loads: Vec) -> Vec:
-        """Return (V C)ᵀ times loads on all nodes, both (n, 3, c)."""
+        """Return generalised forces (V C)ᵀ f on rates of positions, by loads f on all nodes, both (n, 3, c)."""
 
     def velocities(self, v: Vec, rates: Vec | None = None) -> Vec:
         """Return velocities V u + F, (n, 3) [m/s], at rates of positions v, (n, 3) [m/s]; zero on prescribed nodes.

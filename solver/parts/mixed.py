@@ -69,7 +69,7 @@ class MixedMethods(BlockCondensation):
 
 
 class _Inertia:
-    """Inertia of the positions of all members, each zero at the nodes of others."""
+    """Inertia of positions of all members; that of each is zero at nodes of the others."""
 
     def __init__(self, members: Sequence[Member], each: Sequence[PositionInertia], between: Damped | None,
                  stage: NodeStage, mesh: Mesh) -> None:
@@ -125,7 +125,7 @@ class _Inertia:
         return self._sum(lambda one: one.following(columns))
 
     def generalised_force(self, loads: Vec) -> Vec:
-        """Return (V C)ᵀ times loads on all nodes, both (n, 3, c)."""
+        """Return generalised forces (V C)ᵀ f on rates of positions, by loads f on all nodes, both (n, 3, c)."""
         return self._sum(lambda one: one.generalised_force(loads))
 
     def velocities(self, v: Vec, rates: Vec | None = None) -> Vec:

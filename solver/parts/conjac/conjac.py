@@ -2,10 +2,10 @@
 
 The retained nodes, dynamic ones and anchors, are eliminated last, so one factorization of −K and one backward solve
 yield J. The static residual, and the force of moving prescribed nodes, border −K as further retained rows: their
-columns of the same solve are b_q and w_q, without a forward solve. Anchors are three or fewer nodes of each part that
-the dynamic and prescribed nodes do not constrain: K_qq of the rest is then regular, and the part's rigid motions are
-solved for exactly in the small dense system: along the rigid motions anchors are dynamic, across them quasistatic;
-where no dynamic node is in an unconstrained component they are released, and its inertia constrains it (`components`).
+columns of the same solve are b_q and w_q, without a forward solve. Anchors are up to three nodes of each part that the
+dynamic and prescribed nodes do not constrain: K_qq of the other nodes is then regular, and the small dense system has
+the exact rigid motions of the part, along which anchors are dynamic, while they are quasistatic across them. Where an
+unconstrained component has no dynamic node its anchors are released, and its inertia constrains it (`unconstrained`).
 """
 
 from __future__ import annotations
@@ -102,7 +102,8 @@ class ConJac:
         return self
 
     def forget_past(self) -> None:
-        """Discard what the linear solver caches, and the factor of sleeping nodes."""
+        """Discard what depends on earlier steps: values that the linear solver caches, and the factor of sleeping
+        nodes."""
         self.linear.forget_past()
         self.edges.turning.forget()
         self._single.too_soft = False
@@ -283,7 +284,8 @@ class ConJac:
         return replace(posed, impulse=posed.onto_basis(momentum))
 
     def share(self, h: float) -> float:
-        """Return the fraction of b_q that a step of h seconds removes: γ, or 1 − 2^(−h/τ) of a settle time τ."""
+        """Return the fraction of b_q that a step of h seconds removes: γ, or 1 − 2^(−h/τ) where half of b_q is removed
+        in a time τ."""
         return 1.0 - 2.0 ** (-h / self.settle_time) if self.settle_time > 0.0 else self.gamma
 
     def at_most(self, share: float, moved: Vec) -> float:
@@ -319,7 +321,7 @@ class ConJac:
         return rows
 
     def balance(self, posed: PosedConJac, loads: Vec, solve: Callable[[Vec], Vec] | None = None) -> tuple[Vec, Vec]:
-        """Return −K⁻¹ times loads, (n, 3, c), across the dynamic unknowns, and the residual of the loads then, both (3
+        """Return −K⁻¹ times loads, (n, 3, c), with dynamic unknowns fixed, and the residual of the loads then, both (3
         (q + k), c), on the present factor. solve: as in `relax`."""
         here, count = posed.here, loads.shape[2]
         rows = self.relax(posed, loads[self.inner].reshape(-1, count), solve)
@@ -333,7 +335,7 @@ class ConJac:
         return (response, on_rows(left, len(response))) if here.patches is None else here.patches.still(response, left)
 
     def response(self, posed: PosedConJac, loads: Vec, solve: Callable[[Vec], Vec] | None = None) -> Vec:
-        """Return −K⁻¹ times loads, (n, 3, c), across the dynamic unknowns, (3 (q + k), c), without their residual. This
+        """Return −K⁻¹ times loads, (n, 3, c), with dynamic unknowns fixed, (3 (q + k), c), without their residual. This
         costs less than `balance` where all retained nodes are dynamic. solve: as in `relax`."""
         if posed.hold.holds or posed.here.patches is not None:
             return self.balance(posed, loads, solve)[0]

@@ -37,7 +37,7 @@ class ConstrainedPatches:
 
     def __init__(self, loads: Vec, order: Index, response: Vec, left: Vec) -> None:
         """Compute the compliance between patches. loads: C, (c, n, 3). order: nodes of the rows. response: −K⁻¹ of C
-        across the other dynamic unknowns, (3 (q + k), c). left: residual of C then on the retained nodes, (3 k, c)."""
+        with other dynamic unknowns fixed, (3 (q + k), c). left: residual of C then on the retained nodes, (3 k, c)."""
         self._rows = np.ascontiguousarray(loads[:, order].reshape(len(loads), -1).T)
         self._span = np.linalg.qr(self._rows)[0]
         self._response, self._left = response, left

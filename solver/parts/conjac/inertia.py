@@ -124,7 +124,7 @@ class Inertia:
         return out
 
     def generalised_force(self, loads: Vec) -> Vec:
-        """Return (V C)ᵀ times loads on all nodes, both (n, 3, c)."""
+        """Return generalised forces (V C)ᵀ f on rates of positions, by loads f on all nodes, both (n, 3, c)."""
         out = np.zeros_like(loads)
         for one in self._all:
             field = loads[one.nodes]

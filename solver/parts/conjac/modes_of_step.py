@@ -1,10 +1,10 @@
-"""A step of the reduced unknowns along their own modes, on the factor of a moment midway. [ConJac 11, changed: exact]
+"""Step of the reduced unknowns along their own modes, on a factor at positions midway. [ConJac 11, changed: exact]
 
 With V at the body's midway positions, its dependence on x and v frozen through the step, the reduced unknowns obey
 
     Vᵀ M V ẍ = Vᵀ (f + K (x − x_mid)),    Vᵀ M v as it was at the start,
 
-whose modes are those of a small dense pair of matrices: each advances by its angle ω h exactly, so that nothing is
+whose modes are those of two small dense matrices: each advances by its angle ω h exactly, so that nothing is
 dissipated. Modes with an angle above `FASTEST` take Euler's step, which damps them.
 """
 

@@ -73,11 +73,11 @@ class Condensed(Protocol):
         """Return the stage with its right-hand side."""
 
     def balance(self, posed: PosedConJac, loads: Vec, solve: Callable[[Vec], Vec] | None = None) -> tuple[Vec, Vec]:
-        """Return −K⁻¹ times loads, (n, 3, c), across the dynamic unknowns, and the residual of the loads then, both (3
+        """Return −K⁻¹ times loads, (n, 3, c), with dynamic unknowns fixed, and the residual of the loads then, both (3
         (q + k), c). solve: function of `in_single`, in place of the present factor."""
 
     def response(self, posed: PosedConJac, loads: Vec, solve: Callable[[Vec], Vec] | None = None) -> Vec:
-        """Return −K⁻¹ times loads, (n, 3, c), across the dynamic unknowns, (3 (q + k), c), without their residual.
+        """Return −K⁻¹ times loads, (n, 3, c), with dynamic unknowns fixed, (3 (q + k), c), without their residual.
         solve: as in `balance`."""
 
     def follow_on(self, posed: PosedConJac, change: Vec) -> PrescribedResponse:
@@ -98,13 +98,13 @@ class PosedConJac(NoJoints):
     reduced: Vec  #: Vᵀ (M − hD − βh²K) V, (r, r) [kg]
     impulse: Vec  #: its right-hand side, (r,) [N s]
     follow: PrescribedResponse | None  #: response to prescribed nodes; None where all are at rest
-    residual_shift: Vec  #: −K⁻¹ (f, M R) across the dynamic unknowns, (3 (q + k), 1 + modes) [m], [m s²]
+    residual_shift: Vec  #: −K⁻¹ (f, M R) with dynamic unknowns fixed, (3 (q + k), 1 + modes) [m], [m s²]
     extra_forces: Vec | None = None  #: forces of additional impulses, which are not in f, (n, 3) [N]
     #: in place of `reduced` where velocities follow as if nothing touched, (r, r) [kg]: not symmetric
     slope: Vec | None = None
     #: B, positions by the reduced unknowns there, (3 (q + k), r)
     positions: Vec | None = None
-    #: there, −K⁻¹ of loads (n, 3, c) across the dynamic unknowns as if nothing touched, (3 (q + k), c), in few digits
+    #: there, −K⁻¹ of loads (n, 3, c) with dynamic unknowns fixed as if nothing touched, (3 (q + k), c), in few digits
     blocks_without_contact: Callable[[Vec], Vec] | None = None
     #: response to velocities of prescribed nodes for each rate of joints, (3 (q + k), c)
     carry: PrescribedResponse | None = None
@@ -294,7 +294,7 @@ class PosedConJac(NoJoints):
         return self.on_free(np.concatenate([self.here.jacobian @ retained, retained]))
 
     def on_free(self, rows: Vec) -> Vec:
-        """Return values on the rows, (3 (q + k),), of the free nodes, (3 f,)."""
+        """Return values of the free nodes, (3 f,), from values on the rows, (3 (q + k),)."""
         rates: Vec = rows.reshape(-1, 3)[self.owner.to_free].ravel()
         return rates
 

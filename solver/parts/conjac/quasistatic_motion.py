@@ -21,7 +21,7 @@ class QuasistaticMotion:
     stiffness: Vec  #: Jᵀ K J, (3 k, 3 k) [N/m]
     velocities: Vec  #: V of the reduced unknowns, (3 (q + k), r)
     product: Vec  #: Vᵀ K V, (r, r)
-    static: Vec  #: −K⁻¹ of the border's vectors across the dynamic unknowns, (3 (q + k), border)
+    static: Vec  #: −K⁻¹ of the border's vectors with dynamic unknowns fixed, (3 (q + k), border)
     left: Vec  #: residual of these vectors then, (3 (q + k), border)
     patches: ConstrainedPatches | None = None  #: that are dynamic
     components: UnconstrainedParts | None = None  #: where nothing else constrains the retained nodes

@@ -1,5 +1,5 @@
-"""Dynamic nodes among the retained ones; anchors and sleeping nodes are dynamic along rigid motions only, quasistatic
-across them."""
+"""Dynamic nodes among the retained ones. Anchors and sleeping nodes are dynamic along rigid motions only, and
+quasistatic across them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..interface import Mesh
 
 
 class RigidModeBasis:
-    """One choice of dynamic nodes among the retained ones; the other retained nodes constrain floating parts."""
+    """Choice of dynamic nodes among the retained ones, of which the others constrain floating parts."""
 
     def __init__(self, mesh: Mesh, retained: Index, awake: Mask, patches: Mask | None = None) -> None:
         """Choose the dynamic nodes. retained: (k,) nodes that, with the prescribed ones, constrain every part. awake:
@@ -33,17 +33,17 @@ class RigidModeBasis:
 
     @property
     def holds(self) -> bool:
-        """Whether some retained nodes are not dynamic, and constrain floating parts."""
+        """Whether some retained nodes are not dynamic, so that they constrain floating parts."""
         return len(self._nodes) > 0
 
     def split(self, x: Vec, stiffness: Vec, left: Vec) -> tuple[Vec, Vec]:
-        """Return velocities of the retained nodes: dynamic along the rigid motions, quasistatic across them.
+        """Return velocities of the retained nodes by the reduced unknowns, (3 k, r), and their displacements by loads,
+        (3 k, c).
 
-        x: (n, 3) [m]. stiffness: Jᵀ K J on the retained nodes, (3 k, 3 k) [N/m]. left: residual of loads on the
-        retained nodes once the quasistatic nodes are in equilibrium, (3 k, c). Returns (basis (3 k, r), own (3 k, c)):
-        their velocities from the reduced unknowns, which are the dynamic nodes' and the other nodes' amplitudes along
-        rigid motions; and the displacement of the latter across them that leaves no load there. [ConJac 6, changed:
-        rigid modes]
+        The reduced unknowns are the velocities of the dynamic nodes and the amplitudes of the other retained nodes
+        along rigid motions. The displacements are of these others, across the rigid motions, and leave no load there.
+        x: positions, (n, 3) [m]. stiffness: Jᵀ K J on the retained nodes, (3 k, 3 k) [N/m]. left: residual of the loads
+        on the retained nodes once the quasistatic nodes are in equilibrium, (3 k, c). [ConJac 6, changed: rigid modes]
         """
         size, first = len(stiffness), len(self._dynamic)
         basis = np.zeros((size, first))

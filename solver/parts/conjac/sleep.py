@@ -28,7 +28,7 @@ NEAR = 0.05
 
 
 class Sleep:
-    """The choice of dynamic nodes, stored in State.memory, and the factor of the last step, which only saves time."""
+    """Choice of the dynamic nodes, stored in State.memory, and the factor of the last step, which only saves time."""
 
     def __init__(self, mesh: Mesh, params: dict[str, float], retained: Index, edges: Edges,
                  share: Callable[[float], float]) -> None:
@@ -104,7 +104,7 @@ class Sleep:
 
     @property
     def _last(self) -> PosedConJac | None:
-        """Return the stage that was posed last, unless the solver has made another factor since."""
+        """Return the stage that was posed last; None where the solver has made another factor since."""
         posed = self._posed
         return posed if posed is not None and posed.owner.linear.factored == self._factor else None
 

@@ -1,4 +1,4 @@
-"""Quasi-Newton sweeps over a stage that ConJac has condensed, on a factor of a moment nearby.
+"""Quasi-Newton sweeps over a stage that ConJac has condensed, on a factor at positions nearby.
 
 At the root of a stage positions x are in equilibrium, velocities v obey the condensation, and momentum changes by
 forces. With Π the quasistatic rows, m = M (v − v̂) − a h (f(x) + D v) and V the velocities of the reduced unknowns,
@@ -61,7 +61,7 @@ class ReusedFactorSweeps:
 
     @property
     def includes_contacts(self) -> bool:
-        """Whether contacts were in the matrix that was factored, so that velocities follow by a copy without them."""
+        """Whether contacts were in the factored matrix; velocities then follow by its copy without contacts."""
         return self.posed.blocks_without_contact is not None
 
     def serves(self, x: Vec, stage: NodeStage, start: State, exactly: bool) -> bool:
@@ -149,7 +149,7 @@ class ReusedFactorSweeps:
         return max(edges.largest_change(change[0] + change[1]), edges.largest_change(change[1]))
 
     def _balance(self, loads: Vec) -> Vec:
-        """Return −K⁻¹ times loads, (n, 3, 3), across the dynamic unknowns, (3 (q + k), 3); all but the last column
+        """Return −K⁻¹ times loads, (n, 3, 3), with dynamic unknowns fixed, (3 (q + k), 3); all but the last column
         without contacts."""
         owner, alone = self.posed.owner, self.posed.blocks_without_contact
         if alone is None:

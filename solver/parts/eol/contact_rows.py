@@ -101,7 +101,7 @@ def renumbered(warm: Multipliers, was: Index, before: int) -> Multipliers:
 
 
 def spread_rows(unknowns: Unknowns, tables: list[RowsOfPairs]) -> SparseRows:
-    """Return rows on ẋ of several vertices."""
+    """Return rows on ẋ of several vertices each, over all unknowns, from tables of pairs."""
     tables = [one for one in tables if len(one.nodes)]
     if not tables:
         return no_sparse_rows(unknowns.count)

@@ -31,7 +31,8 @@ LIKE = 0.98  #: cosine between two directions at one vertex that are one
 
 @dataclass(frozen=True)
 class FeatureContacts:
-    """Near pairs at the start of a step: nodes of the cloth, then those of obstacles."""
+    """Near pairs of cloth and obstacles at the start of a step. Nodes are those of the cloth, then those of obstacles.
+    """
 
     mesh: SheetMesh
     things: FeatureObstacles
@@ -154,7 +155,7 @@ class FeatureContacts:
         relative, ground = self.mesh.v - self.now.ground_velocity, self.things.ground
         may = self._may(-relative @ ground.normal, relative, SWAY)
         below = self.on_ground(ground.find(self.mesh.x, self.now.time, self.things.above, may).of(is_free), 62)
-        met = met.beside(below.of(below.gap > -2.0 * ON_SURFACE))  # what is deeper is seen by `gone_through`
+        met = met.beside(below.of(below.gap > -2.0 * ON_SURFACE))  # `gone_through` detects deeper vertices
         return met.of(_distinct(met))
 
     @cached_property

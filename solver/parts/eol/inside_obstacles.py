@@ -18,7 +18,7 @@ ON_SURFACE = 2.0e-6  #: [m]: a point that is nearer to a surface is neither insi
 
 @dataclass(frozen=True)
 class SampledPairs:
-    """Points of the cloth in some near pairs of cloth and obstacles."""
+    """Samples of near pairs of cloth and obstacles: points of the cloth in each."""
 
     positions: Vec  #: of the nearest point, and of points along its edge [m], (k, p, 3)
     name: Names  #: of the cloth's vertex or edge, or of the obstacle's vertex, (k,)

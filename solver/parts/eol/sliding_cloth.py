@@ -182,7 +182,8 @@ class SlidingCloth:
         return f"cloth cannot be kept apart from itself, or from {near or 'what is around it'}"
 
     def _impulses(self, cloth: Cloth, solved: StepResult) -> Vec:
-        """Return the impulses of a step on others, (o + p, 3) [N s]; (0, 3) where these are not needed."""
+        """Return the impulses of a step on smooth obstacles and pins, (o + p, 3) [N s]; (0, 3) where these are not
+        needed."""
         if not self.needs_reactions:
             return np.zeros((0, 3))
         pulled = np.zeros((len(self.pins(0.0)), 3))

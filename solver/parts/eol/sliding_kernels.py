@@ -13,7 +13,8 @@ from ...threads import inlined, kernel
 
 @kernel("void(f8[:,::1], f8, f8[:,::1], f8[:,::1], b1, b1, f8[:,::1])")
 def add_block(block, factor, F, G, row_slides, column_slides, out):  # type: ignore[no-untyped-def]
-    """Add factor T_aᵀ B T_b to out (5, 5), B (3, 3), with F (3, 2) of the row's vertex and G of the column's."""
+    """Add factor T_aᵀ B T_b of a block B, (3, 3), to out, (5, 5). F, G: of the row's and the column's vertex, (3, 2).
+    row_slides, column_slides: whether these slide."""
     for i in range(3):
         for j in range(3):
             out[i, j] += factor * block[i, j]

@@ -86,7 +86,7 @@ class Solving:
             return answer, agrees
 
         def asked_more(answer: Minimum) -> bool:
-            """Return whether a solution takes cloth through an obstacle; rows that prevent it are added then."""
+            """Add rows where a solution takes cloth through an obstacle, and return whether it does."""
             nonlocal rows
             more, deepest = gone_through(look, posed.unknowns, posed.unknowns.parted(answer.u)[0], self.tolerance)
             rows = replace(rows, deepest=deepest, touched=rows.touched.with_more(more) if deepest else rows.touched)

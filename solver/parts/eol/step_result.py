@@ -29,7 +29,7 @@ class StepResult:
 
 @dataclass(frozen=True)
 class InterfaceReaction:
-    """Impulses of a step on bodies of other parts."""
+    """Impulses of a step on bodies of other parts, and the deviation of these from their prediction."""
 
     impulses: Vec  #: on smooth obstacles and then on pins, (o + p, 3) [N s]; (0, 3) where they are not needed
     off: Vec  #: deviation of smooth obstacles from their predicted positions at its end, (o, 3) [m]

@@ -51,7 +51,7 @@ def point_rows(  # type: ignore[no-untyped-def]
         else:
             if not on_cloth:
                 continue
-            # on which edge or corner of the thing's triangle
+            # on which edge or corner of the obstacle's triangle
             on_sharp = on_even = False
             for i in range(3):
                 if abs(work[WEIGHTS + 1 + i]) <= INSIDE:

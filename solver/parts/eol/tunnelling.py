@@ -71,7 +71,8 @@ class _Step:
         self.x = look.x + look.h * v
 
     def vertices(self) -> tuple[Met, Vec, float]:
-        """Return vertices of the cloth behind faces or in the ground, their least speed of separation, and depth."""
+        """Return contacts of vertices of the cloth behind faces or in the ground, their least speeds of separation
+        [m/s], and the largest depth [m]."""
         look, things, h = self.look, self.look.things, self.look.h
         (met, before, keep), cloth = self._behind_faces(), len(look.mesh.x)
         below = look.on_ground(things.ground.find(self.x[:cloth], look.now.time + h, things.above, -self.tolerance),
@@ -85,7 +86,8 @@ class _Step:
         return met, np.einsum("ki,ki->k", met.normal, self.v[met.vertex]) + ask, deepest
 
     def _behind_faces(self) -> tuple[Met, Vec, Mask]:
-        """Return vertices of the cloth that may be behind faces, their distance before, and a mask of those to keep."""
+        """Return contacts of vertices of the cloth that may be behind faces, their distances at the start [m], and a
+        mask of those to keep."""
         look, things = self.look, self.look.things
         pairs = look.vertex_pairs
         weights, direction, gap, keep = look.at_faces(pairs, self.x)
@@ -174,7 +176,7 @@ class _Step:
         # cloth just below a lid is far from the edges below it, over which it did not come in
         within = look.inside.contain(where, self.x, self.tolerance) | (came[k] & ~look.things.is_closed[where.obstacle])
         k, one = k[within], where.name[within]
-        # a vertex came through the last one; an edge, and what came through none as they are at the end, leaves by the
+        # a vertex came through the last one; edges, and vertices that crossed none as they are at the end, leave by the
         # nearest
         share = np.where(came & (where.positions.shape[1] == 1), -before / np.maximum(before - gap, 1e-300), -gap)[k]
         order = np.lexsort((gap[k], share, ~came[k], one))

@@ -1,4 +1,4 @@
-"""Kernels: which vertices elements join, and the pattern of the matrix over their rates."""
+"""Kernels of the pairs of vertices that elements join, and of the pattern of the matrix over their rates."""
 
 from __future__ import annotations
 
