@@ -23,7 +23,8 @@ def source(path: Path, content: str, so_far: list[str] | None = None) -> dict[st
 
 
 def same_file(path: Path, was: dict[str, Any]) -> bool:
-    """Return whether a file is the one of an entry of `source`; its content is read where its time differs alone."""
+    """Return whether a file is the one of an entry of `source`. Its content is read only where its size is equal and
+    its time is not."""
     try:
         status = path.stat()
         if status.st_size != was["size"]:

@@ -113,7 +113,7 @@ class Touched(Posed, Protocol):
 
     @property
     def balances(self) -> bool:
-        """Whether positions of some nodes follow the unknowns of the stage in another proportion than velocities do."""
+        """Whether positions of some nodes depend on the unknowns of the stage otherwise than velocities do."""
 
     def static_friction(self, grip: StaticFriction, x: Vec) -> Self:
         """Return the stage with static friction of the ground on quasistatic nodes, at positions x, (n, 3) [m], and
@@ -153,7 +153,8 @@ Stretching = Callable[[Vec, Vec], Vec]
 
 
 class Sleeping(Protocol):
-    """Choice of the dynamic nodes that are awake, where it changes. All that it depends on is in State.memory."""
+    """Choice of the dynamic nodes that are awake, in methods whose nodes may sleep. All of its state is in
+    State.memory."""
 
     @property
     def nodes(self) -> Index:

@@ -112,11 +112,11 @@ class ConJac:
 
     def pose(self, lin: Linearised, stage: NodeStage, carried: Vec | None = None, roughly: bool = False) -> PosedConJac:
         """Return the reduced stage on a new factor of −K of the free nodes, or on the last one where all nodes sleep.
-        Raises NotPositiveDefinite. [ConJac 6, 11, 12]
+        Raises NotPositiveDefinite.
 
         carried: velocities of the prescribed nodes for each rate of joints, (p, 3, c). roughly: for directions alone,
         which need six digits of the factor: it is made in single precision where possible, and the stage has no
-        right-hand side.
+        right-hand side. [ConJac 6, 11, 12]
         """
         if self.sleep is not None and not lin.is_fresh:
             return self.sleep.resting(lin, stage)

@@ -185,8 +185,8 @@ def middle_of(mesh: Mesh, nodes: Index) -> int:
 
 
 def _lag(posed: PosedConJac, acceleration: Vec) -> Vec:
-    """Return the displacement of sleeping nodes, and of those that depend on them, in equilibrium with this
-    acceleration (n, 3) of all nodes, its rigid part of floating bodies left out, (3 f,) [m]."""
+    """Return the displacement of sleeping nodes, and of quasistatic nodes that follow them, in equilibrium with an
+    acceleration of all nodes, (n, 3) [m/s²], without its rigid part of floating bodies, (3 f,) [m]."""
     frames, mass, size = posed.owner.frames, posed.lin.mass, len(posed.here.jacobian)
     loads = -mass[:, None] * acceleration
     if posed.frames:

@@ -29,7 +29,7 @@ def follow_untouched(posed: PosedConJac, alone: QuasistaticMotion, inertia: Vec,
         [Vᵀ (M − a h D) V − a b h² Bᵀ K B − (V − B)ᵀ M P V] u = Vᵀ M (v̂ − w) + a h Bᵀ f − (V − B)ᵀ M P (v̂ − w)
                                                                  − a b h² Bᵀ K B u°,
 
-    the last term only where positions were linearised with u°, and not at the step's start.
+    the last term only where positions were linearised with u°, and not at the start of the step.
     [ConJac 11, changed: contacts are no part of J]
     """
     owner, lin, stage = posed.owner, posed.lin, posed.stage

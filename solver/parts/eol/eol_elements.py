@@ -30,12 +30,12 @@ class EolElements:
     density: float  #: [kg/m²]
     stiffness_damping: float = 0.0  #: α in D = α K − β M, as Rayleigh has it [s]
     mass_damping: float = 0.0  #: β [1/s]
-    #: forces on X take what the energy of a face changes by as it grows, so that they are its exact slope; else what
-    #: the forces on its corners do as the material slides under them
+    #: whether forces on X include the change of a face's energy as it grows, so that they are its exact derivative;
+    #: else they are those of its corners alone, as material slides under them
     exact: bool = False
-    drag: float = 0.0  #: c_n, of air that blows onto a face
-    air_friction: float = 0.0  #: c_t, of air that blows along it
-    friction: OfFolds | None = None  #: of folds over what is sharp; None: as of all else
+    drag: float = 0.0  #: c_n, drag of air across a face
+    air_friction: float = 0.0  #: c_t, drag of air along it
+    friction: OfFolds | None = None  #: on folds over features; None: as elsewhere
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
 """Inertia of what a cloth touches, within the cloth's own step: bodies of six rates, nodes of three.
 
-A point has up to two movers of three rates each, one of its translation and one of the rotation about the end of its
-arm r: v = ν + ω × r. Unknowns beside the cloth's are deviations δ of these rates from predicted ones: A (δ − δ⁰) = Jᵀ
-(p − h f), with the forces f of the predicted motion and the impulses p of the cloth. The step of these bodies is a
-single one, whose end depends on the sum of the impulses within it, whenever they act; so in a part h of it, after t,
-their inertia is A' = A h / (t + h), and δ⁰ the result of the impulses so far. So a body that lies on a cloth that lies
-on a table stops in the step in which it arrives, whatever its prediction.
+A point has up to two movers of three rates each, one of its translation and one of the rotation about a centre, from
+which its arm r reaches to the point: v = ν + ω × r. Unknowns beside the cloth's are deviations δ of these rates from
+predicted ones: A (δ − δ⁰) = Jᵀ (p − h f), with the forces f of the predicted motion and the impulses p of the cloth.
+The step of these bodies is a single one, whose end depends on the sum of the impulses within it, whenever they act; so
+in a part h of it, after t, their inertia is A' = A h / (t + h), and δ⁰ the result of the impulses so far. So a body
+that lies on a cloth that lies on a table stops in the step in which it arrives, whatever its prediction.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ AROUND = 1.5  #: of the longest edges there: faces that reach so near to such a 
 
 @dataclass(frozen=True)
 class TangledRegion:
-    """Discs in material space, which remeshing does not change."""
+    """Discs in material space around intersections; remeshing does not change them."""
 
     places: Vec  #: X [m], (k, 2)
     radius: Vec  #: [m], (k,)
