@@ -1,5 +1,4 @@
-"""Additional files of a cache, read: cuts, meshes of single frames, strain-rate activity of dynamic nodes, drawn out
-edges.
+"""Reading of additional files of a cache: cuts, meshes of single frames, strain-rate activity, drawn out edges.
 
 Needs only numpy.
 """
@@ -22,16 +21,16 @@ from .needles import LONGEST, describe
 
 @dataclass(frozen=True)
 class CutMade:
-    """Changes of one shown body's mesh by a cut. Old vertices keep their numbers, new ones follow them."""
+    """Changes of one shown body's mesh by a cut. Old vertices retain their numbers, new ones follow them."""
 
-    frame: int  #: the last one that is whole
-    parents: NDArray[np.int32]  #: vertices between which each new one stands, (s, 2)
-    shares: NDArray[np.float64]  #: how far along from the first to the second, (s,)
+    frame: int  #: the last one before the cut
+    parents: NDArray[np.int32]  #: vertices between which each new one is, (s, 2)
+    shares: NDArray[np.float64]  #: fraction of the distance from the first to the second, (s,)
     triangles: NDArray[np.int32]  #: all of them from now on, (t, 3); none where the body has no surface
     source: NDArray[np.int32]  #: triangle of the uncut mesh that each is a piece of, (t,); -1 for what was inside
 
     def add_to(self, vertices: NDArray[Any]) -> NDArray[Any]:
-        """The vertices, (n, 3), and after them where the new ones stand, in the same precision."""
+        """Return the vertices, (n, 3), followed by the new ones, (n + s, 3), in the same precision."""
         first, second = vertices[self.parents[:, 0]], vertices[self.parents[:, 1]]
         added = first + self.shares[:, None].astype(vertices.dtype) * (second - first)
         return np.concatenate([vertices, added])
@@ -39,7 +38,7 @@ class CutMade:
 
 @dataclass(frozen=True)
 class Lively:
-    """How lively the surroundings of each dynamic node of a body were, where nodes may sleep."""
+    """Strain-rate activity of the dynamic nodes of a body, where nodes may sleep."""
 
     frames: NDArray[np.int32]  #: (f,), rising
     levels: NDArray[np.float32]  #: [1/s], (f, m)
@@ -48,19 +47,19 @@ class Lively:
 
 @dataclass(frozen=True)
 class SheetBeside:
-    """A cloth at one frame, which has faces of its own, in object space."""
+    """Mesh of a cloth with faces of its own at one frame, in object space."""
 
     x: NDArray[Any]  #: [m], (n, 3); float64 where it is far from zero
     faces: NDArray[np.int32]  #: (m, 3)
-    material: NDArray[np.float32]  #: X, the place in material space [m], (n, 2)
+    material: NDArray[np.float32]  #: X, the position in material space [m], (n, 2)
     source: NDArray[np.int32]  #: (m, 3): the triangle of the mesh at rest that each corner lies in
     rest: NDArray[np.float32]  #: X of the vertices of the mesh at rest [m], (N, 2)
-    sliding: NDArray[np.int32]  #: vertices on something sharp, (k,)
-    speed: NDArray[np.float32]  #: how fast the cloth moves through those [m/s], (k, 3)
+    sliding: NDArray[np.int32]  #: vertices on features, (k,)
+    speed: NDArray[np.float32]  #: velocity of the cloth through these vertices [m/s], (k, 3)
 
     def shares(self, triangles: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Weights of the corners of `source` at each corner of the faces, (m, 3, 3): with them whatever is known at
-        rest is known here. triangles: of the mesh at rest, (M, 3)."""
+        """Return weights of the corners of `source` at each corner of the faces, (m, 3, 3), which interpolate values of
+        the mesh at rest. triangles: of that mesh, (M, 3)."""
         place = self.material[self.faces].astype(float)
         a, b, c = (self.rest[triangles[self.source][:, :, k]].astype(float) for k in range(3))
         u, v, w = b - a, c - a, place - a
@@ -71,7 +70,7 @@ class SheetBeside:
 
 
 def sheets(folder: Path, frame: int, names: Sequence[str]) -> dict[str, SheetBeside]:
-    """The meshes of a frame by the names of their bodies. names: of all bodies.
+    """Return the meshes of a frame by the names of their bodies. names: of all bodies.
 
     Raises FileNotFoundError where there is none, BadInput where it cannot be read.
     """
@@ -91,7 +90,7 @@ def sheets(folder: Path, frame: int, names: Sequence[str]) -> dict[str, SheetBes
 
 
 def _check(sheet: SheetBeside) -> None:
-    """Raises ValueError where arrays do not fit each other: what is drawn from them must not read beyond its end."""
+    """Raise ValueError where arrays do not fit each other: drawing must not read beyond their ends."""
     count, shape = len(sheet.x), sheet.faces.shape
     fits = (sheet.x.shape == (count, 3) and sheet.material.shape == (count, 2) and shape == (len(sheet.faces), 3)
             and sheet.source.shape == shape and sheet.rest.ndim == 2 and sheet.rest.shape[1] == 2
@@ -104,7 +103,8 @@ def _check(sheet: SheetBeside) -> None:
 
 
 def cuts(folder: Path, frames: Sequence[int], names: Sequence[str]) -> dict[str, list[CutMade]]:
-    """Return the cuts of each body that was cut, in order. frames: after which, rising. names: of all bodies.
+    """Return the cuts of each body that was cut, in order, by its name. frames: after which there were cuts, ascending.
+    names: of all bodies.
 
     Raises BadInput where a file cannot be read.
     """
@@ -122,20 +122,22 @@ def cuts(folder: Path, frames: Sequence[int], names: Sequence[str]) -> dict[str,
 
 
 def needles(folder: Path, frames: Sequence[int], names: Sequence[str]) -> list[str]:
-    """A sentence on each body whose edges were drawn out in some of the frames."""
+    """Return a message for each body whose edges were drawn out in some of the frames; damaged files are left out.
+    names: of all bodies."""
     by_name: dict[str, dict[int, float]] = {}
     for frame in frames:
         try:
             for name, times in zip(names, read_npy(file_of(folder, NEEDLES, frame), folder).tolist()):
                 if times > LONGEST:
                     by_name.setdefault(name, {})[frame] = times
-        except (OSError, ValueError, TypeError):  # what is damaged says nothing, the frame itself is another file
+        except (OSError, ValueError, TypeError):  # a damaged file is left out, the frame itself is another file
             continue
     return [describe(name, drawn, max(drawn.values())) for name, drawn in by_name.items()]
 
 
 def liveliness(folder: Path, frames: Sequence[int], names: Sequence[str]) -> dict[str, Lively]:
-    """Return the activity of each body's dynamic nodes, by its name; empty where none may sleep. frames: rising.
+    """Return the strain-rate activity of each body's dynamic nodes, by its name; empty where none may sleep. frames:
+    ascending. names: of all bodies.
 
     Raises BadInput where a file cannot be read.
     """
@@ -152,7 +154,7 @@ def liveliness(folder: Path, frames: Sequence[int], names: Sequence[str]) -> dic
     found = {}
     for index, name in enumerate(names):
         mine = [one[1:, one[0] == index] for one in by_name]
-        # a cut may bring more nodes: those before it have the rest
+        # a cut may add nodes: earlier frames have zeros for them
         count = max((one.shape[1] for one in mine), default=0)
         if count:
             whole = np.stack([np.pad(one, ((0, 0), (0, count - one.shape[1]))) for one in mine])

@@ -1,5 +1,4 @@
-"""Whether a job is still what a cache was baked from: its array files, and scene.json but for names. Needs only numpy.
-"""
+"""Comparison of a job with the inputs of a cache: its array files, and scene.json without names. Needs only numpy."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from ..job.files import digest
 
 
 def source(path: Path, content: str, so_far: list[str] | None = None) -> dict[str, Any]:
-    """Return the manifest's entry of an array file: its size, its time and the digest of its content.
+    """Return the manifest's entry of an array file: its size, its time and the digest of its content. Raises OSError.
 
     so_far: of an array over time, digests of each frame by `over_time.digests`.
     """
@@ -24,8 +23,8 @@ def source(path: Path, content: str, so_far: list[str] | None = None) -> dict[st
 
 
 def same_file(path: Path, was: dict[str, Any]) -> bool:
-    """Whether a file is the one of this entry of `source`; its content is read only where size and time leave a doubt.
-    """
+    """Return whether a file is the one of an entry of `source`. Its content is read only where its size is equal and
+    its time is not."""
     try:
         status = path.stat()
         if status.st_size != was["size"]:
@@ -40,9 +39,9 @@ _FAMILIES = {"mode": "motor"}
 
 
 def with_defaults(choice: dict[str, Any], other: dict[str, Any], path: str) -> dict[str, Any]:
-    """Return a choice with the parameters that only the other one has, wherever their defaults are known.
+    """Return a choice with the parameters that only another choice has, where their defaults are known.
 
-    choice, other: {"kind", "params"} of one kind; path: theirs in scene.json.
+    choice, other: {"kind", "params"} of one kind. path: dotted path of both in scene.json.
     """
     field = path.rpartition(".")[2]
     family, params = _FAMILIES.get(field, field), dict(choice.get("params") or {})
@@ -53,14 +52,14 @@ def with_defaults(choice: dict[str, Any], other: dict[str, Any], path: str) -> d
     return {**choice, "params": params} if params else choice
 
 
-#: what is known of arrays over time, by path, time, size and number of frames: panels ask again and again
+#: digests of arrays over time, by path, time, size and number of frames: panels request them again and again
 _digests: dict[tuple[Path, int, int, int], list[str]] = {}
 
 
 def same_so_far(path: Path, was: dict[str, Any], frames: int) -> bool:
-    """Whether an array over time is the one of this entry of `source`, up to the last frame that both have.
+    """Return whether an array over time is the one of an entry of `source`, up to the last frame of both.
 
-    frames: how many the scene has now.
+    frames: number of frames of the scene now.
     """
     before = was.get("so_far")
     if not before:
@@ -78,10 +77,10 @@ def same_so_far(path: Path, was: dict[str, Any], frames: int) -> bool:
 
 
 def different(old: Any, new: Any) -> list[str]:
-    """Return dotted paths of differences between two scenes as plain JSON; bodies of a list are identified by their
+    """Return dotted paths of the differences between two scenes as plain JSON; bodies of a list are identified by their
     names.
 
-    Without the last frame: a longer or shorter scene continues with equal frames. Without names.
+    The last frame does not count, since a longer or shorter scene continues with equal frames; nor do names.
     """
     if isinstance(old, dict) and isinstance(new, dict):
         old, new = read(nameless(old)), read(nameless(new))
@@ -99,8 +98,8 @@ def _different(old: Any, new: Any, path: str) -> list[str]:
                 for found in _different(old.get(key), new.get(key), f"{path}.{key}" if path else key)]
     if path in ("bodies", "mechanisms") and isinstance(old, list) and isinstance(new, list) and all(
             isinstance(one, dict) for one in (*old, *new)):
-        # one is itself under another name, identified by its UUID, and so is another one of that name, as in a scene
-        # that was rebuilt: its frames may be equal. A single one is itself
+        # a body is the same under another name by its UUID, or under another UUID by its name, as in a scene that was
+        # rebuilt: its frames may be equal. A single body is always the same
         if len(old) != len(new) or (len(new) > 1 and not all(map(_same_one, old, new))):
             return [path]
         return [f'{found} of "{body.get("name")}"' for was, body in zip(old, new)
@@ -117,9 +116,9 @@ _ENDS = ("child", "parent", "body_a", "body_b")
 
 
 def nameless(scene: dict[str, Any]) -> dict[str, Any]:
-    """Return scene.json with indices instead of the names that refer to other entries, and without unused names.
+    """Return scene.json with numbers in place of names that refer to other entries, and without unused names.
 
-    Names of soft bodies and of mechanisms stay: they identify whose setting it is.
+    Names of soft bodies and of mechanisms remain: they identify whose setting it is.
     """
     soft = _places(_dicts(scene.get("bodies")))
     mechanisms = {one.get("name"): (k, _places(_dicts(one.get("bodies"))))
@@ -155,8 +154,8 @@ def nameless(scene: dict[str, Any]) -> dict[str, Any]:
 
 
 def read(scene: dict[str, Any]) -> dict[str, Any]:
-    """scene.json without what nothing reads of its bodies: how spots move where nothing follows them, how paint goes
-    inside where nothing is painted."""
+    """Return scene.json without settings of its bodies that nothing reads: "spot" where the method does not follow
+    spots, "carry" where nothing is painted."""
     method = scene.get("method")
 
     def body(one: dict[str, Any]) -> dict[str, Any]:
@@ -180,7 +179,7 @@ def _without_names(mechanism: dict[str, Any]) -> dict[str, Any]:
 
 
 def _dicts(value: Any) -> list[dict[str, Any]]:
-    """The objects of a list: what is read may be damaged, or no scene at all."""
+    """Return the objects of a list; empty for anything else, since the file may be damaged or no scene at all."""
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 

@@ -1,4 +1,4 @@
-"""Records of a cache beyond what is shown: contacts, stress, activity, steps that were halved. Needs only numpy."""
+"""Records of a cache beyond the shown frames: contacts, stress, activity, halved steps. Needs only numpy."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from .layout import GROUPED, HALVED, LIVELINESS, NEEDLES, STRESS, TOUCHED, file_
 
 
 def read_rows(path: Path, folder: Path, columns: int) -> NDArray[np.float32]:
-    """Return the rows of a file, (k, columns). Raises FileNotFoundError, OSError, and ValueError where it holds
-    something else."""
+    """Return the rows of a file, (k, columns) float32. Raises FileNotFoundError, OSError, and ValueError where the file
+    has other content."""
     found = read_npy(path, folder)
     if found.dtype != np.float32 or found.ndim != 2 or found.shape[1] != columns:
         raise ValueError(f"it holds {found.dtype} of shape {found.shape}")
@@ -26,20 +26,20 @@ def read_rows(path: Path, folder: Path, columns: int) -> NDArray[np.float32]:
 
 
 class Recorded(Protocol):
-    """A cache folder with records."""
+    """Cache folder with records."""
 
     folder: Path
 
     @property
     def manifest(self) -> dict[str, Any] | None:
-        """Return the manifest, or None where nothing was baked."""
+        """Return the manifest; None where nothing was baked."""
 
     @property
     def names(self) -> list[str]:
         """Return the names of all bodies."""
 
     def existing(self, kind: str) -> list[int]:
-        """Return the frames with a file of this kind in the size that was written, in order."""
+        """Return the frames, ascending, with a file of this kind in the size that was written."""
 
     def by_body(self, rows: NDArray[Any], frame: int) -> dict[str, NDArray[Any]]:
         """Return rows of all vertices at a frame, (V, k), by the names of their bodies."""
@@ -52,10 +52,10 @@ class Diagnostics:
     cache: Recorded
 
     def contacts(self, frame: int) -> NDArray[np.float32]:
-        """Return for each pair of surfaces in contact at a frame the position in world [m], the force on one side,
-        opposite to that on the other [N], and their distance [m], (k, 7).
+        """Return a row for each pair of surfaces in contact at a frame, (k, 7): its position in world [m], the force on
+        one side, opposite to that on the other [N], and the distance of the surfaces [m].
 
-        Raises NoSuchThing where it is not on disk, BadInput where it cannot be read.
+        Raises NoSuchThing where the record is not on disk, BadInput where it cannot be read.
         """
         return self._rows(TOUCHED, frame, 7, "contacts of frame {} are")
 
@@ -63,13 +63,13 @@ class Diagnostics:
         """Return von Mises stress [Pa], largest stretch, pressure [Pa] and speed [m/s] of each body's vertices at a
         frame, (n, 4), by its name; zeros where a body shows none.
 
-        Raises NoSuchThing where it is not on disk, BadInput where it cannot be read.
+        Raises NoSuchThing where the record is not on disk, BadInput where it cannot be read.
         """
         return self.cache.by_body(self._rows(STRESS, frame, 4, "stress of frame {} is"), frame)
 
     def groups(self, frame: int) -> dict[str, NDArray[Any]]:
-        """Return the arrays of `group_record` at a frame. Raises NoSuchThing where there is no such record, BadInput.
-        """
+        """Return the arrays of `GroupRecord` at a frame, by name. Raises NoSuchThing where there is no such record,
+        BadInput where it cannot be read."""
         folder = self.cache.folder
         path = file_of(folder, GROUPED, frame)
         try:
@@ -80,7 +80,7 @@ class Diagnostics:
             raise BadInput(f"{path} is damaged", "Bake again to recreate it") from error
 
     def _rows(self, kind: str, frame: int, columns: int, missing: str) -> NDArray[np.float32]:
-        """Return a frame's rows of one kind, (k, columns). missing: what NoSuchThing says is not there. Raises
+        """Return a frame's rows of one kind, (k, columns). missing: subject and verb of NoSuchThing's message. Raises
         NoSuchThing, BadInput."""
         folder = self.cache.folder
         path = file_of(folder, kind, frame)
@@ -92,22 +92,23 @@ class Diagnostics:
             raise BadInput(f"{path} is damaged", "Bake again to recreate it") from error
 
     def needles(self) -> list[str]:
-        """Return sentences on bodies whose edges were drawn out in existing frames, one a body."""
+        """Return a message for each body whose edges were drawn out in existing frames."""
         return beside.needles(self.cache.folder, self.cache.existing(NEEDLES), self.cache.names)
 
     def halved(self) -> HalvedFrames:
-        """Return in how many existing frames steps were halved, and because of which body in most of them."""
+        """Return the number of existing frames in which steps were halved, and the body that caused it in most of them.
+        """
         return halved_frames(self.cache.folder, self.cache.existing(HALVED), self.cache.names)
 
     def liveliness(self) -> dict[str, beside.Lively]:
-        """Return the activity of each body's dynamic nodes, by its name; empty where none may sleep. Lost frames are
-        left out.
+        """Return the strain-rate activity of each body's dynamic nodes, by its name; empty where none may sleep. Lost
+        frames are left out.
 
         Raises BadInput where a file cannot be read.
         """
         return beside.liveliness(self.cache.folder, self.cache.existing(LIVELINESS), self.cache.names)
 
     def frequencies(self) -> dict[str, float]:
-        """Return the fundamental frequency of each body for which it is known [Hz], by name."""
+        """Return the fundamental frequency of each body [Hz], by its name, where it is known."""
         found = self.cache.manifest
         return {body["name"]: body["hertz"] for body in found["bodies"] if "hertz" in body} if found else {}

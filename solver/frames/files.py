@@ -19,12 +19,12 @@ from .layout import CUTS, FILES, FRAME, LOG, Written, file_of
 
 DOUBTS = 64 << 20  # bytes: some 0.1 s of reading
 
-#: whether files that were written again since the bake hold the same still: (path, size, time, digest)
+#: whether files with a later time than the bake's have the same content: by (path, size, time, digest)
 _looked_at: dict[tuple[str, int, int, str], bool] = {}
 
 
 class CacheFiles:
-    """Files of one folder at present; create a new list to read it again."""
+    """Files of one folder at present; create a new object to read it again."""
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
@@ -33,7 +33,7 @@ class CacheFiles:
 
     @cached_property
     def log(self) -> dict[tuple[str, int], Written]:
-        """The last line of every file in the log; a line that a crash tore is left out."""
+        """Return the last line of every file in the log, by kind and frame; a line that a crash tore is left out."""
         try:
             with open_regular(self.folder / LOG) as stream:
                 text = stream.read().decode("ascii", "replace")
@@ -51,9 +51,9 @@ class CacheFiles:
         return found
 
     def stands(self, written: Written) -> bool:
-        """Whether the file is there as it was written: its size, and its bytes where it has another time since.
+        """Return whether the file exists as it was written: its size, and its bytes where its time has changed.
 
-        So many bytes are read at one look; what is left in doubt then counts until the next one.
+        One object reads DOUBTS bytes for this; further files in doubt then count as good.
         """
         path = file_of(self.folder, written.kind, written.frame)
         status = self._status(path, written)
@@ -66,7 +66,7 @@ class CacheFiles:
         return _looked_at.get(key, True)
 
     def _status(self, path: Path, written: Written) -> os.stat_result | None:
-        """Return the system's status of a file that exists in the size that was written, else None."""
+        """Return the system's status of a file that exists in the size that was written; else None."""
         try:
             status = os.lstat(path)
         except OSError:
@@ -75,12 +75,12 @@ class CacheFiles:
         return status if fits else None
 
     def existing(self, kind: str) -> list[int]:
-        """Return the frames, ascending, whose file of this kind has the size that was recorded as it was written."""
+        """Return the frames, ascending, with a file of this kind in the size that was written."""
         return sorted(w.frame for w in self.log.values()
                       if w.kind == kind and self._status(file_of(self.folder, kind, w.frame), w) is not None)
 
     def good(self, kind: str, frame: int) -> bool:
-        """Whether the file's content is as written, byte for byte, and as many bytes as its line has.
+        """Return whether the file's content is as written, byte for byte, and in the size of its line in the log.
 
         Where only the size differs the line is wrong, and both are written again.
         """
@@ -92,26 +92,29 @@ class CacheFiles:
             return False
 
     def damaged(self, kind: str) -> list[int]:
-        """The frames whose file of this kind is missing or not what was written. Reads every byte of those."""
+        """Return the frames whose file of this kind is missing or differs from what was written. Reads every byte of
+        these files."""
         return sorted(w.frame for w in self.log.values() if w.kind == kind and not self.good(kind, w.frame))
 
     def cut_frames(self) -> list[int]:
-        """Return the last frames before cuts, or before nails were driven or drawn, in order."""
+        """Return the last frames before cuts, or before nails were driven or drawn, ascending."""
         return sorted(frame for kind, frame in self.log if kind == CUTS)
 
     def first_torn_cut(self, is_whole: Callable[[int], bool]) -> int | None:
-        """Return the first cut whose file is not whole or whose line in the log was lost; None without one."""
+        """Return the frame of the first cut whose file is not whole or whose line in the log was lost; None without
+        one. is_whole: whether the file of the cut after a frame is."""
         torn = next((cut for cut in self.cut_frames() if not is_whole(cut)), None)
         return min((cut for cut in (torn, self.lost_cut) if cut is not None), default=None)
 
     @cached_property
     def torn_cut(self) -> int | None:
-        """Return the first cut whose file is not what was written: no frame after it can be shown."""
+        """Return the frame of the first cut whose file differs from what was written: no frame after it can be shown.
+        None without one."""
         return self.first_torn_cut(lambda cut: self.good(CUTS, cut))
 
     @cached_property
     def lost_cut(self) -> int | None:
-        """Return the last frame before a cut of which the log has no line: what follows can neither be shown nor
+        """Return the last frame before a cut of which the log has no line: later frames can neither be shown nor
         resumed. None where there is no such frame.
 
         It is found by a record without a line, and by frames of which one is larger than the one before.
@@ -126,7 +129,7 @@ class CacheFiles:
         return min(lost, default=None)
 
     def _recorded(self) -> list[int]:
-        """The frames of all records of cuts in the folder."""
+        """Return the frames of all records of cuts in the folder."""
         if self._leads_away(CUTS):
             return []
         try:
@@ -136,7 +139,7 @@ class CacheFiles:
         return [int(name[:-4]) for name in names if re.fullmatch(r"-?\d{5,9}\.npz", name)]
 
     def _leads_away(self, kind: str) -> bool:
-        """Whether the folder of these files is a link, which is never followed."""
+        """Return whether the folder of these files is a link, which is never followed."""
         if kind not in self._links:
             self._links[kind] = is_link(file_of(self.folder, kind, 0).parent)
         return self._links[kind]

@@ -1,4 +1,4 @@
-"""Record of a frame's groups: which bodies were solved together, and the space that they filled meanwhile."""
+"""Record of a frame's groups: the bodies that were solved together, and the space that they filled meanwhile."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def _none() -> Index:
 
 @dataclass(frozen=True)
 class GroupRecord:
-    """Groups at the end of a frame. A token is a soft body, by its number, and the last one all mechanisms."""
+    """Groups at the end of a frame. A token is the number of a soft body; the last token is all mechanisms."""
 
     labels: Index  #: of each token the first one of its group, (t,)
-    spans: int  #: stretches of the frame after each of which groups were compared
+    spans: int  #: number of parts of the frame, after each of which groups were compared
     steps: Index  #: in a frame, of each token's group, (t,)
-    boxes: Boxes  #: around what each token was in since the frame before
+    boxes: Boxes  #: around the space of each token since the frame before
     size: Vec  #: of each token, (t,) [m]; 0 of mechanisms
-    thickness: Vec  #: how far out of its surface each is touched, (t,) [m]
+    thickness: Vec  #: distance from the surface of each at which it is touched, (t,) [m]
     nameless: Index  #: halved steps because of no soft body, of each group at its first token, (t,)
     unknowns: Index  #: of each part of the world, (p,)
     contacts: Index = field(default_factory=_none)  #: pairs in contact of each part, (p,); -1 where contact is off
@@ -35,7 +35,7 @@ class GroupRecord:
         default_factory=lambda: np.zeros(0, dtype=np.float32))
 
     def arrays(self) -> Arrays:
-        """Return the arrays of its file."""
+        """Return the arrays of the record's file, by name."""
         return {"labels": self.labels, "spans": np.array(self.spans), "steps": self.steps, "token": self.boxes.token,
                 "low": self.boxes.low, "high": self.boxes.high, "size": self.size, "thickness": self.thickness,
                 "nameless": self.nameless, "unknowns": self.unknowns, "contacts": self.contacts,
@@ -43,8 +43,8 @@ class GroupRecord:
 
     @classmethod
     def of(cls, arrays: Mapping[str, NDArray[Any]]) -> GroupRecord:
-        """Return the record of a file. Raises KeyError, TypeError, ValueError where its arrays do not fit each other.
-        """
+        """Return the record of a file from its arrays. Raises KeyError, TypeError, ValueError where they do not fit
+        each other."""
         found = cls(arrays["labels"], int(arrays["spans"]), arrays["steps"],
                     Boxes(arrays["token"], arrays["low"], arrays["high"]), arrays["size"], arrays["thickness"],
                     arrays["nameless"], arrays["unknowns"], arrays["contacts"], arrays["longest"])
@@ -58,5 +58,5 @@ class GroupRecord:
         return found
 
     def groups(self) -> list[tuple[int, ...]]:
-        """Return the tokens of each group, in the order of their first."""
+        """Return the tokens of each group, in the order of their first tokens."""
         return [tuple(np.flatnonzero(self.labels == label).tolist()) for label in np.unique(self.labels)]

@@ -1,4 +1,4 @@
-"""Frames in which steps were halved, and the body that they were too long for, as the files of a cache have them."""
+"""Frames in which steps were halved, and the bodies that caused it, from the files of a cache."""
 
 from __future__ import annotations
 
@@ -15,23 +15,24 @@ from .layout import HALVED, file_of
 
 @dataclass(frozen=True)
 class HalvedFrames:
-    """The frames of a cache in which steps were halved."""
+    """Number of frames in which steps were halved, and the most frequent cause."""
 
     count: int
-    body: str | None  #: because of which steps were halved in most of them; None where no body is known
+    body: str | None  #: the cause in most of them; None where no body is known
 
 
 def counts_by_body(names: Sequence[str], causes: Sequence[str | None]) -> NDArray[np.int32]:
-    """Return how many steps were halved because of each body, and last because of none of them, (b + 1,)."""
+    """Return the number of steps that were halved because of each body, and last because of no known body, (b + 1,).
+    names: of the bodies. causes: name of a body, or None, for each halved step."""
     numbers = {name: k for k, name in enumerate(names)}
     found = [numbers.get(cause, len(names)) if cause is not None else len(names) for cause in causes]
     return np.bincount(found, minlength=len(names) + 1).astype(np.int32)
 
 
 def halved_frames(folder: Path, frames: Sequence[int], names: Sequence[str]) -> HalvedFrames:
-    """Return in how many of the frames steps were halved, and because of which body in most of them.
+    """Return the number of frames in which steps were halved, and the body that caused it in most of them.
 
-    frames: those with a file. names: of all bodies. A file that cannot be read counts for nothing.
+    frames: those with a file. names: of all bodies. A file that cannot be read is left out.
     """
     by_body, count = np.zeros(len(names) + 1, dtype=np.int64), 0
     for frame in frames:

@@ -15,31 +15,31 @@ LARGEST_JSON = 256 << 20  # bytes
 
 
 class Baked(Protocol):
-    """A cache folder with the inputs of its bake."""
+    """Cache folder with the inputs of its bake."""
 
     @property
     def manifest(self) -> dict[str, Any] | None:
-        """Return the manifest, or None where nothing was baked."""
+        """Return the manifest; None where nothing was baked."""
 
     @property
     def frames(self) -> range:
-        """Return every frame that the scene had, empty where nothing was baked."""
+        """Return every frame that the scene had; empty where nothing was baked."""
 
 
 @dataclass(frozen=True)
 class JobComparison:
-    """A cache and a job folder."""
+    """Comparison of a cache with a job folder."""
 
     cache: Baked
     job: Path
 
     def changed(self) -> tuple[str, ...]:
-        """Return differences between the job folder and the inputs of the bake, in plain names.
+        """Return differences between the job folder and the inputs of the bake, in plain names; empty where the job is
+        gone.
 
-        Compares scene.json as it was written and the arrays by size and time, then by content, up to the last frame
-        that both have. Empty where the job is gone. A parameter that only one of them has is at its default in the
-        other; other fields that are explicit only now count as a difference here, and the bake itself compares more
-        closely.
+        Compares scene.json as it was written, and the arrays by size and time, then by content, up to the last frame of
+        both. A parameter that only one of them has is at its default in the other; other fields that are explicit only
+        now count as a difference here, and the bake itself compares more closely.
         """
         baked = self.cache.manifest
         if baked is None:

@@ -1,16 +1,16 @@
-"""The files of a cache folder, and their log.
+"""Layout of the files of a cache folder, and their log.
 
 cache/manifest.json          inputs of the bake: range, rate, bodies, hashes, settings, the runs that made it
 cache/written.log            one line a file, appended after the file is complete: kind, frame, bytes, blake2b, and
                              when it was written, which older caches do not have
 cache/frames/000012.npy      (V, 3) float32, every body's output vertices one after the other, object space [m],
-                             counted from its "origin" in the manifest where it has one
-cache/snapshots/000021.npz   the whole State, exact cache/poses/000012.npz       of rigid bodies: pose (b, 4, 4), own
-frames in world [m]; rates (m,); effort (m,) of
+                             relative to its "origin" in the manifest where it has one
+cache/snapshots/000021.npz   the whole State, exact
+cache/poses/000012.npz       of rigid bodies: pose (b, 4, 4), own frames in world [m]; rates (m,); effort (m,) of
                              motors [N m, N]; loops (l,), gap of each [m]; the manifest has the names
-cache/cuts/000030.npz        cuts after this frame; later frames have more vertices cache/sheets/000012.npz      of
-cloth with faces of its own at every frame: "bodies", their numbers in the manifest,
-                             and for the k-th of them "k.x" (n, 3) float32, object space [m], counted from the
+cache/cuts/000030.npz        cuts after this frame; later frames have more vertices
+cache/sheets/000012.npz      of cloth with faces of its own at every frame: "bodies", their numbers in the manifest,
+                             and for the k-th of them "k.x" (n, 3) float32, object space [m], relative to the
                              body's origin; "k.material" (n, 2) float32, X [m]; "k.faces" (m, 3); "k.source"
                              (m, 3), the triangle of the mesh at rest that each corner is in; "k.rest" (N, 2)
                              float32, X of that mesh; "k.sliding" (s,), vertices on a feature; "k.speed"
@@ -22,11 +22,11 @@ cache/contacts/000012.npy    (k, 7) float32: of each pair of surfaces in contact
 cache/stress/000012.npy      (V, 4) float32, of every body's output vertices: von Mises stress [Pa], largest stretch,
                              pressure [Pa] and speed [m/s]; zeros where a body shows none
 cache/needles/000012.npy     (b,) float32: the longest edge of each body over its length at rest, where one is
-                             longer than a body is meant to be drawn out
-cache/halved/000012.npy      (b + 1,) int32: how many steps of a frame were halved because of each body, and last
-                             because of none of them, where some were
-cache/groups/000012.npz      which bodies were solved together, and where they have been since the frame before: see
-                             `group_record`
+                             longer than LONGEST in `needles`
+cache/halved/000012.npy      (b + 1,) int32: number of steps of a frame that were halved because of each body, and
+                             last because of none of them, where some were
+cache/groups/000012.npz      the bodies that were solved together, and the space that they have filled since the
+                             frame before: see `group_record`
 cache/lock                   the process that bakes
 """
 
@@ -47,7 +47,7 @@ FILES = {FRAME: "frames/{:06d}.npy", SNAPSHOT: "snapshots/{:06d}.npz", CUTS: "cu
 
 @dataclass(frozen=True)
 class Written:
-    """One line of the log."""
+    """Line of the log: a file, its size and its digest as it was written."""
 
     kind: str  #: a key of FILES
     frame: int
@@ -60,5 +60,5 @@ class Written:
 
 
 def file_of(folder: Path, kind: str, frame: int) -> Path:
-    """Return the path of a frame, a snapshot or the cuts of a frame."""
+    """Return the path of a frame's file of one kind, a key of FILES."""
     return folder / FILES[kind].format(frame)

@@ -1,9 +1,9 @@
 """Lock of a cache: a file with the process that bakes into it and its heartbeat. Standard library only.
 
 The file is written under another name and linked into place, so it is whole as soon as it exists: a process that is
-killed meanwhile leaves nothing that refuses the next one. To take or take over it requires a lock of the operating
-system, which is released at death. Whether the holder lives is a question to the system on this machine; for another
-machine only the file's time counts, which the holder sets again every few seconds.
+killed meanwhile leaves no lock. To take or take over the file requires a lock of the operating system, which is
+released at death. Whether a holder on this machine lives, the system knows; of another machine only the file's time
+counts, which its holder renews every few seconds.
 """
 
 from __future__ import annotations
@@ -34,21 +34,22 @@ LONGEST_LOCK = 4096  # bytes: no lock is longer
 
 @dataclass(frozen=True)
 class Holder:
-    """The process that a lock file names."""
+    """Process that a lock file names."""
 
     pid: int
     host: str
     start: str  #: when the process began, in the system's own words; "" where the system does not know
     machine: str = ""  #: distinguishes two machines of one name; "" where nothing does
-    beats: bool = False  #: it sets the file's time again while it lives; older versions do not
+    beats: bool = False  #: whether it renews the file's time while it lives; older versions do not
 
     @property
     def near(self) -> bool:
-        """Whether this system can see the process."""
+        """Whether the process is of this machine, so that its system can be queried."""
         return self.host == socket.gethostname() and self.machine in ("", machine())
 
     def alive(self) -> bool:
-        """Whether the process still runs. One of another machine is assumed to run: only its heartbeat is known."""
+        """Return whether the process still runs. A process of another machine is assumed to run: only its heartbeat is
+        known."""
         return not self.near or (process_runs(self.pid)
                                  and (not self.start or process_start(self.pid) in ("", self.start)))
 
@@ -64,7 +65,7 @@ def machine() -> str:
 
 
 def here() -> Holder:
-    """This process."""
+    """Return this process as a holder of a lock."""
     return Holder(os.getpid(), socket.gethostname(), process_start(os.getpid()), machine(), beats=True)
 
 
@@ -80,7 +81,8 @@ def holder(folder: Path) -> Holder | None:
 
 
 def silence(folder: Path) -> float | None:
-    """Seconds since the last sign of life of who holds the cache, as this machine's clock says; None where nobody does.
+    """Return the time since the last heartbeat of the lock's holder by this machine's clock [s]; None where there is no
+    lock.
 
     Negative where the file is dated in the future.
     """
@@ -91,7 +93,7 @@ def silence(folder: Path) -> float | None:
 
 
 def busy(folder: Path) -> bool:
-    """Whether a living process bakes into this cache."""
+    """Return whether a living process bakes into this cache."""
     found, quiet = holder(folder), silence(folder)
     if quiet is None:
         return False
@@ -103,7 +105,8 @@ def busy(folder: Path) -> bool:
 
 
 def description(folder: Path) -> str:
-    """Return a sentence on who locks the cache and the time since its last heartbeat; "" where nobody does."""
+    """Return a sentence on the process that has the lock and the time since its last heartbeat; "" where there is no
+    lock."""
     found, quiet = holder(folder), silence(folder)
     if quiet is None:
         return ""
@@ -114,7 +117,7 @@ def description(folder: Path) -> str:
 
 
 def break_lock(folder: Path) -> str:
-    """Take the lock away from its holder; a bake that lives stops before its next frame. Returns who it was.
+    """Take the lock away from its holder and return a description of it; a bake that lives stops before its next frame.
 
     For a lock whose process is known to be gone and cannot be queried. Raises CacheUnwritable.
     """
@@ -128,14 +131,14 @@ def break_lock(folder: Path) -> str:
 
 
 def sweep(folder: Path) -> None:
-    """Remove the lock of a process that died, and temporary files from when it took it."""
+    """Remove the lock of a process that died, and temporary files of its locking."""
     for name in (LOCK, FRESH, TURN):
         with contextlib.suppress(OSError):
             (folder / name).unlink()
 
 
 class AcquiredLock:
-    """A locked cache. The heartbeat has a thread of its own until the lock is released."""
+    """Lock of a cache that this process has. The heartbeat has a thread of its own until the lock is released."""
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._me, self._end = folder, here(), threading.Event()
@@ -143,7 +146,7 @@ class AcquiredLock:
         self._thread.start()
 
     def check(self) -> None:
-        """Raises CacheBusy where somebody took the lock away, CacheUnwritable where the whole folder has gone."""
+        """Raise CacheBusy where another process took the lock away, CacheUnwritable where the whole folder has gone."""
         if holder(self._folder) == self._me:
             return
         if not self._folder.is_dir():
@@ -168,10 +171,10 @@ class AcquiredLock:
 
 @contextlib.contextmanager
 def acquired(folder: Path) -> Iterator[AcquiredLock]:
-    """Hold the cache while the block runs; a lock whose process died is taken over.
+    """Lock the cache while the block runs, and yield the lock; that of a process that died is taken over.
 
-    The folder is made where there is none; the one around it must stand. Raises CacheBusy where another process holds
-    it, CacheUnwritable where the folder cannot be written.
+    The folder is made where there is none; the one around it must exist. Raises CacheBusy where another process has the
+    lock, CacheUnwritable where the folder cannot be written.
     """
     try:
         make_folder(folder)
@@ -187,7 +190,7 @@ def acquired(folder: Path) -> Iterator[AcquiredLock]:
 
 
 def _take(folder: Path) -> None:
-    """Make the lock file, in the place of a dead one if there is one. Raises CacheBusy, OSError."""
+    """Write the lock file, in place of that of a dead process if there is one. Raises CacheBusy, OSError."""
     path, fresh = folder / LOCK, folder / FRESH
     if busy(folder) or _beats_still(folder):
         raise CacheBusy(f"{description(folder) or 'another process'}, bakes into {folder}",
@@ -206,7 +209,8 @@ def _take(folder: Path) -> None:
 
 
 def _beats_still(folder: Path) -> bool:
-    """Whether the lock of another machine is alive although its time is far off: clocks differ, so it is watched."""
+    """Return whether another machine's lock is alive although its time is far off: clocks differ, so changes are
+    awaited."""
     found, seen = holder(folder), _beat_seen(folder)
     if found is None or seen is None or found.near or not found.beats:
         return False
@@ -219,7 +223,7 @@ def _beats_still(folder: Path) -> bool:
 
 
 def _beat_seen(folder: Path) -> int | None:
-    """Return the time that the lock was last set to [ns]. The file is opened, since a file server then updates it."""
+    """Return the time to which the lock was last set [ns]. The file is opened, since a file server then updates it."""
     try:
         with open_regular(folder / LOCK) as stream:
             return os.fstat(stream.fileno()).st_mtime_ns
@@ -229,9 +233,9 @@ def _beat_seen(folder: Path) -> int | None:
 
 @contextlib.contextmanager
 def _turn(folder: Path) -> Iterator[None]:
-    """Run the block in one process of this machine at a time; the system releases it at death.
+    """Run the block in one process of this machine at a time; the system releases the turn at death.
 
-    Where the file system has no locks, nobody waits: the link then decides. Raises CacheBusy, OSError.
+    Where the file system has no locks, no process waits: the link then decides. Raises CacheBusy, OSError.
     """
     path, until = folder / TURN, time.monotonic() + PATIENCE
     while True:
@@ -240,7 +244,7 @@ def _turn(folder: Path) -> Iterator[None]:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | CAREFUL, 0o666)
         try:
             mine = _lock(descriptor)
-            # its file may have gone with the one who had the turn before
+            # its file may have gone with the process that had the turn before
             with contextlib.suppress(OSError):
                 if mine is not False and os.path.samestat(os.fstat(descriptor), os.stat(path)):
                     break
@@ -263,7 +267,8 @@ def _turn(folder: Path) -> Iterator[None]:
 
 
 def _lock(descriptor: int) -> bool | None:
-    """Lock an open file for this process: False where another one has it, None where the file system cannot."""
+    """Lock an open file for this process and return True; False where another one has locked it, None where the file
+    system cannot."""
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -281,7 +286,7 @@ def _lock(descriptor: int) -> bool | None:
 
 
 def process_runs(pid: int) -> bool:
-    """Whether there is such a process on this machine. Sends it nothing: on Windows even signal 0 is one."""
+    """Return whether there is such a process on this machine. No signal is sent: on Windows even signal 0 is one."""
     if sys.platform == "win32":
         import ctypes
 
@@ -304,7 +309,7 @@ def process_runs(pid: int) -> bool:
 
 
 def process_start(pid: int) -> str:
-    """When the process began, so that a number given out again is not mistaken for it; "" where unknown."""
+    """Return when the process began, which distinguishes it from a later one of the same number; "" where unknown."""
     fields = _stat(pid)
     return fields[19] if len(fields) > 19 else ""
 
@@ -314,7 +319,7 @@ def _zombie(pid: int) -> bool:
 
 
 def _stat(pid: int) -> list[str]:
-    """Fields of /proc/PID/stat from the state on; empty where there is no such file."""
+    """Return the fields of /proc/PID/stat from the state on; empty where there is no such file."""
     try:
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
     except OSError:

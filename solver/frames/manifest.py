@@ -1,4 +1,4 @@
-"""Validation of a manifest: a file may be damaged, or somebody else's. Standard library only."""
+"""Validation of a manifest: the file may be damaged, or come from a stranger. Standard library only."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LAST_FRAME = 1_048_574  #: Blender's
 
 
 def wrong(found: dict[str, Any]) -> str:
-    """The first thing that a manifest lacks, by its key; "" where it has all that is read of it."""
+    """Return the first key that a manifest lacks or whose value is not valid; "" where all that is read is valid."""
     for key, fits in NEEDED.items():
         if key not in found or not fits(found[key]):
             return key
@@ -37,7 +37,7 @@ def _dict(value: Any) -> bool:
 
 
 def _has(**fields: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    """Whether it is an object with these fields, each as it should be."""
+    """Return a test of whether a value is an object with these fields, each of them valid."""
     def fits(value: Any) -> bool:
         return isinstance(value, dict) and all(name in value and good(value[name]) for name, good in fields.items())
     return fits

@@ -8,8 +8,8 @@ LONGEST = 4.0  #: times its length at rest: an edge that is longer is reported
 
 
 def describe(name: str, frames: Collection[int], longest: float) -> str:
-    """Return a sentence without a full stop. frames: those in which edges of the body were too long. longest: times
-    their lengths at rest."""
+    """Return a message, without a full stop, on a body whose edges were too long. name: of the body. frames: those in
+    which they were. longest: largest ratio of a length to that at rest."""
     first, last = min(frames), max(frames)
     where = f"frame {first}" if first == last else f"frames {first} to {last}"
     if first != last and len(frames) < last - first + 1:

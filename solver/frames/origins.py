@@ -1,4 +1,4 @@
-"""Origins of positions in frames: single precision resolves few millimetres far from zero."""
+"""Origins of positions in frames, since single precision resolves millimetres at best far from zero."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FINE, COARSE = 1e-5, 1e-4  # shares of a body's size: largest rounding where it 
 
 
 class Origins:
-    """Origins of the frames of every soft body of a job [m], and its size."""
+    """Origins of the frames of every soft body of a job [m], and the sizes of these bodies."""
 
     def __init__(self, job: Job) -> None:
         self.of: dict[str, Vec] = {}  #: (3,) by the body's name; zero where nothing is lost
@@ -32,7 +32,8 @@ class Origins:
         self._reported: set[str] = set()
 
     def relative(self, bodies: Iterable[tuple[str, int, int]], vertices: Vec) -> Vec:
-        """The vertices of a frame, (V, 3), each counted from its body's origin. bodies: (name, first, count)."""
+        """Return the vertices of a frame, (V, 3) [m], each relative to its body's origin. bodies: (name, first vertex,
+        number of vertices)."""
         if not any(origin.any() for origin in self.of.values()):
             return vertices
         shift = np.zeros_like(vertices)
@@ -41,7 +42,9 @@ class Origins:
         return vertices - shift
 
     def lost(self, bodies: Iterable[tuple[str, int, int]], relative: Vec, frame: int) -> list[str]:
-        """Sentences on bodies that have gone so far from their origin that frames no longer show their shape, once."""
+        """Return messages on bodies so far from their origin that frames no longer show their shape, one for each body
+        in all. bodies: (name, first vertex, number of vertices). relative: vertices, (V, 3) [m], as `relative` returns
+        them."""
         sentences = []
         for name, first, count in bodies:
             away = float(np.abs(relative[first:first + count]).max(initial=0.0))

@@ -21,8 +21,12 @@ if TYPE_CHECKING:  # a finished bake is reported without it
 
 def write(world: World, state: State, frame: int, store: FrameStore, origins: Origins | None = None,
           log: Callable[[str], None] = lambda _: None, record: GroupRecord | None = None) -> None:
-    """Write the output of a frame; one that is not finite is never written. log: receives bodies too far from their
-    origin. record: the groups of the frame, where bodies are in groups."""
+    """Write the output of a world at a frame into the cache.
+
+    origins: of the bodies' frames; None: positions are written as they are. log: receives messages on bodies too far
+    from their origin. record: the groups of the frame; None where bodies are not in groups. Raises StepFailed where the
+    output is not finite, and CacheUnwritable; the frame itself is written last, so it is complete where it exists.
+    """
     vertices = world.output(state, frame)
     if origins is not None:
         vertices = origins.relative(world.bodies, vertices)
@@ -31,7 +35,7 @@ def write(world: World, state: State, frame: int, store: FrameStore, origins: Or
     if not finite:
         raise world.explain(StepFailed("the output is not finite"), state, frame)
     longest = world.longest(state)
-    # before the frame, so that a frame that stands has it
+    # before the frame, so that they exist for each frame on disk
     if record is None:
         touched = world.contact_forces(state)
     else:

@@ -28,14 +28,15 @@ PATIENCE = 2.0
 
 
 class Writer:
-    """Appends frames to a PC2 file. The file appears with its first frame, all at once."""
+    """Writer of frames to a PC2 file, which appears with its first frame, all at once."""
 
     def __init__(self, path: Path, first_frame: int) -> None:
         self.path, self.first_frame, self.count = path, first_frame, 0
         self._points = 0
 
     def append(self, positions: NDArray[np.float32]) -> None:
-        """Add one frame. positions: (n, 3) in object space. Raises CacheUnwritable, BadMesh where n changes."""
+        """Append one frame. positions: (n, 3) [m] in object space. Raises CacheUnwritable, and BadMesh where n changes.
+        """
         block = np.ascontiguousarray(positions, "<f4").tobytes()
         try:
             if self.count == 0:
@@ -67,7 +68,8 @@ class Writer:
 
 
 def replace(fresh: Path, path: Path) -> None:
-    """Rename over `path`; on Windows another program may hold it for a moment, so this is tried for a while."""
+    """Rename `fresh` to `path`, which it replaces; on Windows another program may have it open, so this is tried for
+    PATIENCE. Raises OSError."""
     until, wait = time.monotonic() + PATIENCE, 0.01
     while True:
         try:
@@ -81,7 +83,8 @@ def replace(fresh: Path, path: Path) -> None:
 
 
 def read_header(path: Path) -> tuple[int, int, int]:
-    """Points, first frame and samples of a PC2 file. Raises ValueError where it is none."""
+    """Return number of points, first frame and number of samples of a PC2 file. Raises OSError, and ValueError where it
+    is no PC2 file."""
     with open_regular(path) as file:
         head = file.read(HEADER.size)
     if len(head) < HEADER.size or not head.startswith(MAGIC):

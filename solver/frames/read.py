@@ -1,4 +1,4 @@
-"""A cache folder, read: what is in it, whether it is whole, whether it is still true. Needs only numpy.
+"""Reading of a cache folder: its content, and whether that is complete and up to date. Needs only numpy.
 
 A frame is done when its file, and those of the cuts before it, are as they were written (`files`).
 """
@@ -37,21 +37,22 @@ from .layout import (
 
 @dataclass(frozen=True)
 class Status:
-    """Status for a panel. Computed from the folder on request, stored nowhere."""
+    """Status of a cache for a panel, computed from the folder on request and stored nowhere."""
 
     state: str  #: none, partial, complete, stale, broken or baking
     done: int  #: frames on disk
     total: int  #: frames that the scene has
     text: str  #: a sentence without a full stop
-    changed: tuple[str, ...] = ()  #: what makes it stale, in plain names
+    changed: tuple[str, ...] = ()  #: inputs that make it stale, in plain names
 
 
 class Cache(CacheFiles):
-    """One cache folder at present; create a new object to read it again."""
+    """Content of one cache folder at present; create a new object to read it again."""
 
     @cached_property
     def manifest(self) -> dict[str, Any] | None:
-        """Return the manifest, or None where nothing was baked. Raises BadInput where the file is not one of ours."""
+        """Return the manifest; None where nothing was baked. Raises BadInput where the file is damaged or of another
+        version."""
         path = self.folder / MANIFEST
         try:
             with open_regular(path) as stream:
@@ -70,16 +71,16 @@ class Cache(CacheFiles):
 
     @cached_property
     def frames(self) -> range:
-        """Every frame that the scene has. Empty where nothing was baked."""
+        """Return every frame that the scene has; empty where nothing was baked."""
         return range(self.manifest["start"], self.manifest["end"] + 1) if self.manifest else range(0)
 
     @property
     def uuid(self) -> str:
-        """Return the UUID of the cache's object; "" where none is known."""
+        """Return the UUID of the object that was baked; "" where none is known."""
         return str(self.manifest.get("uuid", "")) if self.manifest else ""
 
     def bodies(self) -> list[tuple[str, int, int]]:
-        """(name, first vertex, number of vertices) of every body."""
+        """Return (name, first vertex, number of vertices) of every body."""
         return [(b["name"], b["first"], b["count"]) for b in self.manifest["bodies"]] if self.manifest else []
 
     @property
@@ -88,27 +89,28 @@ class Cache(CacheFiles):
         return [name for name, _, _ in self.bodies()]
 
     def body_uuids(self) -> dict[str, str]:
-        """Return UUIDs of all bodies by their names; "" where none is known."""
+        """Return the UUIDs of all bodies by their names; "" where none is known."""
         return {b["name"]: b.get("uuid", "") for b in self.manifest["bodies"]} if self.manifest else {}
 
     def frames_done(self) -> list[int]:
-        """The frames on disk that can be shown, in order. A file that was changed after it was written does not count.
-        """
+        """Return the frames on disk that can be shown, ascending. Files that changed after they were written do not
+        count."""
         standing = [{w.frame for w in self.log.values() if w.kind == kind and self.stands(w)} for kind in self._needed]
         torn = self.first_torn_cut(lambda cut: self.stands(self.log[CUTS, cut]))
         return sorted(frame for frame in set.intersection(*standing) if torn is None or frame <= torn)
 
     @property
     def _needed(self) -> tuple[str, ...]:
-        """The kinds of files without which no frame is shown."""
+        """Return the kinds of files without which no frame is shown."""
         return (FRAME, *((POSES,) if self.mechanisms() else ()), *((SHEETS,) if self.sheet_names() else ()))
 
     def sheet_names(self) -> list[str]:
-        """The bodies whose frames have faces of their own. Empty in caches without any."""
+        """Return the names of bodies whose frames have faces of their own; empty in caches without any."""
         return list(self.manifest.get("sheets", ())) if self.manifest else []
 
     def sheets(self, frame: int) -> dict[str, beside.SheetBeside]:
-        """The mesh at a frame of each of those bodies. Raises NoSuchThing where it is not on disk, BadInput."""
+        """Return the mesh at a frame of each body whose frames have faces of their own, by name. Raises NoSuchThing
+        where it is not on disk, BadInput where it cannot be read."""
         try:
             found = beside.sheets(self.folder, frame, self.names)
         except FileNotFoundError as error:
@@ -117,23 +119,25 @@ class Cache(CacheFiles):
         return {name: replace(sheet, x=sheet.x + far[name]) if name in far else sheet for name, sheet in found.items()}
 
     def whole(self, frame: int) -> bool:
-        """Whether all files that show a frame hold what was written, byte for byte: those of the cuts before it too."""
+        """Return whether all files that show a frame are as written, byte for byte, those of the cuts before it
+        included."""
         return (all(self.good(kind, frame) for kind in self._needed)
                 and (self.torn_cut is None or frame <= self.torn_cut))
 
     def verify(self) -> list[int]:
-        """The frames that were written and are now missing, changed or cannot be shown. Reads every byte."""
+        """Return the frames that were written and are now missing, changed or cannot be shown. Reads every byte."""
         return sorted(w.frame for w in self.log.values() if w.kind == FRAME and not self.whole(w.frame))
 
     def origins(self) -> dict[str, NDArray[np.float64]]:
-        """Return the origins of a body's vertices in the files [m], (3,), where they are not zero."""
+        """Return the origins of bodies' vertices in the files [m], (3,), by the bodies' names, where they are not zero.
+        """
         return {b["name"]: np.array(b["origin"]) for b in self.manifest["bodies"]
                 if "origin" in b} if self.manifest else {}
 
     def vertices(self, frame: int) -> NDArray[np.float32]:
-        """(V, 3) object-space positions [m] of all bodies at a frame, as in the file: see `origins`.
+        """Return object-space positions of all bodies at a frame, (V, 3) [m], as in the file, relative to `origins`.
 
-        Raises NoSuchThing where it is not on disk.
+        Raises NoSuchThing where the frame is not on disk, BadInput where it cannot be read.
         """
         path = file_of(self.folder, FRAME, frame)
         try:
@@ -145,11 +149,12 @@ class Cache(CacheFiles):
 
     def mechanisms(self) -> list[dict[str, Any]]:
         """Return for every mechanism name, first (the number of bodies before it), bodies, loops, and joints with name,
-        kind, first and count of their rates. Empty in caches without any."""
+        kind, first and count of their rates; empty in caches without any."""
         return list(self.manifest.get("mechanisms", ())) if self.manifest else []
 
     def poses(self, frame: int) -> dict[str, NDArray[np.float64]]:
-        """pose, rates, effort and loops of all mechanisms at a frame. Raises NoSuchThing where it is not on disk."""
+        """Return pose, rates, effort and loops of all mechanisms at a frame, as `layout` describes them. Raises
+        NoSuchThing where the frame is not on disk, BadInput where it cannot be read."""
         path = file_of(self.folder, POSES, frame)
         try:
             found = read_npz(path, self.folder)
@@ -162,9 +167,10 @@ class Cache(CacheFiles):
             raise BadInput(f"{path} is damaged", "Resume the bake to make it again") from error
 
     def frame(self, frame: int) -> dict[str, NDArray[Any]]:
-        """(n, 3) object-space positions [m] of every body at a frame: float32, of those far from zero float64.
+        """Return object-space positions of every body at a frame, (n, 3) [m], by its name: float32, or float64 far from
+        zero.
 
-        Raises NoSuchThing where it is not on disk.
+        Raises NoSuchThing where the frame is not on disk, BadInput where it cannot be read.
         """
         found = self.by_body(self.vertices(frame), frame)
         for name, origin in self.origins().items():
@@ -172,13 +178,14 @@ class Cache(CacheFiles):
         return found
 
     def by_body(self, rows: NDArray[Any], frame: int) -> dict[str, NDArray[Any]]:
-        """Rows of all vertices at a frame, (V, k), by the names of their bodies."""
+        """Return rows of all vertices at a frame, (V, k), by the names of their bodies."""
         return {name: rows[own] for name, own in vertices_of_bodies(self, frame).items()}
 
     def shown(self, frame: int) -> dict[str, NDArray[Any]]:
-        """Return a frame with as many vertices as the last one: those that a later cut adds are where it will pass.
+        """Return the positions of `frame` with as many vertices as the last frame: those that a later cut adds are
+        where it will pass.
 
-        A seam is closed until its cut is seen, and internal faces have no size.
+        A seam is closed until its cut, and internal faces have no area. Raises NoSuchThing, BadInput.
         """
         found = self.frame(frame)
         for name, cuts in self.cuts.items():
@@ -189,7 +196,8 @@ class Cache(CacheFiles):
 
     @cached_property
     def cuts(self) -> dict[str, list[beside.CutMade]]:
-        """Return the cuts of each body that was cut, in order. Raises BadInput where a file cannot be read."""
+        """Return the cuts of each body that was cut, in order, by its name. Raises BadInput where a file cannot be
+        read."""
         return beside.cuts(self.folder, self.cut_frames(), self.names)
 
     @property
@@ -202,7 +210,8 @@ class Cache(CacheFiles):
         return JobComparison(self, job or self.folder.parent)
 
     def status(self, job: Path | None = None) -> Status:
-        """none, partial, complete, stale, broken or baking: from the folder, the hashes and the lock file."""
+        """Return the status for a panel, from the folder, the job and the lock file. job: folder of the job; None: the
+        one around the cache."""
         try:
             frames, done = self.compared(job).frames, self.frames_done()
         except BadInput as error:
@@ -236,10 +245,10 @@ class Cache(CacheFiles):
                 if os.path.lexists(each)]
 
     def free(self) -> int:
-        """Delete the frames, snapshots, log and manifest of this bake and nothing else; returns how many files.
+        """Delete the frames, snapshots, log and manifest of this bake and nothing else, and return the number of files.
 
-        Only `files` are touched; folders go when they are empty.
-        Raises CacheBusy while a process bakes into it, CacheUnwritable where a file cannot be deleted.
+        Only `files` are deleted, and folders that are empty then. Raises CacheBusy while a process bakes into the
+        folder, CacheUnwritable where a file cannot be deleted.
         """
         found = lock.holder(self.folder)
         if lock.busy(self.folder) and found != lock.here():
@@ -269,7 +278,7 @@ class Cache(CacheFiles):
 
 
 def vertices_of_bodies(cache: Cache, frame: int) -> dict[str, slice]:
-    """Return the slice of each body's vertices among all at a frame, by its name: cuts add some."""
+    """Return the slice of each body's vertices among all at a frame, by its name; cuts before the frame add some."""
     found, first = {}, 0
     for name, _, count in cache.bodies():
         count += sum(len(made.parents) for made in cache.cuts.get(name, ()) if made.frame < frame)

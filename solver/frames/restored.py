@@ -1,4 +1,5 @@
-"""Validation of a snapshot or a record of cuts before anything is computed from it: it may come from a stranger."""
+"""Validation of a snapshot or a record of cuts before anything is computed from it: the file may come from a stranger.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ LATE = 1.0e-6  #: of a frame: how far its time may be off
 
 
 def check_state(state: State, seconds: float, frame: float) -> None:
-    """Check the arrays of a snapshot. seconds: time of its frame; frame: duration of one, both [s]. Raises ValueError
-    with the error."""
+    """Raise ValueError where the arrays of a snapshot are not valid, or not those of its frame. seconds: time of the
+    frame [s]. frame: duration of one [s]."""
     if not abs(state.time - seconds) <= LATE * frame:
         raise ValueError(f"it is of second {state.time:.9g} and not of {seconds:.9g}")
     for what, values, most in (("coordinates", state.q, FARTHEST), ("rates", state.u, FASTEST)):
@@ -31,8 +32,8 @@ def check_state(state: State, seconds: float, frame: float) -> None:
 
 
 def check_numbers(arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Raises ValueError where one of these holds something else than booleans, integers or numbers in double
-    precision, or one that is not finite."""
+    """Raise ValueError where an array contains anything else than booleans, integers or finite numbers in double
+    precision."""
     for name, values in arrays.items():
         if values.dtype.kind not in "biuf" or (values.dtype.kind == "f" and values.dtype != np.float64):
             raise ValueError(f'"{name}" is {values.dtype}')
@@ -42,9 +43,11 @@ def check_numbers(arrays: Mapping[str, NDArray[Any]]) -> None:
 
 @contextmanager
 def fits_or_refused(frame: int, remedy: str = "Free the cache and bake again") -> Iterator[None]:
-    """Inside, what a snapshot holds is used for the first time: what does not fit there is no fault of the solver.
+    """Raise BadInput in place of the errors that a snapshot's content causes in the block, where it is used for the
+    first time.
 
-    Raises BadInput in place of what Python and numpy raise where a key is missing or two shapes do not fit.
+    Errors of Python and numpy on missing keys or unequal shapes are no fault of the solver there. frame: of the
+    snapshot. remedy: of the error.
     """
     try:
         yield

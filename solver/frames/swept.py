@@ -23,30 +23,31 @@ ROOM = 1.0
 
 @dataclass(frozen=True)
 class Swept:
-    """Boxes around all places of the bodies of a bake."""
+    """Boxes around all positions of the bodies of a bake."""
 
     boxes: Boxes
-    room: Vec  #: how far around each an obstacle may change its motion [m], (b,)
+    room: Vec  #: distance from each box within which an obstacle may change its body's motion [m], (b,)
 
     @classmethod
     def through(cls, records: Sequence[Mapping[str, NDArray[Any]]]) -> Swept:
-        """Return the boxes of bodies through these frames, of which there is one at least. records: the arrays of each
-        `GroupRecord`. Raises KeyError, ValueError where they are not of the same bodies."""
+        """Return the boxes of bodies through some frames. records: the arrays of the `GroupRecord` of each, one at
+        least. Raises KeyError, ValueError where they are not of the same bodies."""
         boxes = reduce(Boxes.around, (Boxes(one["token"], one["low"], one["high"]) for one in records))
         size, thickness = (records[-1][name][boxes.token] for name in ("size", "thickness"))
         extent = np.linalg.norm(records[0]["high"] - records[0]["low"], axis=1)  # mechanisms have no size of their own
         return cls(boxes, ROOM * np.where(size > 0.0, size, extent) + 2.0 * thickness)
 
     def near(self, low: NDArray[Any], high: NDArray[Any]) -> frozenset[int]:
-        """Return the tokens that come near a box with these corners [m]."""
+        """Return the tokens of bodies near enough to a box for an obstacle in it to change their motion. low, high:
+        corners of the box, (3,) [m]."""
         room = self.room[:, None]
         near = ((self.boxes.low - room <= high) & (self.boxes.high + room >= low)).all(axis=1)
         return frozenset(self.boxes.token[near].tolist())
 
 
 def obstacle_boxes(job: Job) -> list[dict[str, Any]]:
-    """Return name, number of touched nodes and the corners of a box around all places of each obstacle [m], as plain
-    values for the manifest."""
+    """Return for each obstacle its name, the number of nodes that can be touched and the corners of a box around all
+    its positions [m], as plain values for the manifest."""
     found = []
     for one in job.scene.obstacles:
         paths = [path for path in (one.vertices, one.motion) if path is not None]
@@ -58,7 +59,7 @@ def obstacle_boxes(job: Job) -> list[dict[str, Any]]:
 
 
 def obstacles_in(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the `obstacle_boxes` in a bake's manifest. Raises KeyError where an earlier version wrote it, without any.
+    """Return the `obstacle_boxes` in a bake's manifest. Raises KeyError where an earlier version wrote it without them.
     """
     found: list[dict[str, Any]] = manifest["obstacles"] if manifest["scene"].get("obstacles") else []
     return found

@@ -1,4 +1,4 @@
-"""Writes a cache folder: frames, each completely or not at all, and snapshots to resume from."""
+"""Writing of a cache folder: frames, each completely or not at all, and snapshots to resume from."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ LIBRARIES = ("numpy", "scipy", "numba", "scikit-sparse", "cvxopt", "msgspec")
 
 @dataclass(frozen=True)
 class Plan:
-    """Remaining work for the requested frames."""
+    """Remaining work of a bake for the requested frames."""
 
     finished: bool  #: every one of them is on disk
     snapshot: int | None  #: frame to go on from; None means from the start
@@ -67,8 +67,9 @@ class Plan:
 def plan(cache: Cache, read: hashes.Settings, requested: range, resume: bool) -> Plan:
     """Return the work of a bake of the requested frames, for the present content of the cache.
 
-    resume: continue from the last snapshot before which every requested frame is on disk byte for byte, and never
-    replace a cache of other settings. Raises StaleCache that names the difference.
+    read: the settings of the bake. resume: continue from the last snapshot before which every requested frame is on
+    disk byte for byte, and never replace a cache of other settings. With it, raises StaleCache that names the
+    difference, and BadInput where the manifest cannot be read.
     """
     try:
         manifest = cache.manifest
@@ -102,7 +103,7 @@ def _changed(manifest: dict[str, Any], read: hashes.Settings) -> tuple[str, ...]
             return ()
         before, after = map(hashes.without_names, hashes.in_common(manifest, read))
         differences = tuple(changed(before.plain(), after.plain()))
-        # what was baked knew of fewer parameters, and nothing else of it has another meaning now
+        # the bake had fewer parameters, and the others have the same meaning now
         if not differences and hashes.means_the_same(manifest):
             return ()
     except (KeyError, TypeError, AttributeError):  # settings that this version does not know
@@ -113,7 +114,7 @@ def _changed(manifest: dict[str, Any], read: hashes.Settings) -> tuple[str, ...]
 def _fits_until(manifest: dict[str, Any], read: hashes.Settings) -> int:
     """Return the last frame of the cache that a bake of this job would reproduce to the byte.
 
-    Where a longer scene moves something, its curves bend differently before the old end: slopes are of five samples.
+    Where a longer scene moves something, its curves differ already before the old end: slopes depend on five samples.
     """
     end = int(manifest["end"])
     if read.scene["time.end"] <= end or not read.so_far:
@@ -122,9 +123,9 @@ def _fits_until(manifest: dict[str, Any], read: hashes.Settings) -> int:
 
 
 class FrameStore:
-    """Writes one cache. Created while its lock is taken.
+    """Writer of one cache, made while its lock is taken.
 
-    still_mine: called before anything is written; raises where the lock was taken away.
+    still_mine: function that is called before anything is written and raises where the lock was taken away.
     """
 
     def __init__(self, folder: Path, still_mine: Callable[[], None] = lambda: None) -> None:
@@ -137,11 +138,11 @@ class FrameStore:
               backend: str, notes: Iterable[str] = (), first: int,
               mechanisms: Iterable[dict[str, Any]] = (), origins: Mapping[str, Vec] | None = None,
               sheets: Iterable[str] = (), wobbles: Mapping[str, float] | None = None) -> None:
-        """Write the manifest of this bake, or add this run to the existing one.
+        """Write the manifest of this bake, or add this run to the existing one. Raises CacheUnwritable.
 
-        bodies: (name, first vertex, number of vertices) in the order of the output; first: the first frame of this run;
-        mechanisms: as of `Cache.mechanisms`; origins: of the frames of each body [m], (3,); sheets: bodies whose frames
-        have faces of their own; wobbles: fundamental frequency of bodies [Hz]. Raises CacheUnwritable.
+        bodies: (name, first vertex, number of vertices) in the order of the output. backend: name of the linear solver.
+        first: the first frame of this run. mechanisms: as in `Cache.mechanisms`. origins: of the frames of each body
+        [m], (3,). sheets: bodies whose frames have faces of their own. wobbles: fundamental frequency of bodies [Hz].
         """
         versions = installed()
         run = {"from": first, "at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -172,7 +173,7 @@ class FrameStore:
         self.cache = Cache(self.folder)
 
     def write(self, frame: int, vertices: NDArray[Any]) -> None:
-        """Write a frame: (V, 3) object-space positions [m] relative to their origins, as float32.
+        """Write a frame: object-space positions relative to their origins, (V, 3) [m], as float32.
 
         Raises CacheUnwritable.
         """
@@ -181,39 +182,43 @@ class FrameStore:
         self._put(FRAME, frame, buffer.getbuffer())
 
     def liveliness(self, frame: int, activity: NDArray[Any]) -> None:
-        """Put body, liveliness [1/s] and awake of each dynamic node on disk, (3, m). Raises CacheUnwritable."""
+        """Write body, strain-rate activity [1/s] and awake, 1 or 0, of each dynamic node at a frame, (3, m). Raises
+        CacheUnwritable."""
         buffer = io.BytesIO()
         np.save(buffer, activity.astype(np.float32), allow_pickle=False)
         self._put(LIVELINESS, frame, buffer.getbuffer())
 
     def contact_forces(self, frame: int, rows: NDArray[Any]) -> None:
-        """Put places [m], forces [N] and distances [m] of what touches on disk, (k, 7). Raises CacheUnwritable."""
+        """Write positions [m], forces [N] and distances [m] of pairs in contact at a frame, (k, 7). Raises
+        CacheUnwritable."""
         buffer = io.BytesIO()
         np.save(buffer, rows.astype(np.float32), allow_pickle=False)
         self._put(TOUCHED, frame, buffer.getbuffer())
 
     def stress(self, frame: int, rows: NDArray[Any]) -> None:
-        """Put stress [Pa], stretch, pressure [Pa] and speed [m/s] of all vertices on disk, (V, 4). Raises
+        """Write stress [Pa], stretch, pressure [Pa] and speed [m/s] of all vertices at a frame, (V, 4). Raises
         CacheUnwritable."""
         buffer = io.BytesIO()
         np.save(buffer, rows.astype(np.float32), allow_pickle=False)
         self._put(STRESS, frame, buffer.getbuffer())
 
     def needles(self, frame: int, longest: NDArray[Any]) -> None:
-        """Put the longest edge of each body, over its length at rest, on disk, (b,). Raises CacheUnwritable."""
+        """Write the longest edge of each body, relative to its length at rest, at a frame, (b,). Raises
+        CacheUnwritable."""
         buffer = io.BytesIO()
         np.save(buffer, longest.astype(np.float32), allow_pickle=False)
         self._put(NEEDLES, frame, buffer.getbuffer())
 
     def halved(self, frame: int, counts: NDArray[np.int32]) -> None:
-        """Put how many steps were halved because of each body, and of none, on disk, (b + 1,). Raises CacheUnwritable.
-        """
+        """Write the number of steps of a frame that were halved because of each body, and of no body, (b + 1,). Raises
+        CacheUnwritable."""
         buffer = io.BytesIO()
         np.save(buffer, counts)
         self._put(HALVED, frame, buffer.getbuffer())
 
     def sheets(self, frame: int, records: Mapping[int, SheetRecord]) -> None:
-        """Put the meshes of cloth with faces of its own on disk, by the number of the body, counted from its origin.
+        """Write the meshes of cloth with faces of its own at a frame, relative to their origins. records: by the number
+        of the body.
 
         Raises CacheUnwritable.
         """
@@ -224,22 +229,23 @@ class FrameStore:
         self._put(SHEETS, frame, pack(arrays))
 
     def groups(self, frame: int, record: GroupRecord) -> None:
-        """Put the groups of a frame on disk. Raises CacheUnwritable."""
+        """Write the groups of a frame. Raises CacheUnwritable."""
         self._put(GROUPED, frame, pack(record.arrays()))
 
     def poses(self, frame: int, arrays: Mapping[str, Vec]) -> None:
-        """Put the rigid bodies of a frame on disk, exactly. Raises CacheUnwritable."""
+        """Write the rigid bodies of a frame in double precision: the arrays that `Cache.poses` returns. Raises
+        CacheUnwritable."""
         self._put(POSES, frame, pack(dict(arrays)))
 
     def snapshot(self, frame: int, state: State) -> None:
-        """Put the whole State after a frame on disk, exactly. Raises CacheUnwritable."""
+        """Write the whole State after a frame in double precision. Raises CacheUnwritable."""
         arrays: Arrays = {"time": np.array(state.time), "q": state.q, "u": state.u,
                           "keys": np.array([*state.memory], dtype=str)}
         arrays |= {f"memory_{i}": value for i, value in enumerate(state.memory.values())}
         self._put(SNAPSHOT, frame, pack(arrays))
 
     def restore(self, frame: int) -> State:
-        """Return the State of a snapshot. Raises CacheUnwritable where it cannot be read."""
+        """Return the State of the snapshot after a frame. Raises CacheUnwritable where it cannot be read."""
         arrays = read_arrays(file_of(self.folder, SNAPSHOT, frame), self._root)
         try:
             assert arrays is not None
@@ -250,12 +256,12 @@ class FrameStore:
                                   "Bake again") from error
 
     def cuts(self, frame: int, made: Arrays) -> None:
-        """Write the cuts that were made once a frame had been reached. Raises CacheUnwritable."""
+        """Write the record of the cuts after a frame. Raises CacheUnwritable."""
         self._put(CUTS, frame, pack(made))
 
     def cuts_before(self, frame: int) -> list[Arrays]:
-        """Return records of cuts that a snapshot of this frame builds on. Raises CacheUnwritable where one is
-        unreadable."""
+        """Return the records of all cuts before the snapshot of a frame. Raises CacheUnwritable where one cannot be
+        read."""
         found = []
         for cut in self.cache.cut_frames():
             if cut < frame:
@@ -279,7 +285,7 @@ class FrameStore:
             raise unwritable(self.folder / LOG, error) from error
 
     def _folder(self, path: Path) -> None:
-        """Make a folder of the cache, once a run: one that vanishes later is not made again."""
+        """Make a folder of the cache, once a run: one that is removed later is not made again."""
         try:
             refuse_links(self._root, self.folder)
             make_folder(path)
@@ -287,9 +293,9 @@ class FrameStore:
             raise unwritable(path, error) from error
 
     def _mend_log(self) -> None:
-        """Cut off the line that a crash tore, so that the next one starts on its own.
+        """Remove the line that a crash tore from the end of the log, so that the next one starts on its own.
 
-        A log that has other names as well, as in a backup of links, is parted from them.
+        A log with other hard links, as in a backup of links, is separated from them.
         """
         path = self.folder / LOG
         try:
@@ -337,10 +343,10 @@ def installed() -> dict[str, str]:
 
 
 def host() -> str:
-    """Return an identity of this machine without its name, which is nobody's business where a cache is passed on."""
+    """Return an identity of this machine without its name, which is private where a cache is passed on."""
     return digest_of(f"{socket.gethostname()} {platform.machine()}".encode())[:8]
 
 
 def machine() -> str:
-    """Return system and processor, such as "Linux x86_64, AMD EPYC 7B13": last digits of a bake depend on these."""
+    """Return system and processor, such as "Linux x86_64, AMD EPYC 7B13", on which the last digits of a bake depend."""
     return ", ".join(filter(None, (f"{platform.system()} {platform.machine()}".strip(), processor())))

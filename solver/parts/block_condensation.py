@@ -1,7 +1,7 @@
-"""Bodies that share a part and act on each other through bones alone: each is condensed by itself, on its own factor.
+"""Condensation of bodies that act on each other through bones alone: each is condensed by itself, on its own factor.
 
-The rows of one never meet those of another. A J of all of them would be a dense array, mostly of zeros, that grows with
-the square of their number. Each may have a method of its own.
+The matrix of all bodies is block diagonal. One J of all of them would be a dense array, mostly of zeros, that grows
+with the square of their number. Each body may have a method of its own.
 """
 
 from __future__ import annotations
@@ -23,36 +23,37 @@ from .stage import NodeStage, NoJoints, Stage
 
 @dataclass(frozen=True)
 class BlockSlice:
-    """Bodies of one method that are condensed as one, and how."""
+    """Bodies that are condensed together by one method, with its parameters and linear solver."""
 
     make: type[Balancing]
     params: dict[str, float]  #: of the method
-    nodes: Index  #: all of theirs, ascending
+    nodes: Index  #: of these bodies, ascending
     linear: LinearSolver
 
 
 @dataclass(frozen=True)
 class Member:
-    """One of them."""
+    """Bodies with a condensation of their own, and their numbers among all nodes and coordinates."""
 
     condensation: Balancing
-    nodes: Index  #: all of its own, ascending
-    coordinates: Index  #: where those of its free nodes stand among all, (3 f_k,)
+    nodes: Index  #: of its bodies, ascending
+    coordinates: Index  #: of its free nodes, numbers among all coordinates, (3 f_k,)
     attached: Vec  #: 1 at prescribed nodes that are its own, 0 elsewhere, (p,)
 
     def stage(self, stage: NodeStage) -> NodeStage:
-        """As it sees it."""
+        """Return the stage with the base coordinates of this member alone."""
         return stage if stage.base is None else replace(stage, base=stage.base[self.coordinates])
 
 
 class BlockCondensation:
-    """A condensation of several."""
+    """Condensation of several groups of bodies, each on its own factor."""
 
     sleep = None  #: refused where joints carry nodes
     whole = sweeps = None
 
     def __init__(self, mesh: Mesh, shares: Sequence[BlockSlice]) -> None:
-        """mesh: of all. shares: all of it, no node in two; β of all is one."""
+        """Make the condensation of each slice. mesh: of all bodies. shares: slices that together contain each node
+        once; β is the same in all."""
         prescribed = mesh.coordinates.prescribed
         self.floating = FloatingParts(mesh.rest, mesh.parts, prescribed)
         self.mesh, self.members = mesh, list[Member]()
@@ -71,20 +72,21 @@ class BlockCondensation:
 
     @property
     def at_once(self) -> Balancing | None:
-        """None: no balance of one body is that of another."""
+        """Return None: the bodies are not in one equilibrium."""
         return None
 
     def pose(self, lin: Linearised, stage: NodeStage) -> PosedBlocks:
-        """Factor each. Raises NotPositiveDefinite."""
+        """Return the stage of all bodies, each on a new factor of its own. Raises NotPositiveDefinite."""
         return self.posed(lin, stage, [one.condensation.pose(lin, one.stage(stage)) for one in self.members])
 
     def posed(self, lin: Linearised, stage: NodeStage, each: Sequence[PosedNodes]) -> PosedBlocks:
-        """A stage that each of them has posed."""
+        """Return the stage of all bodies. each: the posed stages of the members, in their order."""
         return PosedBlocks(self, lin, stage, each)
 
     def eliminate(self, lin: Linearised, stage: NodeStage, carried: Vec) -> Eliminated:
-        """Factor, and eliminate all but the rates of joints that carry some nodes. Raises NotPositiveDefinite. [ConJac
-        MUSCLE]"""
+        """Return the stage on the rates of joints that carry some nodes, all other unknowns eliminated, on new factors.
+        Raises NotPositiveDefinite. carried: velocities of the prescribed nodes for each rate, (p, 3, c).
+        [ConJac MUSCLE]"""
         parts = [one.condensation.eliminate(lin, one.stage(stage), one.attached[:, None, None] * carried)
                  for one in self.members]
         columns = np.zeros((3 * len(self.mesh.coordinates.free), carried.shape[2]))
@@ -99,23 +101,23 @@ class BlockCondensation:
                           np.sum([part.impulse for part in parts], axis=0), columns, moving)
 
     def forget_past(self) -> None:
-        """Make every factor again."""
+        """Discard the factors of all members and what else depends on earlier steps."""
         for one in self.members:
             one.condensation.forget_past()
 
 
 @dataclass(frozen=True)
 class PosedBlocks(NoQuasistatic, NoJoints):
-    """A stage of all of them."""
+    """Stage of several groups of bodies, each posed on its own factor."""
 
     owner: BlockCondensation
     lin: Linearised
     stage: NodeStage
-    posed: Sequence[PosedNodes]  #: of each
+    posed: Sequence[PosedNodes]  #: of each member
 
     def _each(self, ask: Callable[[PosedNodes, Index], Vec], like: Vec | None = None) -> Vec:
-        """Return the values of all coordinates, each member's at its own. ask: from a member and
-        its coordinates."""
+        """Return the values of all coordinates, computed member by member. ask: the values of one member, from its
+        posed stage and its coordinates. like: array of the shape of the result; None: (3 f,)."""
         count = 3 * len(self.owner.mesh.coordinates.free)
         out = np.zeros(count if like is None else like.shape)
         for one, posed in zip(self.owner.members, self.posed):

@@ -25,29 +25,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Mesh:
-    """Mesh, mass and choice of dynamic nodes, constant between reshapes."""
+    """Mesh, mass and dynamic nodes of a part, constant between reshapes."""
 
     tets: Index  #: (e, 4)
     rest: Vec  #: rest positions [m], (n, 3)
     mass: Vec  #: lumped [kg], (n,)
     parts: list[Index]  #: nodes of each face-connected part
     coordinates: FreeNodes
-    dynamic: Index  #: nodes that keep their own inertia; the rest of the free nodes is quasistatic
-    stiffness: float  #: a typical entry of K [N/m], for pivots that no answer depends on
-    patches: tuple[Patch, ...] = ()  #: nodes that keep theirs as a whole
+    dynamic: Index  #: nodes with inertia of their own; the other free nodes are quasistatic
+    stiffness: float  #: a typical entry of K [N/m], for pivots that no solution depends on
+    patches: tuple[Patch, ...] = ()  #: sets of nodes with inertia as a whole
 
 
 #: forces [N], (n, 3), and the energy that they derive from [J], at positions (n, 3) and a time [s]
 Evaluate = Callable[[Vec, float], tuple[Vec, float]]
 
 
-#: what impulses on some nodes change in their velocities, both (c, 3) [N s], [m/s]
+#: impulses on some nodes, (c, 3) [N s], to the changes of their velocities, (c, 3) [m/s]
 Compliance = Callable[[Vec], Vec]
 
 
 @dataclass(frozen=True)
 class ReducedOnRates:
-    """A stage of soft bodies on the rates u of joints, G u = g, with its own unknowns eliminated."""
+    """Stage of soft bodies on the rates u of joints, G u = g, with the unknowns of the bodies eliminated."""
 
     matrix: Vec  #: G, symmetric, (c, c)
     impulse: Vec  #: g, (c,)
@@ -55,40 +55,42 @@ class ReducedOnRates:
 
 @dataclass(frozen=True)
 class Eliminated(ReducedOnRates):
-    """A stage of linearised bodies on the rates of joints: G = (C; J_a)ᵀ S (C; J_a), g = (C; J_a)ᵀ (M v̂ + a h f − S w).
+    """Stage of linearised bodies on the rates u of joints, with their own unknowns eliminated.
 
-    With S = M − ahD − βabh²K of all nodes and v = C u + v₀ on the free ones, J_a u on those that joints carry. G and g
-    are added to the joints' own equations; then `moving` gives the stage at the rates that were found.
-    [ConJac MUSCLE]
+    G = (C; J_a)ᵀ S (C; J_a) and g = (C; J_a)ᵀ (M v̂ + a h f − S w), with S = M − ahD − βabh²K of all nodes, v = C u +
+    v₀ on the free nodes and J_a u on those that joints carry. G and g are added to the joints' own equations; then
+    `moving` returns the stage at the rates that were found. [ConJac MUSCLE]
     """
 
-    columns: Vec  #: C, (3 f, c); its transpose brings impulses on the free nodes to g
-    #: the same stage where the joints' rates are known, (c,), and where those bring the nodes that ride
+    columns: Vec  #: C, (3 f, c); Cᵀ maps impulses on the free nodes to g
+    #: the stage at known rates of the joints, (c,), with the motion of the carriers of attached nodes
     moving: Callable[[Vec, CarrierMotion], tuple[PosedNodes, NodeStage]]
 
 
 class Posed(Protocol):
-    """A u = b, factored once."""
+    """Linearised stage A u = b on a factor of A, with rates u, (m,)."""
 
     def solve(self) -> Vec:
-        """Rates at the stage's end, (m,). Raises StepFailed."""
+        """Return the rates at the stage's end, (m,). Raises StepFailed where the stage has no solution."""
 
     def respond(self, impulses: Vec) -> Vec:
-        """Return changes of the rates by impulses on them, both (m, c)."""
+        """Return the changes of the rates by impulses on them, both (m, c)."""
 
     def correction(self, u: Vec) -> Vec:
-        """Return the position correction at the new rates u, as a rate that never enters rates, (m,)."""
+        """Return the position correction at the new rates u, (m,), as a rate of coordinates alone, (m,): rates do not
+        include it."""
 
     def again(self, stage: Stage) -> Self:
-        """Return another stage of the same linearisation, on the same factor; its β a b h² has to be equal."""
+        """Return another stage of this linearisation on the same factor; both stages must have equal β a b h²."""
 
 
 class Touched(Posed, Protocol):
-    """A stage of nodes that may touch something; its first rates are the velocities of the free ones, (3 f,) [m/s]."""
+    """Linearised stage of nodes that may be in contact; its first rates are velocities of the free nodes, (3 f,) [m/s].
+    """
 
     @property
     def tree_stage(self) -> Any:
-        """Return the stage of joints in it, None where there are none."""
+        """Return the stage of the joints; None where there are none."""
 
     @property
     def lin(self) -> Linearised:
@@ -96,43 +98,47 @@ class Touched(Posed, Protocol):
 
     @property
     def stage(self) -> NodeStage:
-        """Return the stage of the nodes, at the rates that were solved for."""
+        """Return the stage of the nodes, with prescribed velocities at the rates of joints that were solved for."""
 
     def moving(self, u: Vec) -> Vec:
-        """Rates with which contacts of the free nodes are pressed at theirs, both (3 f,) [m/s]: u, or those of
-        positions, the correction included, where contacts are no part of what velocities follow."""
+        """Return the rates, (3 f,) [m/s], that contacts of the free nodes act on at velocities u, (3 f,) [m/s]: u
+        itself, or the rates of positions, correction included, where velocities ignore contact."""
 
     def compliance(self, nodes: Index) -> Compliance:
-        """Return the response of these free nodes, (c,), to impulses on them, for many evaluations."""
+        """Return the response of these free nodes, (c,), as a function from impulses, (c, 3) [N s], to changes of their
+        velocities, (c, 3) [m/s]; it is made for many evaluations."""
 
     def under(self, impulses: Vec) -> Self:
-        """Return the stage with additional impulses on all nodes, (n, 3) [N s], spread evenly over it."""
+        """Return the stage with additional impulses on all nodes, (n, 3) [N s], which act evenly over its length."""
 
     @property
     def balances(self) -> bool:
-        """Whether positions of some nodes go another way than velocities follow."""
+        """Whether positions of some nodes depend on the unknowns of the stage otherwise than velocities do."""
 
     def static_friction(self, grip: StaticFriction, x: Vec) -> Self:
-        """Return the stage with friction of the ground on quasistatic nodes, at positions x, (n, 3) [m], and known
-        velocities. Raises NotPositiveDefinite."""
+        """Return the stage with static friction of the ground on quasistatic nodes, at positions x, (n, 3) [m], and
+        known velocities. Raises NotPositiveDefinite."""
 
     def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
-        """Coordinates (m_q,) at the stage's end, nearer to the balance of what has no inertia of its own.
+        """Return coordinates at the stage's end, (m_q,), in which quasistatic nodes are nearer to equilibrium than in
+        q.
 
-        corrections: how often; None as the method has it.
+        u: rates, (m,). evaluate: forces and energy at positions. corrections: number of iterations; None: that of the
+        method.
         """
 
 
 class PosedNodes(Touched, Protocol):
-    """A stage of nodes alone."""
+    """Linearised stage of nodes alone, without joints."""
 
     def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None,
               carrier_motion: CarrierMotion | None = None) -> Vec:
-        """Return coordinates nearer to equilibrium, with attached nodes at `carrier_motion`."""
+        """Return coordinates nearer to equilibrium, (m_q,), as `Touched.relax`, with attached nodes at
+        `carrier_motion`."""
 
 
 class NoQuasistatic:
-    """A posed stage without quasistatic nodes: friction on velocities holds positions too."""
+    """Base of posed stages without quasistatic nodes: friction that stops their velocities fixes positions too."""
 
     @property
     def balances(self) -> bool:
@@ -142,154 +148,168 @@ class NoQuasistatic:
         return self
 
 
-#: V mean|Ṡ| of each element, (e,) [m³/s], at positions and velocities (n, 3)
+#: V mean|Ṡ| of each element, (e,) [m³/s], at positions and velocities, (n, 3) [m], [m/s]
 Stretching = Callable[[Vec, Vec], Vec]
 
 
 class Sleeping(Protocol):
-    """Which dynamic nodes are awake, where that changes. What it knows is in the State's memory."""
+    """Choice of the dynamic nodes that are awake, in methods whose nodes may sleep. All of its state is in
+    State.memory."""
 
     @property
     def nodes(self) -> Index:
-        """The dynamic nodes, (m,)."""
+        """Return the dynamic nodes, (m,)."""
 
     def at_rest(self) -> dict[str, Vec]:
-        """Memory of a body that lies still."""
+        """Return the memory of a body at rest."""
 
     def rests_near(self, x: Vec, memory: Mapping[str, Vec]) -> bool:
-        """Whether nothing is dynamic and the last factor's positions are near x, (n, 3) [m]."""
+        """Whether no node is dynamic and the last factor was made near positions x, (n, 3) [m]."""
 
     def activity(self, memory: Mapping[str, Vec]) -> tuple[Vec, Vec]:
-        """Liveliness of each [1/s], and whether it is awake, 1 or 0, (m,)."""
+        """Return the strain-rate activity of each dynamic node [1/s], (m,), and whether it is awake, 1 or 0, (m,)."""
 
     def judge(self, before: State, after: State, h: float, stretching: Stretching,
               histories: tuple[str, ...]) -> tuple[State, bool]:
-        """Return the accepted state and True; where a step wakes nodes, the one to repeat the step from and False."""
+        """Return the accepted state and True; where a step wakes nodes, the state to repeat the step from and False.
+
+        before, after: states at both ends of a step of h [s]. stretching: rates of stretch of elements. histories: keys
+        of the memory that are invalid once other nodes are dynamic.
+        """
 
     def forget_past(self) -> None:
-        """Drop what depends on earlier steps and is not in the State."""
+        """Discard what depends on earlier steps and is not in the State."""
 
 
 class Whole(Protocol):
-    """All free nodes as unknowns of one sparse matrix, for who fills and factors it as a stage is iterated."""
+    """Method with all free nodes as unknowns of one sparse matrix, which is filled and factored in each iteration."""
 
     floating: FloatingParts
     pattern: Pattern
     matrix: sp.csc_matrix  #: lower triangle, its values are the pattern's
     linear: LinearSolver
-    rank: Index  #: where each node of the elimination order stands among the free ones, (f,)
+    rank: Index  #: numbers among the free nodes, in the order of elimination, (f,)
 
     def posed(self, lin: Linearised, stage: NodeStage) -> PosedNodes:
-        """A stage on the factor that stands there."""
+        """Return the stage on the present factor."""
 
     def tangent(self, lin: Linearised, w: Vec | None) -> Tangent:
-        """K and D of the free nodes for products, and K w where prescribed nodes move at w (p, 3) [m/s]."""
+        """Return products with K and D of the free nodes, and with K w where prescribed nodes move at w, (p, 3) [m/s].
+        """
 
 
 class Condensation(Protocol):
-    """Poses a linearised stage in its own unknowns."""
+    """Method that poses a linearised stage in its own unknowns."""
 
-    floating: FloatingParts  #: by what is pinned or kinematic
-    beta: float  #: what semi-implicit Euler gives its stages
+    floating: FloatingParts  #: parts that prescribed nodes do not fully constrain
+    beta: float  #: factor on K in stages of semi-implicit Euler
     solves_hits: bool  #: whether a linearised stage that hits the ground is solved instead, where velocities follow
 
     @property
     def sleep(self) -> Sleeping | None:
-        """Return which nodes are awake, where that changes; None where it does not."""
+        """Return the choice of awake nodes; None where nodes never sleep."""
 
     def __init__(self, mesh: Mesh, linear: LinearSolver, params: dict[str, float]) -> None: ...
 
     @property
     def whole(self) -> Whole | None:
-        """Return the method of all free velocities; None where most nodes are quasistatic."""
+        """Return the method with all free velocities in one sparse matrix; None where most nodes are quasistatic."""
 
     @property
     def at_once(self) -> Balancing | None:
-        """Return the method of mostly quasistatic nodes, all bodies in one equilibrium; None where each body is
+        """Return the method of mostly quasistatic nodes that has all bodies in one equilibrium; None where each body is
         condensed by itself."""
 
     @property
     def sweeps(self) -> SweepsOn | None:
-        """On the factor of a stage, raises NotPositiveDefinite; None where stages are not solved by these."""
+        """Return the function that makes quasi-Newton sweeps on the factor of a stage and raises NotPositiveDefinite;
+        None where stages are not solved by sweeps."""
 
     def forget_past(self) -> None:
-        """Drop what depends on earlier steps and is not in the State."""
+        """Discard what depends on earlier steps and is not in the State."""
 
     def pose(self, lin: Linearised, stage: NodeStage) -> PosedNodes:
-        """Factor. Raises NotPositiveDefinite."""
+        """Return a stage on a new factor of its matrix. Raises NotPositiveDefinite."""
 
     def eliminate(self, lin: Linearised, stage: NodeStage, carried: Vec) -> Eliminated:
-        """Factor, and eliminate all but the rates of joints that carry some nodes. Raises NotPositiveDefinite.
+        """Return the stage on the rates of joints that carry some nodes, all other unknowns eliminated, on a new
+        factor.
 
-        carried: velocities of the prescribed nodes for each of the rates, (p, 3, c).
+        carried: velocities of the prescribed nodes for each of the rates, (p, 3, c). Raises NotPositiveDefinite.
         """
 
 
 class FixedPointSweeps(Protocol):
-    """Quasi-Newton sweeps over a stage, on the factor of one that was posed nearby."""
+    """Quasi-Newton sweeps over a stage, on the factor of a stage that was posed nearby."""
 
     @property
     def includes_contacts(self) -> bool:
         """Whether contacts were in the matrix that was factored."""
 
     def serves(self, x: Vec, stage: NodeStage, start: State, exactly: bool) -> bool:
-        """Whether its factor still exists and is of positions near x, with the present choice of dynamic nodes.
+        """Whether the factor still exists, fits the stage, was made near positions x, (n, 3) [m], and has the dynamic
+        nodes of `start`.
 
         exactly: whether the stage is solved to its root.
         """
 
     def change(self, at: Products, stage: NodeStage) -> Vec:
-        """Return the change by a sweep of x − b h v, b h v and p, (3, n, 3); at: with K v and K p."""
+        """Return the change by a sweep of x − b h v [m], b h v [m] and p [m s], (3, n, 3). at: the iterate, with K v
+        and K p."""
 
     @property
     def force(self) -> Vec:
-        """Return forces where it was factored, (n, 3) [N]."""
+        """Return the forces at the positions of the factor, (n, 3) [N]."""
 
     def modal_motion(self, h: float, posed_at: float, is_exact: bool) -> tuple[Vec, Vec]:
-        """Return displacements of all nodes through h seconds [m], posed `posed_at` seconds after their start, and
-        velocities at their end [m/s], (n, 3); is_exact: whether dynamic unknowns advance by their modes, else all by
+        """Return displacements of all nodes through h seconds [m] and velocities at their end [m/s], (n, 3). posed_at:
+        time of the factor after the start [s]. is_exact: whether dynamic unknowns advance by their modes; else all by
         Euler's step."""
 
     def quasistatic_correction(self, at: Products) -> Vec:
-        """Return the deviation of positions and velocities from the condensation, (2, n, 3); at: with K v."""
+        """Return corrections of positions [m] and velocities [m/s] towards the condensation, (2, n, 3). at: the
+        iterate, with K v."""
 
     def strain(self, change: Vec) -> float:
-        """Return the largest relative change of an edge by that, in positions or by velocities."""
+        """Return the largest relative change of an edge by the change of a sweep, (3, n, 3), in positions or by
+        velocities."""
 
 
-#: over a stage linearised there
+#: the sweeps over a stage, from its linearisation
 SweepsOn = Callable[[Linearised, NodeStage], FixedPointSweeps]
 
 
 class PositionInertia(Protocol):
-    """½ uᵀ A u − uᵀ p of unknowns u = C (v − F) that are read off the rates v of positions."""
+    """Inertia ½ uᵀ A u − uᵀ p of unknowns u = C (v − F), which depend on the rates v of positions alone."""
 
-    carried: Vec  #: what free nodes do with each rate of joints where they balance, (n, 3, c)
-    regularisation_mass: Vec  #: mass that a factored matrix has in its place, (n,) [kg]
+    carried: Vec  #: velocities of free nodes in equilibrium for each rate of joints, (n, 3, c)
+    regularisation_mass: Vec  #: mass that replaces this inertia in a factored matrix, (n,) [kg]
 
     @property
     def columns(self) -> Vec | None:
-        """Few whose squares add up to the curvature, (n, 3, r); None where it has too many for that."""
+        """Return columns, (n, 3, r), whose outer products add up to the curvature; None where these would be too many.
+        """
 
     def energy(self, v: Vec) -> tuple[Vec, float]:
-        """Its slope, (n, 3) [N s], and value [J] at rates of positions v, (n, 3) [m/s]."""
+        """Return the derivative, (n, 3) [N s], and value [J] of this energy at rates of positions v, (n, 3) [m/s]."""
 
     def times(self, v: Vec) -> Vec:
-        """Its curvature Cᵀ A C times rates of positions, both (n, 3) or (n, 3, c)."""
+        """Return the curvature Cᵀ A C times rates of positions v, both (n, 3) or (n, 3, c)."""
 
     def following(self, columns: Vec) -> Vec:
-        """Velocities V C of rates of positions, both (n, 3, c)."""
+        """Return velocities V C that follow rates of positions, both (n, 3, c)."""
 
     def generalised_force(self, loads: Vec) -> Vec:
-        """Return (V C)ᵀ times loads on all nodes, both (n, 3, c)."""
+        """Return generalised forces (V C)ᵀ f on rates of positions, by loads f on all nodes, both (n, 3, c)."""
 
     def velocities(self, v: Vec, rates: Vec | None = None) -> Vec:
-        """V u + F of rates of positions v, both (n, 3) [m/s]: zero on prescribed nodes. rates: of the joints, (c,)."""
+        """Return velocities V u + F, (n, 3) [m/s], at rates of positions v, (n, 3) [m/s]; zero on prescribed nodes.
+        rates: of the joints, (c,)."""
 
 
 class Balancing(Condensation, Protocol):
-    """A condensation whose stages are those of positions of which most have no inertia of their own: they balance, and
-    velocities follow the others. Where all have it, the others are all."""
+    """Condensation whose solved stages have the positions of all nodes as unknowns: nodes without inertia are in
+    equilibrium, and velocities follow the dynamic nodes. All nodes may be dynamic."""
 
     mesh: Mesh
     linear: LinearSolver
@@ -298,6 +318,6 @@ class Balancing(Condensation, Protocol):
                 carried: Vec | None = None) -> PositionInertia:
         """Return the inertia of positions, whose energy a stage in contact lowers. Raises NotPositiveDefinite.
 
-        lin: where the step starts, without what touches. is_coupled: whether forces join bodies. carried: velocities of
-        the prescribed nodes for each rate of joints, (p, 3, c).
+        lin: linearisation at the start of the step, without contact. is_coupled: whether forces join bodies. carried:
+        velocities of the prescribed nodes for each rate of joints, (p, 3, c).
         """

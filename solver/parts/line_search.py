@@ -1,4 +1,4 @@
-"""The one line search: a step is halved until it lowers the merit."""
+"""Backtracking line search: a step is halved until it lowers the merit."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ ENOUGH = 1.0e-4  #: of the fall that the slope foretells (Armijo)
 
 
 class Trial(Protocol):
-    """A point on the way."""
+    """Point on the line of a search."""
 
     @property
     def merit(self) -> float | None:
-        """Return the function to minimise [J]; None where forces derive from no energy."""
+        """Return the merit, the function to minimise [J]; None where forces derive from no energy."""
 
     @property
     def size(self) -> float:
-        """The largest entry of the residual."""
+        """Return the largest entry of the residual."""
 
     @property
     def norm(self) -> float:
-        """Its Euclidean norm."""
+        """Return the Euclidean norm of the residual."""
 
 
 T = TypeVar("T", bound=Trial)
@@ -29,11 +29,11 @@ T = TypeVar("T", bound=Trial)
 
 def search(at: T, trial_at: Callable[[float], T], first: float, least: float, slope: float,
            noise: float) -> tuple[T, float] | None:
-    """The trial at the first of the shares first, first/2, … ≥ least that lowers the merit enough, and that share; None
-    where none does.
+    """Return the trial at the first of the fractions first, first/2, … ≥ least that lowers the merit enough, and its
+    fraction; None where none does.
 
-    slope: of the merit along the whole step [J]. noise: changes of the merit that may be rounding [J]. Within it a
-    smaller size is proof enough; without a merit, a smaller norm is.
+    slope: derivative of the merit along the whole step [J]. noise: changes of the merit that may be rounding [J].
+    Within them a smaller residual suffices; without a merit, a smaller norm does.
     """
     share = first
     while share >= least:
@@ -45,7 +45,8 @@ def search(at: T, trial_at: Callable[[float], T], first: float, least: float, sl
 
 
 def lowers(at: Trial, trial: Trial, share: float, slope: float, noise: float) -> bool:
-    """Whether a trial at a share of the step lowers the merit enough. For slope and noise see `search`."""
+    """Whether a trial at the fraction `share` of a step from `at` lowers the merit enough. slope, noise: as in `search`
+    [J]."""
     if at.merit is None or trial.merit is None:
         return trial.norm <= (1.0 - ENOUGH * share) * at.norm
     if trial.merit <= at.merit + ENOUGH * share * slope:

@@ -1,4 +1,4 @@
-"""The right-hand side of a linearised stage on all nodes, what Vanilla and ConJac share."""
+"""Right-hand side of a linearised stage on all nodes, for Vanilla and ConJac."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .stage import NodeStage
 
 
 class Loads:
-    """Products with K that a stage's right-hand side needs."""
+    """Products with K for the right-hand side of a stage."""
 
     def __init__(self, mesh: Mesh) -> None:
         self._mesh = mesh
@@ -25,9 +25,9 @@ class Loads:
         return Near(self._mesh.tets, np.arange(count, dtype=np.int32), count)
 
     def momentum(self, lin: Linearised, stage: NodeStage) -> Vec:
-        """M v̂ + a h (f + K (x_base − x)), (n, 3) [N s]; prescribed nodes move on to where they stand at the stage.
+        """Return M v̂ + a h (f + K (x_base − x)), (n, 3) [N s], with prescribed nodes at the stage's time, less b h w.
 
-        K = ∂f/∂x, negative semi-definite. Damping is linear in v, so D v is on the other side, all of it.
+        K = ∂f/∂x is negative semi-definite. Damping is linear in v, so all of D v is on the left-hand side.
         """
         share = stage.a * stage.h
         out: Vec = stage.inertia * lin.mass[:, None] * stage.v_hat + share * lin.force
@@ -42,11 +42,11 @@ class Loads:
         return out
 
     def pull(self, lin: Linearised, w: Vec) -> Vec:
-        """K w for velocities w (p, 3) of the prescribed nodes, (n, 3) [N/s]."""
+        """Return K w, (n, 3) [N/s], for velocities w, (p, 3) [m/s], of the prescribed nodes."""
         return self.pulls(lin, w[:, :, None])[:, :, 0]
 
     def pulls(self, lin: Linearised, columns: Vec) -> Vec:
-        """Return K w of several motions of the prescribed nodes, (p, 3, c), (n, 3, c) [N/s]."""
+        """Return K w, (n, 3, c) [N/s], for several motions w of the prescribed nodes, (p, 3, c) [m/s]."""
         near = self._around_prescribed.of(lin)
         inside = np.zeros((len(near.nodes), *columns.shape[1:]))
         inside[near.place[self._mesh.coordinates.prescribed]] = columns
@@ -55,8 +55,8 @@ class Loads:
         return out
 
     def loaded_prescribed(self, lin: Linearised, stage: NodeStage) -> Index:
-        """Return the prescribed nodes with a mass or a stiffness, (k,), numbered among these: most corners of rigid
-        surfaces have neither, as they touch nothing."""
+        """Return the numbers, among the prescribed nodes, of those with mass or stiffness, (k,). Most corners of rigid
+        surfaces have neither, since nothing touches them."""
         some = (stage.weight(lin) != 0.0) | lin.node_blocks.any(axis=(1, 2))
         some[self._around_prescribed.of(lin).around] = True
         if lin.damped is not None and lin.damped.between is not None:
@@ -64,7 +64,8 @@ class Loads:
         return np.flatnonzero(some[self._mesh.coordinates.prescribed])
 
     def on_prescribed(self, lin: Linearised, stage: NodeStage, columns: Vec, loaded: Index) -> Vec:
-        """Return the rows of (M − ahD − βabh²K) columns of loaded prescribed nodes, (k, 3, c), of columns (n, 3, c)."""
+        """Return the rows of loaded prescribed nodes, (k, 3, c), of (M − ahD − βabh²K) times columns of all nodes, (n,
+        3, c). loaded: as `loaded_prescribed` returns them, (k,)."""
         near, nodes = self._around_prescribed.of(lin), self._mesh.coordinates.prescribed[loaded]
         out: Vec = stage.weight(lin)[nodes, None, None] * columns[nodes]
         out -= stage.stiffness_and_share(lin) * near.multiply(lin, columns[near.nodes])[near.place[nodes]]

@@ -1,10 +1,10 @@
-"""Bodies of different methods that touch each other, each condensed by itself as long as nothing meets.
+"""Condensation of bodies of different methods that touch each other.
 
-A stage that is linearised knows of each body alone, its partners where they stand: where surfaces touch it is solved. A
-stage that is solved is one of all positions, with one sparse matrix: each body's velocities follow its positions by a V
-of its own, the identity where every node moves on its own, so momentum is handed on by the forces alone that two share.
-That stage is also one of what flies: passes on a kept factor, which serve ConJac alone, lower no energy, and with what
-they leave over a sheet of 32 g gained .13 J within 9 steps of Quick.
+A linearised stage knows each body alone, the others fixed where they are, so a stage in contact is solved. A solved
+stage has the positions of all bodies in one sparse matrix: velocities of a body follow its positions by its own V, the
+identity where every node is dynamic, so bodies exchange momentum by their contact forces alone. Stages without contact
+are solved that way as well: sweeps on a reused factor, which ConJac alone has, lower no energy, and with the error that
+they leave a sheet of 32 g gained .13 J within 9 steps of Quick.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ from .stage import NodeStage
 
 
 class MixedMethods(BlockCondensation):
-    """A condensation of all of them."""
+    """Condensation of bodies of different methods that touch each other."""
 
     def __init__(self, mesh: Mesh, shares: Sequence[BlockSlice], linear: LinearSolver) -> None:
-        """mesh, shares: as those of Apart. linear: as one of all nodes would be."""
+        """Make the condensation of each slice. mesh, shares: as in `BlockCondensation`. linear: solver of a matrix of
+        all nodes."""
         super().__init__(mesh, shares)
         self.linear = linear
 
@@ -37,11 +38,12 @@ class MixedMethods(BlockCondensation):
         return self
 
     def posed(self, lin: Linearised, stage: NodeStage, each: Sequence[PosedNodes]) -> PosedMixed:
-        """A stage that each of them has posed."""
+        """Return the stage of all bodies. each: the posed stages of the members, in their order."""
         return PosedMixed(self, lin, stage, each)
 
     def inertia(self, lin: Linearised, stage: NodeStage, is_coupled: bool, carried: Vec | None = None) -> _Inertia:
-        """The sum of theirs, and of what damps between them. Raises NotPositiveDefinite."""
+        """Return the inertia of positions of all bodies: the sum of their own, and the damping between bodies. Raises
+        NotPositiveDefinite. Parameters as in `Balancing.inertia`."""
         lin, between = self._parted(lin)
 
         def of(one: Member) -> PositionInertia:
@@ -67,11 +69,12 @@ class MixedMethods(BlockCondensation):
 
 
 class _Inertia:
-    """Inertia of the positions of all members, each zero at the nodes of others."""
+    """Inertia of positions of all members; that of each is zero at nodes of the others."""
 
     def __init__(self, members: Sequence[Member], each: Sequence[PositionInertia], between: Damped | None,
                  stage: NodeStage, mesh: Mesh) -> None:
-        """between: what damps between those, −a h D of which is part of A."""
+        """Add up the inertia of each member. between: damping between members, whose −a h D is part of A; None without
+        any."""
         self._each, self._between, self._share = each, between, stage.a * stage.h
         self._moving = np.zeros_like(mesh.rest)  #: w
         if stage.w is not None:
@@ -83,10 +86,11 @@ class _Inertia:
 
     @property
     def columns(self) -> None:
-        """Bodies have them each for itself, and those that move node by node as many as nodes."""
+        """Return None: each body has columns of its own, and one whose nodes are all dynamic as many as it has nodes.
+        """
 
     def energy(self, v: Vec) -> tuple[Vec, float]:
-        """Its slope, (n, 3) [N s], and value [J] at rates of positions v, (n, 3) [m/s]."""
+        """Return the derivative, (n, 3) [N s], and value [J] of this energy at rates of positions v, (n, 3) [m/s]."""
         slope, value = np.zeros_like(v), 0.0
         for one in self._each:
             its, more = one.energy(v)
@@ -99,7 +103,7 @@ class _Inertia:
         return slope, value
 
     def _damping_impulse(self, columns: Vec) -> Vec:
-        """−a h D of what damps between them times columns, both (n, 3) or (n, 3, c)."""
+        """Return −a h D, D the damping between members, times columns, both (n, 3) or (n, 3, c)."""
         assert self._between is not None
         out: Vec = -self._share * self._between.multiply(columns.reshape(*columns.shape[:2], -1)).reshape(columns.shape)
         return out
@@ -109,7 +113,7 @@ class _Inertia:
         return out
 
     def times(self, v: Vec) -> Vec:
-        """Cᵀ A C of rates of positions, both (n, 3) or (n, 3, c)."""
+        """Return the curvature Cᵀ A C times rates of positions v, both (n, 3) or (n, 3, c)."""
         own = self._sum(lambda one: one.times(v))
         if self._between is None:
             return own
@@ -117,21 +121,22 @@ class _Inertia:
         return own + self.generalised_force(self._damping_impulse(self.following(columns))).reshape(v.shape)
 
     def following(self, columns: Vec) -> Vec:
-        """V C of rates of positions, both (n, 3, c)."""
+        """Return velocities V C that follow rates of positions, both (n, 3, c)."""
         return self._sum(lambda one: one.following(columns))
 
     def generalised_force(self, loads: Vec) -> Vec:
-        """Return (V C)ᵀ times loads on all nodes, both (n, 3, c)."""
+        """Return generalised forces (V C)ᵀ f on rates of positions, by loads f on all nodes, both (n, 3, c)."""
         return self._sum(lambda one: one.generalised_force(loads))
 
     def velocities(self, v: Vec, rates: Vec | None = None) -> Vec:
-        """V u + F of rates of positions v, both (n, 3) [m/s]: zero on prescribed nodes. rates: of the joints, (c,)."""
+        """Return velocities V u + F, (n, 3) [m/s], at rates of positions v, (n, 3) [m/s]; zero on prescribed nodes.
+        rates: of the joints, (c,)."""
         return self._sum(lambda one: one.velocities(v, rates))
 
 
 @dataclass(frozen=True)
 class PosedMixed(PosedBlocks):
-    """A stage of all of them, each with the others where they stand."""
+    """Stage of bodies of different methods, each posed with the others fixed where they are."""
 
     @property
     def balances(self) -> bool:
@@ -143,7 +148,8 @@ class PosedMixed(PosedBlocks):
 
     def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None,
               carrier_motion: CarrierMotion | None = None) -> Vec:
-        """Each after the other, with the others where they are by then."""
+        """Return coordinates nearer to equilibrium, (3 f,), as `PosedNodes.relax`: bodies are relaxed in turn, each
+        with the others at their latest positions."""
         coordinates, settled = self.owner.mesh.coordinates, q.copy()
         for one, posed in zip(self.owner.members, self.posed):
             x = coordinates.positions(settled, self.stage.time, carrier_motion)

@@ -19,10 +19,10 @@ STANDARD_GRAVITY = 9.81  #: [m/s²]
 
 
 class Momentum(Enum):
-    """How the bodies of a tree of joints bring theirs to a stage.
+    """Form of the momentum with which the bodies of a tree of joints enter a stage.
 
-    One that is solved to its root keeps rates, M_r û, but where it is STRAIGHT; the others are those of stages that are
-    linearised where a step starts.
+    A stage that is solved to its root has that of the rates, M_r û, except where the form is STRAIGHT; the other forms
+    are for stages that are linearised at the start of a step.
     """
 
     PROJECTED = "projected"  #: straight on from where the last step was solved, projected onto what joints allow
@@ -33,26 +33,26 @@ class Momentum(Enum):
 
 
 class NoJoints:
-    """A posed stage without joints."""
+    """Base of posed stages without joints."""
 
-    tree_stage: Any = None  #: of a stage with joints: theirs
+    tree_stage: Any = None  #: stage of the joints; None without any
 
 
 @dataclass(frozen=True)
 class StageShape:
-    """How far a stage goes, and how its matrix M − a h D − β a b h² K is weighed: the same for all parts."""
+    """Length of a stage and the weights in its matrix M − a h D − β a b h² K, common to all parts."""
 
     h: float  #: the whole step [s]
-    a: float  #: share of the step in rates, 1, 2/3, 1 − 1/√2, …
-    b: float  #: share of the step in coordinates, a except for generalized-α
-    time: float  #: where coordinates and rates stand [s]
-    base: Vec | None  #: coordinates, (m_q,); None: those where the step starts
+    a: float  #: fraction of the step in rates, 1, 2/3, 1 − 1/√2, …
+    b: float  #: fraction of the step in coordinates, a except for generalized-α
+    time: float  #: of the coordinates and rates at its end [s]
+    base: Vec | None  #: coordinates, (m_q,); None: those at the start of the step
     beta: float = field(default=1.0, kw_only=True)  #: on K of a linearised stage alone [ConJac 10]
-    inertia: float = field(default=1.0, kw_only=True)  #: on M; 0 asks for balance
+    inertia: float = field(default=1.0, kw_only=True)  #: on M; 0 for equilibrium
 
     @property
     def inside(self) -> float:
-        """A moment before its end: who lets go there was at work in all of it [s]."""
+        """Return the time midway through the stage [s], at which constraints that end with the stage still act."""
         return self.time - 0.5 * self.a * self.h
 
     @property
@@ -63,19 +63,19 @@ class StageShape:
 
 @dataclass(frozen=True)
 class Stage(StageShape):
-    """M (u − û) = a h f(q, u), q = base + b h u: all that an integrator asks at one moment, in coordinates and rates.
+    """Stage of an integrator in coordinates q and rates u: M (u − û) = a h f(q, u), q = base + b h u.
 
-    Its matrix is M − a h D − a b h² K, with K = ∂f/∂x and D = ∂f/∂v negative semi-definite near rest. What is
-    prescribed at its time is the parts' own matter.
+    Its matrix is M − a h D − a b h² K, with K = ∂f/∂x and D = ∂f/∂v negative semi-definite near rest. Each part itself
+    knows the prescribed motion at the stage's time.
     """
 
-    u_hat: Vec  #: rates that inertia would keep, (m,)
+    u_hat: Vec  #: û, rates at its end without forces, (m,)
     #: coordinates and rates at which explicit forces are taken; None: where the stage is linearised
     foreseen: tuple[Vec, Vec] | None = None
     momentum: Momentum = field(default=Momentum.PROJECTED, kw_only=True)  #: of joints
 
     def part(self, coordinates: slice | Index, rates: slice | Index) -> Stage:
-        """Return the stage of a part with these coordinates and rates of the world."""
+        """Return the stage of one part. coordinates, rates: those of the part among the world's."""
         base = None if self.base is None else self.base[coordinates]
         foreseen = None if self.foreseen is None else (self.foreseen[0][coordinates], self.foreseen[1][rates])
         return replace(self, base=base, u_hat=self.u_hat[rates], foreseen=foreseen)
@@ -83,15 +83,16 @@ class Stage(StageShape):
 
 @dataclass(frozen=True)
 class NodeStage(StageShape):
-    """A stage as nodes see it: M (v − v̂) = a h f(x, v), with what prescribed nodes do."""
+    """Stage of nodes, M (v − v̂) = a h f(x, v), with the motion of prescribed nodes."""
 
-    v_hat: Vec  #: velocities that inertia would keep [m/s], (n, 3)
+    v_hat: Vec  #: v̂, velocities at its end without forces [m/s], (n, 3)
     w: Vec | None  #: velocities of the prescribed nodes [m/s], (p, 3); None where all are still
-    carrier_motion: CarrierMotion | None = None  #: what nodes that ride do at its end
+    carrier_motion: CarrierMotion | None = None  #: motion of the carriers of attached nodes at its end
 
     @classmethod
     def of(cls, stage: Stage, coordinates: FreeNodes) -> NodeStage:
-        """Prescribed nodes move as they do at the stage's time, or on average over a step linearised at its start."""
+        """Return a stage for nodes. Prescribed nodes have their velocities at the stage's time, or their mean over the
+        step where the stage is linearised at its start."""
         begun = stage.time - stage.a * stage.h
         w = (coordinates.prescribed_velocity(begun, stage.h) if stage.base is None
              else coordinates.kinematic_rate(stage.time))
@@ -100,12 +101,13 @@ class NodeStage(StageShape):
                    inertia=stage.inertia)
 
     def stiffness_and_share(self, lin: Linearised) -> float:
-        """Return the factor of K with the fraction of it that is in D, β a b h² + a h share [s²]."""
+        """Return the factor of K in the stage's matrix, that in stiffness damping included: β a b h² + a h share [s²].
+        """
         share = 0.0 if lin.damped is None else lin.damped.share
         return self.stiffness_factor + self.a * self.h * share
 
     def weight(self, lin: Linearised) -> Vec:
-        """M with the drag that D has at single nodes, (n,) [kg]."""
+        """Return the mass of each node plus a h times its drag in D, (n,) [kg]."""
         inert = self.inertia * lin.mass
         return inert if lin.damped is None else inert + self.a * self.h * lin.damped.drag
 
@@ -114,7 +116,8 @@ class NodeStage(StageShape):
         return self.net_impulse_of(lin.mass, lin.force, lin.v, lin.damped)
 
     def net_impulse_of(self, mass: Vec, force: Vec, v: Vec, damped: Damped | None) -> Vec:
-        """Return the net impulse of masses (n,) [kg], forces (n, 3) [N] and velocities (n, 3) [m/s]."""
+        """Return the net impulse a h (f + D v) − M (v − v̂), (n, 3) [N s], of masses (n,) [kg], forces (n, 3) [N],
+        velocities (n, 3) [m/s] and damping D."""
         force = force if damped is None else force + damped.force(v)
         out: Vec = self.a * self.h * force - self.inertia * mass[:, None] * (v - self.v_hat)
         return out
@@ -123,36 +126,39 @@ class NodeStage(StageShape):
         """Return the change of the energy at the stage's end, near its root [J], by a small change of the velocities of
         some nodes, (3 k,) [m/s]. mass: of all nodes, (n,) [kg].
 
-        Forces there are those that changed the momentum, so of ½ |v|²_M + W the part v̂ᵀ M Δv is left.
+        At the root forces have changed the momentum from M v̂, so that of ½ |v|²_M + W only v̂ᵀ M Δv is left.
         """
         weight = self.inertia * mass[nodes, None]
         return float(np.vdot(self.v_hat[nodes], weight * change.reshape(-1, 3)))
 
     def energy_at_stake(self, mass: Vec, nodes: Index) -> float:
-        """Return the kinetic energy of some nodes before the stage plus that which weight adds in it to a body at rest
-        [J]. mass: of all nodes, (n,) [kg]."""
+        """Return the kinetic energy that some nodes have before the stage plus the energy that their weight adds to a
+        body at rest in it [J]. mass: of all nodes, (n,) [kg]."""
         predicted, weight = self.v_hat[nodes], self.inertia * mass[nodes, None]
         fall = self.a * self.h * STANDARD_GRAVITY
         return 0.5 * float(np.vdot(predicted, weight * predicted) + weight.sum() * fall**2)
 
     def acceleration(self, lin: Linearised | Products, v: Vec) -> Vec:
-        """Return accelerations from v̂ to velocities v (n, 3), plus the drag of mass damping, (n, 3) [m/s²]."""
+        """Return the accelerations that take v̂ to velocities v, (n, 3) [m/s], plus the drag of mass damping, (n, 3)
+        [m/s²]."""
         gained: Vec = (v - self.v_hat) / (self.a * self.h)
         if lin.damped is not None:
             gained += lin.damped.drag_rate(lin.mass)[:, None] * v
         return gained
 
     def shares(self, other: NodeStage) -> bool:
-        """Whether the other's matrix is of the same M − a h D − β a b h² K."""
+        """Whether another stage has the weights of this one in its matrix M − a h D − β a b h² K."""
         return (self.inertia, self.a * self.h, self.stiffness_factor) == (other.inertia, other.a * other.h,
                                                                          other.stiffness_factor)
 
     def moving(self, w: Vec, carrier_motion: CarrierMotion) -> NodeStage:
-        """Return the stage with additional velocities w (p, 3) [m/s] of prescribed nodes, and attached ones there."""
+        """Return the stage with additional velocities w, (p, 3) [m/s], of prescribed nodes, and attached nodes at
+        `carrier_motion`."""
         return replace(self, w=w if self.w is None else self.w + w, carrier_motion=carrier_motion)
 
     def fill(self, pattern: Pattern, lin: Linearised, wanted: Mask | None = None) -> None:
-        """Write M − a h D − β a b h² K into the pattern, or its columns of the nodes that are wanted, (p,)."""
+        """Write M − a h D − β a b h² K into the pattern. wanted: the nodes whose columns are written, (p,); None: all.
+        """
         factor, weight = self.stiffness_and_share(lin), self.weight(lin)
         damped, share = lin.damped, self.a * self.h
         if damped is None or not damped.has_blocks:
@@ -162,7 +168,7 @@ class NodeStage(StageShape):
         if damped.node_blocks is not None:
             node_blocks += share * damped.node_blocks
         if damped.between is not None:
-            # what damps may join other nodes than what pulls: D is that of where the bodies will be
+            # damping may join other nodes than forces do: D is that of predicted positions
             nodes, more = damped.between
             others = nodes if others is None else np.concatenate([others, nodes])
         blocks = pattern.weighed(lin.blocks, factor, damped.blocks, more, share)

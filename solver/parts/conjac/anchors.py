@@ -1,4 +1,4 @@
-"""Nodes that hold what the dynamic and prescribed nodes leave floating."""
+"""Anchors: nodes that constrain parts that the dynamic and prescribed nodes leave floating."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from ...state import Index, Vec
 
 
 class Anchors:
-    """Up to three nodes for each floating part; K_qq of the remaining nodes is regular."""
+    """Up to three nodes for each floating part, so that K_qq of the remaining nodes is regular."""
 
     def __init__(self, rest: Vec, parts: list[Index], dynamic: Index, prescribed: Index) -> None:
-        """rest: (n, 3) [m]. parts: nodes of each face-connected part. dynamic, prescribed: nodes that hold."""
+        """Choose the anchors. rest: (n, 3) [m]. parts: nodes of each face-connected part. dynamic, prescribed: nodes
+        that constrain their parts already."""
         fixed = np.concatenate([dynamic, prescribed])
         self.floating = FloatingParts(rest, parts, fixed)
         chosen: list[int] = []
@@ -23,8 +24,7 @@ class Anchors:
 
 
 def _choose(rest: Vec, part: Index, fixed: Index) -> list[int]:
-    """Return nodes of a part that make it firm with its prescribed ones: each as far as possible from the earlier ones.
-    """
+    """Return nodes that, with its fixed ones, constrain a part: each is as far as possible from the earlier ones."""
     have = rest[np.intersect1d(part, fixed)]
     width = width_of(rest[part])
     chosen: list[int] = []

@@ -1,4 +1,4 @@
-"""Positions on the way to the equilibrium of quasistatic nodes, as a line search compares them."""
+"""Trial positions of a line search towards the equilibrium of quasistatic nodes."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from ...state import Vec
 
 @dataclass(frozen=True)
 class Balance:
-    """Positions on the way to balance."""
+    """Trial positions on the line towards equilibrium, with their residual force and merit."""
 
     x: Vec  #: (n, 3) [m]
-    rest: Vec  #: force that nothing balances, (n, 3) [N]
+    rest: Vec  #: residual force, (n, 3) [N]
     merit: float  #: W + M a · x [J]
-    unbalanced: Vec  #: the same on quasistatic rows, without what holds patches
+    unbalanced: Vec  #: residual on the quasistatic rows, without constraint forces of patches, (3 q,) [N]
 
     @property
     def size(self) -> float:
-        """Its largest component [N]."""
+        """Return the largest component of the residual on the quasistatic rows [N]."""
         return float(np.abs(self.unbalanced).max(initial=0.0))
 
     @property
     def norm(self) -> float:
-        """[N]"""
+        """Return the Euclidean norm of the residual on the quasistatic rows [N]."""
         return float(np.linalg.norm(self.unbalanced))

@@ -10,9 +10,10 @@ from ..interface import Compliance
 
 
 def compliance(velocities: Vec, reduced: Vec, rows: Index) -> Compliance:
-    """V (VᵀSV)⁻¹ Vᵀ on some rows and columns of free nodes, (c,), as a product of small dense factors.
+    """Return the compliance V (VᵀSV)⁻¹ Vᵀ of some nodes, by small dense factors, as a function from impulses on them,
+    (c, 3) [N s], to changes of their velocities, (c, 3) [m/s].
 
-    velocities: V, (3 (q + k), r). reduced: VᵀSV, (r, r).
+    velocities: V, (3 (q + k), r). reduced: VᵀSV, (r, r). rows: of the nodes, (c,).
     """
     columns = velocities[(3 * rows[:, None] + np.arange(3)).ravel()]
     if len(reduced):
@@ -26,10 +27,11 @@ def compliance(velocities: Vec, reduced: Vec, rows: Index) -> Compliance:
 
 
 def untouched_compliance(velocities: Vec, positions: Vec, slope: Vec, rows: Index, normals: Vec) -> Compliance:
-    """Return C Bᵀ on some rows of free nodes, (c,), with V for velocities and B for positions by the reduced unknowns.
+    """Return the compliance C Bᵀ of some nodes, as `compliance`, where velocities follow the reduced unknowns by V and
+    positions by B.
 
     C is V S⁻¹ across the normals (c, 3), for slip, and B S⁻¹ along them, for normal forces of contacts. velocities,
-    positions: V and B, (3 (q + k), r). slope: S of the stage, (r, r).
+    positions: V and B, (3 (q + k), r). slope: S of the stage, (r, r). rows: of the nodes, (c,).
     """
     places = (3 * rows[:, None] + np.arange(3)).ravel()
     back = positions[places]

@@ -2,10 +2,10 @@
 
 The retained nodes, dynamic ones and anchors, are eliminated last, so one factorization of −K and one backward solve
 yield J. The static residual, and the force of moving prescribed nodes, border −K as further retained rows: their
-columns of the same solve are b_q and w_q, without a forward solve. Anchors are three or fewer nodes of each part that
-the dynamic and prescribed nodes do not constrain: K_qq of the rest is then regular, and the part's rigid motions are
-solved for exactly in the small dense system: along the rigid motions anchors are dynamic, across them quasistatic;
-where no dynamic node is in an unconstrained component they are released, and its inertia constrains it (`components`).
+columns of the same solve are b_q and w_q, without a forward solve. Anchors are up to three nodes of each part that the
+dynamic and prescribed nodes do not constrain: K_qq of the other nodes is then regular, and the small dense system has
+the exact rigid motions of the part, along which anchors are dynamic, while they are quasistatic across them. Where an
+unconstrained component has no dynamic node its anchors are released, and its inertia constrains it (`unconstrained`).
 """
 
 from __future__ import annotations
@@ -56,10 +56,11 @@ class ConJac:
     whole = None
 
     def __init__(self, mesh: Mesh, linear: LinearSolver, params: dict[str, float]) -> None:
-        """params: beta, the factor on stiffness that sets damping; gamma, the fraction of b_q that a step removes, or
-        settle_time, in which half of it is gone [s]; corrections, of positions after each step; solve_impacts, whether
-        linearised stages that hit the ground are solved; adaptive, whether dynamic nodes may sleep, and
-        liveliness_threshold [1/s] and liveliness_window [s], which decide when."""
+        """Prepare the condensation of a mesh. params: beta, the factor on stiffness that sets damping; gamma, the
+        fraction of b_q that a step removes, or settle_time, in which half of it is removed [s]; corrections, the number
+        of corrections of positions after each step; solve_impacts, whether linearised stages that hit the ground are
+        solved; adaptive, whether dynamic nodes may sleep, and liveliness_threshold [1/s] and liveliness_window [s],
+        which decide when."""
         self.mesh, self.linear = mesh, linear
         self.beta, self.gamma = params["beta"], params["gamma"]
         self.settle_time, self.corrections = params["settle_time"], int(params["corrections"])
@@ -83,7 +84,7 @@ class ConJac:
         may_sleep = params["adaptive"] and (len(mesh.dynamic) or self.patches.unknowns)
         self.sleep = Sleep(mesh, params, self.retained, self.edges, self.share) if may_sleep else None
         self._all_awake = RigidModeBasis(mesh, self.retained, np.arange(len(self.retained)) < len(mesh.dynamic))
-        #: whether what floats is let go by the anchors, since no dynamic node is part of it
+        #: whether anchors release the floating parts, since no dynamic node is part of them
         self._lets_go = not len(mesh.dynamic) and len(self.anchors.nodes) > 0
         self._around_retained = Near(mesh.tets, self.retained, count)
         self.loads = Loads(mesh)
@@ -101,7 +102,8 @@ class ConJac:
         return self
 
     def forget_past(self) -> None:
-        """Discard what the linear solver caches, and the factor of sleeping nodes."""
+        """Discard what depends on earlier steps: values that the linear solver caches, and the factor of sleeping
+        nodes."""
         self.linear.forget_past()
         self.edges.turning.forget()
         self._single.too_soft = False
@@ -109,16 +111,18 @@ class ConJac:
             self.sleep.forget_past()
 
     def pose(self, lin: Linearised, stage: NodeStage, carried: Vec | None = None, roughly: bool = False) -> PosedConJac:
-        """Factor −K of the free nodes and reduce the stage. Raises NotPositiveDefinite. [ConJac 6, 11, 12]
+        """Return the reduced stage on a new factor of −K of the free nodes, or on the last one where all nodes sleep.
+        Raises NotPositiveDefinite.
 
-        roughly: for directions alone, which six digits of the factor do for: it is made in single precision where that
-        can be, and the stage has no right-hand side.
+        carried: velocities of the prescribed nodes for each rate of joints, (p, 3, c). roughly: for directions alone,
+        which need six digits of the factor: it is made in single precision where possible, and the stage has no
+        right-hand side. [ConJac 6, 11, 12]
         """
         if self.sleep is not None and not lin.is_fresh:
             return self.sleep.resting(lin, stage)
         hold = self.hold_of(lin.memory)
         frames, alone = self.frames.at(lin.x), None
-        # who sleeps lies on what it touches
+        # sleeping nodes lie on what they touch
         untouched = lin.blocks_without_contact if stage.base is not None or self.sleep is None else None
         if untouched is not None and len(lin.contacts):
             if lin.damped is not None:
@@ -153,19 +157,21 @@ class ConJac:
         return self._all_awake if self.sleep is None else self.sleep.hold(memory)
 
     def eliminate(self, lin: Linearised, stage: NodeStage, carried: Vec) -> Eliminated:
-        """Return a stage with joints that carry some nodes, these eliminated; raises as `pose` does. [ConJac MUSCLE]"""
+        """Return the stage on the rates of joints that carry some nodes, its own unknowns eliminated. carried:
+        velocities of the prescribed nodes for each rate, (p, 3, c). Raises NotPositiveDefinite. [ConJac MUSCLE]"""
         return eliminate(self.pose(lin, stage, carried), carried)
 
     def sweeps(self, lin: Linearised, stage: NodeStage) -> ReusedFactorSweeps:
-        """Return quasi-Newton sweeps on the factor of this stage, in single precision where that can be. Raises
+        """Return quasi-Newton sweeps on a new factor of this stage, in single precision where possible. Raises
         NotPositiveDefinite."""
         return ReusedFactorSweeps(self.pose(lin, stage, roughly=True))
 
     def inertia(self, lin: Linearised, stage: NodeStage, is_coupled: bool, carried: Vec | None = None) -> Inertia:
-        """Return the inertia of positions, with the condensation at the start of a step, on a new factor. Raises
+        """Return the inertia of positions, by the condensation at the start of a step, on a new factor. Raises
         NotPositiveDefinite.
 
-        carried: velocities of the prescribed nodes for each rate of joints, (p, 3, c).
+        is_coupled: whether forces join bodies. carried: velocities of the prescribed nodes for each rate of joints, (p,
+        3, c).
         """
         frames = self.frames.at(lin.x)
         following = self._following(lin, stage, self.hold_of(lin.memory), frames, carried)
@@ -176,18 +182,19 @@ class ConJac:
                        stage, is_coupled, still, carrier_motion)
 
     def follow_at(self, lin: Linearised, posed: PosedConJac) -> QuasistaticMotion:
-        """Return how quasistatic rows balance in a posed stage at other stiffness and forces, on a new factor, which
+        """Return the motion of quasistatic nodes in a posed stage at other stiffness and forces, on a new factor, which
         replaces that of the stage. Raises NotPositiveDefinite."""
         return self._following(lin, posed.stage, posed.hold, posed.frames, None)
 
     def _following(self, lin: Linearised, stage: NodeStage, hold: RigidModeBasis, frames: list[Frame],
                    carried: Vec | None, known: Vec | None = None, roughly: bool = False) -> QuasistaticMotion:
-        """Factor, and let the quasistatic rows balance; known: the columns, where they are. roughly: as in `pose`."""
+        """Return the motion of quasistatic nodes, on a new factor unless its columns are known. known: these columns.
+        carried, roughly: as in `pose`. Raises NotPositiveDefinite."""
         size, border = 3 * len(self.retained), self._border(lin, stage, frames, carried)
         columns = self._condensed(lin, border, roughly) if known is None else known
         jacobian = columns[:, :size]
 
-        # Jᵀ of the rows of K J, and of what the border's vectors leave: on quasistatic nodes that is next to nothing
+        # Jᵀ of the rows of K J, and of the residual of the border's vectors, which is next to zero on quasistatic nodes
         rows = self._retained_rows(lin, columns, np.eye(size, columns.shape[1]))
         rest = self.linear.left_of_condense()
         if rest is not None:
@@ -224,8 +231,8 @@ class ConJac:
         self.pattern.gather(lin.blocks, lin.node_blocks, -1.0, self._retained_pivot, lin.others)
         squares = np.array([float(np.vdot(vector, vector)) for vector in border])
         self.pattern.put_border(border, self.mesh.stiffness + BORDER_PIVOT * squares / self.mesh.stiffness)
-        # who sleeps lies on a factor for long, what holds patches takes most of its digits back, and what nothing holds
-        # keeps its momentum to the last one by rigid motions that J has exactly
+        # sleeping nodes use a factor for long, the constraint of patches cancels most of its digits, and unconstrained
+        # parts conserve momentum to the last digit by rigid motions that J has exactly
         few_do = roughly and self.sleep is None and not self.patches.unknowns and not self.frames.columns
         lost = False
         if few_do:
@@ -239,7 +246,7 @@ class ConJac:
                 if rough is not None:
                     return rough
         self.linear.factor(self._matrix, lin.x[self.pattern.order])
-        self._single.too_soft |= lost  # what full precision cannot factor either says nothing of six digits
+        self._single.too_soft |= lost  # a failure in both precisions is not one of six digits
         return self.linear.condense()
 
     def _inertia(self, lin: Linearised, stage: NodeStage, velocities: Vec) -> Vec:
@@ -257,13 +264,13 @@ class ConJac:
         return out
 
     def weight(self, lin: Linearised, stage: NodeStage) -> Vec:
-        """Return M with the drag of D, on the rows (3 (q + k),) [kg]."""
+        """Return the mass of each row plus a h times its drag in D, (3 (q + k),) [kg]."""
         if lin.damped is None and stage.inertia == 1.0:
             return self._mass_rows
         return np.repeat(stage.weight(lin)[self.pattern.order], 3)
 
     def load(self, posed: PosedConJac) -> PosedConJac:
-        """Return the stage with its right-hand side, Jᵀ (M v̂ + a h f − S w). [ConJac 11]"""
+        """Return the stage with its right-hand side, Jᵀ (M v̂ + a h f − S w), (r,) [N s]. [ConJac 11]"""
         lin, stage, follow = posed.lin, posed.stage, posed.follow
         momentum = self.loads.momentum(lin, stage)[self.pattern.order].ravel()
         if follow is not None:
@@ -277,16 +284,19 @@ class ConJac:
         return replace(posed, impulse=posed.onto_basis(momentum))
 
     def share(self, h: float) -> float:
-        """Return the fraction of b_q that a step of h seconds removes: γ, or 1 − 2^(−h/τ) of a settle time τ."""
+        """Return the fraction of b_q that a step of h seconds removes: γ, or 1 − 2^(−h/τ) where half of b_q is removed
+        in a time τ."""
         return 1.0 - 2.0 ** (-h / self.settle_time) if self.settle_time > 0.0 else self.gamma
 
     def at_most(self, share: float, moved: Vec) -> float:
-        """Return the largest fraction of a displacement (n, 3) that changes no edge by more than is admissible."""
+        """Return the largest fraction, `share` at most, of a displacement, (n, 3) [m], that changes no edge by more
+        than LARGEST_CORRECTION of its length."""
         change = self.edges.largest_change(moved)
         return min(share, LARGEST_CORRECTION / change) if change > 0.0 else share
 
     def _balance_untouched(self, posed: PosedConJac, alone: QuasistaticMotion) -> Callable[[Vec], Vec] | None:
-        """Return `balance` on the copy of K without contacts, from the columns that were found with it."""
+        """Return `response` on the copied factor of K without contacts, as a function of loads (n, 3, c); None without
+        a copy."""
         solve = self._single.blocks_without_contact
         if solve is None:
             return None
@@ -294,13 +304,13 @@ class ConJac:
         return lambda loads: self.response(bare, loads, solve)
 
     def in_single(self) -> Callable[[Vec], Vec] | None:
-        """Return −K_qq⁻¹ of up to three columns of loads on the quasistatic rows, (3 q, c), on the present factor in
-        single precision; None where the linear solver does not show it."""
+        """Return −K_qq⁻¹ on the present factor in single precision, as a function of up to three columns of loads on
+        the quasistatic rows, (3 q, c); None where the linear solver does not expose its factor."""
         return self._single.solve()
 
     def relax(self, posed: PosedConJac, loads: Vec, solve: Callable[[Vec], Vec] | None = None) -> Vec:
-        """Return −K_qq⁻¹ of loads on the quasistatic rows, (3 q, c) [m], the retained nodes fixed, on the last factor,
-        or by a `solve` of `in_single`."""
+        """Return −K_qq⁻¹ times loads on the quasistatic rows, (3 q, c) [N], with the retained nodes fixed:
+        displacements, (3 q, c) [m], by the last factor, or by a `solve` of `in_single`."""
         if solve is not None:
             return solve(loads)
         self._single.show()
@@ -311,8 +321,8 @@ class ConJac:
         return rows
 
     def balance(self, posed: PosedConJac, loads: Vec, solve: Callable[[Vec], Vec] | None = None) -> tuple[Vec, Vec]:
-        """Return −K⁻¹ of loads (n, 3, c) across the dynamic unknowns, and the loads' remainder, both (3 (q + k), c), on
-        the present factor, or by `relax` with this `solve`."""
+        """Return −K⁻¹ times loads, (n, 3, c), with dynamic unknowns fixed, and the residual of the loads then, both (3
+        (q + k), c), on the present factor. solve: as in `relax`."""
         here, count = posed.here, loads.shape[2]
         rows = self.relax(posed, loads[self.inner].reshape(-1, count), solve)
         own = np.zeros((3 * len(self.retained), count))
@@ -325,7 +335,8 @@ class ConJac:
         return (response, on_rows(left, len(response))) if here.patches is None else here.patches.still(response, left)
 
     def response(self, posed: PosedConJac, loads: Vec, solve: Callable[[Vec], Vec] | None = None) -> Vec:
-        """Return the first result of `balance` alone, which costs less where all retained nodes are dynamic."""
+        """Return −K⁻¹ times loads, (n, 3, c), with dynamic unknowns fixed, (3 (q + k), c), without their residual. This
+        costs less than `balance` where all retained nodes are dynamic. solve: as in `relax`."""
         if posed.hold.holds or posed.here.patches is not None:
             return self.balance(posed, loads, solve)[0]
         out = np.zeros((3 * len(self.pattern.order), loads.shape[2]))
@@ -334,14 +345,15 @@ class ConJac:
         return out
 
     def follow_on(self, posed: PosedConJac, change: Vec) -> PrescribedResponse:
-        """Return the response to prescribed velocities that differ by `change`, (p, 3), on the present factor."""
+        """Return the response to prescribed velocities that differ from the stage's by `change`, (p, 3) [m/s], on the
+        present factor."""
         assert posed.follow is not None
         rows, left = self.balance(posed, self.loads.pull(posed.lin, change)[:, :, None])
         return PrescribedResponse(posed.follow.rows + rows[:, 0], posed.follow.left + left[:, 0])
 
     def _border(self, lin: Linearised, stage: NodeStage, frames: list[Frame], carried: Vec | None) -> Vec:
-        """Return the border of −K: forces on patches, f, M R of the rigid motions, K w of moving prescribed nodes, K
-        J_a of those that joints carry, (border, n, 3)."""
+        """Return the border of −K, (border, n, 3): forces on patches, f, M R of the rigid motions, K w of moving
+        prescribed nodes, and K J_a of nodes that joints carry."""
         vectors = [patch_loads(self.patches, lin.x, lin.mass, self.frames, frames)] if self.patches.unknowns else []
         vectors += [lin.force[None], self.frames.loads(frames, lin.mass)]
         if stage.w is not None:
@@ -352,10 +364,10 @@ class ConJac:
         return border
 
     def _retained_rows(self, lin: Linearised, inner: Vec, own: Vec) -> Vec:
-        """Return K_kq inner + K_kk own: retained rows of K times columns, quasistatic rows (3 q, c) and retained ones
-        (3 k, c).
+        """Return the retained rows of K times columns, K_kq inner + K_kk own, (3 k, c). inner: quasistatic rows of the
+        columns, (3 q, c). own: retained ones, (3 k, c).
 
-        Of J and 1 they are Jᵀ K J, negative semi-definite. [ConJac 11]
+        For the columns J and 1 these rows are Jᵀ K J, negative semi-definite. [ConJac 11]
         """
         near = self._around_retained.of(lin)
         rows = self.pattern.position[near.nodes]

@@ -1,4 +1,4 @@
-"""ConJac whose nodes joints carry, eliminated down to the joints' rates."""
+"""Elimination of a ConJac stage down to the rates of joints that carry some of its nodes."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from .prescribed_response import PrescribedResponse
 
 
 def eliminate(posed: PosedConJac, carried: Vec) -> Eliminated:
-    """The rates beside the reduced unknowns, which are then eliminated too; K_qa J_a was condensed with the others.
+    """Return the stage on the rates u of joints, the reduced unknowns z eliminated; K_qa J_a was condensed with the
+    others.
 
-    Unknowns are those of the reduced step, z, and u: v = Φ z + F u + follow on the rows, F what J_a takes along where
-    all that is quasistatic balances. Where nothing holds a patch, K (F; J_a) is zero on quasistatic rows.
+    carried: velocities of the prescribed nodes for each rate, (p, 3, c). On the rows v = Φ z + F u + follow, with F the
+    motion in equilibrium with J_a u of the nodes that joints carry. Without constrained patches K (F; J_a) is zero on
+    quasistatic rows.
     """
     owner, lin, stage, carry = posed.owner, posed.lin, posed.stage, posed.carry
     assert carry is not None

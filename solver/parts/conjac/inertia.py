@@ -1,9 +1,9 @@
-"""The inertia of positions where most nodes follow the dynamic ones: what a stage that touches lowers its energy with.
+"""Inertia of positions where most nodes follow the dynamic ones, for stages in contact, which lower its energy.
 
-Velocities V u follow as if nothing touched, with the V of where a step starts; u = C (x − x_base)/(b h) is read off the
+Velocities V u follow as if nothing touched, with the V at the start of a step; u = C (x − x_base)/(b h) is read off the
 positions, rigid motions by mass and the rest where nodes and patches are dynamic. So V C is a projection, nothing else
-has inertia, momentum changes by forces only, and all positions, those of other bodies too, balance with what touches:
-the stage is the least of ½ uᵀ Vᵀ M V u − uᵀ p + (a/b) W(x), all cross terms in it.
+has inertia, momentum changes by forces only, and all positions, those of other bodies too, are in equilibrium with
+contact: the stage is the minimum of ½ uᵀ Vᵀ M V u − uᵀ p + (a/b) W(x), with all cross terms.
 [ConJac 11, changed: contacts are no part of J]
 """
 
@@ -30,7 +30,7 @@ MOST = 60  #: of their iterations
 
 @dataclass(frozen=True)
 class _Together:
-    """Nodes that hang together, and nothing else does with them. Rows are 3 i + axis of its nodes."""
+    """Nodes that are coupled with each other and with no others. Rows are 3 i + axis of its nodes."""
 
     nodes: Index  #: (m,) free ones
     read: Vec  #: C, (r, 3 m)
@@ -38,13 +38,15 @@ class _Together:
 
 
 class Inertia:
-    """½ uᵀ A u − uᵀ p with u = C (v − F), A = Vᵀ (M − a h D) V, p = Vᵀ (M (v̂ − F) + a h D (F + w))."""
+    """Inertia of positions ½ uᵀ A u − uᵀ p: u = C (v − F), A = Vᵀ (M − a h D) V, p = Vᵀ (M (v̂ − F) + a h D (F + w)).
+    """
 
     def __init__(self, mesh: Mesh, order: Index, frames: list[Frame], velocities: Vec, patches: Vec, lin: Linearised,
                  stage: NodeStage, is_coupled: bool, still: Vec | None, carried: Vec | None) -> None:
-        """order: nodes of the rows. frames: rigid motions that nothing holds. velocities: V of the reduced unknowns,
-        (3 (q + k), r). patches: shares in amplitudes, (c, n, 3). is_coupled: whether forces join bodies. still: what
-        prescribed nodes cause, (3 (q + k),). carried: and each rate of the joints, (3 (q + k), c)."""
+        """Assemble C, A and p. order: nodes of the rows. frames: rigid motions that nothing constrains. velocities: V
+        of the reduced unknowns, (3 (q + k), r). patches: weights of nodes in amplitudes, (c, n, 3). is_coupled: whether
+        forces join bodies. still: F, the response to prescribed nodes, (3 (q + k),). carried: response to each rate of
+        the joints, (3 (q + k), c)."""
         columns = np.zeros((len(mesh.rest), 3, velocities.shape[1]))
         columns[order] = velocities.reshape(len(order), 3, -1)
         self.regularisation_mass = LIGHT * mesh.mass  #: (n,) [kg]
@@ -55,7 +57,7 @@ class Inertia:
             moving[order] = self._still[order]
             moving[mesh.coordinates.prescribed] = stage.w
 
-        #: what free nodes do with each rate of joints where they balance, (n, 3, c)
+        #: velocities of free nodes in equilibrium for each rate of joints, (n, 3, c)
         self.carried = np.zeros((len(mesh.rest), 3, 0 if carried is None else carried.shape[1]))
         if carried is not None:
             self.carried[order] = carried.reshape(len(order), 3, -1)
@@ -84,7 +86,8 @@ class Inertia:
 
     @cached_property
     def columns(self) -> Vec | None:
-        """Cᵀ B, (n, 3, r), with B Bᵀ = A; None where nothing holds bodies together: each has columns of its own."""
+        """Return Cᵀ B, (n, 3, r), with B Bᵀ = A; None where no force joins bodies, each of which has columns of its
+        own."""
         if len(self._all) != 1:
             return None
         one, (squares, ways) = self._all[0], scipy.linalg.eigh(self._matrices[0])
@@ -93,7 +96,7 @@ class Inertia:
         return out
 
     def energy(self, v: Vec) -> tuple[Vec, float]:
-        """Its slope, (n, 3) [N s], and value [J] at rates of positions v, (n, 3) [m/s]."""
+        """Return the derivative, (n, 3) [N s], and value [J] of this energy at rates of positions v, (n, 3) [m/s]."""
         slope, value = np.zeros_like(v), 0.0
         for one, matrix, impulse in zip(self._all, self._matrices, self._impulses):
             u = one.read @ (v - self._still)[one.nodes].ravel()
@@ -103,7 +106,7 @@ class Inertia:
         return slope, value
 
     def times(self, v: Vec) -> Vec:
-        """Cᵀ A C of rates of positions v, both (n, 3) or (n, 3, c)."""
+        """Return the curvature Cᵀ A C times rates of positions v, both (n, 3) or (n, 3, c)."""
         out = np.zeros_like(v)
         for one, matrix in zip(self._all, self._matrices):
             field = v[one.nodes]
@@ -112,7 +115,7 @@ class Inertia:
         return out
 
     def following(self, columns: Vec) -> Vec:
-        """V C of rates of positions, both (n, 3, c)."""
+        """Return velocities V C that follow rates of positions, both (n, 3, c)."""
         out = np.zeros_like(columns)
         for one in self._all:
             field = columns[one.nodes]
@@ -121,7 +124,7 @@ class Inertia:
         return out
 
     def generalised_force(self, loads: Vec) -> Vec:
-        """Return (V C)ᵀ times loads on all nodes, both (n, 3, c)."""
+        """Return generalised forces (V C)ᵀ f on rates of positions, by loads f on all nodes, both (n, 3, c)."""
         out = np.zeros_like(loads)
         for one in self._all:
             field = loads[one.nodes]
@@ -130,14 +133,15 @@ class Inertia:
         return out
 
     def velocities(self, v: Vec, rates: Vec | None = None) -> Vec:
-        """V u + F of rates of positions v, both (n, 3) [m/s]: zero on prescribed nodes. rates: of the joints, (c,)."""
+        """Return velocities V u + F, (n, 3) [m/s], at rates of positions v, (n, 3) [m/s]; zero on prescribed nodes.
+        rates: of the joints, (c,)."""
         still = self._still if rates is None else self._still + self.carried @ rates
         return still + self.following((v - still)[:, :, None])[:, :, 0]
 
 
 def _together(nodes: Index, columns: Vec, frames: list[Frame], mass: Vec, dynamic: Index, patches: Vec) -> _Together:
-    """columns: velocities of all nodes for each reduced unknown that is theirs, (n, 3, r). frames: their rigid motions.
-    mass: of all nodes. patches: shares in amplitudes, (c, n, 3)."""
+    """Return coupled nodes with their C and V. columns: velocities of all nodes for each of their reduced unknowns, (n,
+    3, r). frames: their rigid motions. mass: of all nodes. patches: weights of nodes in amplitudes, (c, n, 3)."""
     place = np.full(len(mass), -1)
     place[nodes] = np.arange(len(nodes))
     weight = np.repeat(mass[nodes], 3)[:, None]
@@ -163,7 +167,7 @@ def _together(nodes: Index, columns: Vec, frames: list[Frame], mass: Vec, dynami
     else:
         across = across[:, :0]
 
-    # each is read where nodes and patches are dynamic, past what rigid motions do there
+    # each is read where nodes and patches are dynamic, less the rigid motions there
     own_dynamic = place[dynamic][place[dynamic] >= 0]
     look = np.zeros((3 * len(own_dynamic), 3 * len(nodes)))
     look[np.arange(len(look)), (3 * own_dynamic[:, None] + np.arange(3)).ravel()] = 1.0

@@ -1,4 +1,4 @@
-"""How fast the surroundings of each dynamic node stretch, and so whether the node needs a life of its own."""
+"""Strain-rate activity around each dynamic node, by which nodes fall asleep and wake."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ AWAKE, LEVEL, MOVED = "liveliness.awake", "liveliness.level", "liveliness.moved"
 
 
 def regions(tets: Index, rest: Vec, nodes: Index) -> Index:
-    """Which of `nodes` each element is nearest to along edges, (e,); −1 where none is in its part. [Thesis 4.4.1]"""
+    """Return for each element which of `nodes` is nearest along edges, (e,); −1 where none is in its part.
+    [Thesis 4.4.1]"""
     count = len(rest)
     graph = edge_graph(rest, tets)
     away, _, source = dijkstra(graph, directed=False, indices=nodes, min_only=True, return_predecessors=True)
@@ -35,10 +36,11 @@ def regions(tets: Index, rest: Vec, nodes: Index) -> Index:
 
 
 class Liveliness:
-    """The mean rate of stretch around each dynamic node, over a window of time."""
+    """Strain-rate activity: the mean rate of stretch around each dynamic node, over a window of time."""
 
     def __init__(self, tets: Index, rest: Vec, nodes: Index, threshold: float, window: float) -> None:
-        """nodes: (m,) dynamic ones. threshold: of sleep [1/s]. window: time constant of the mean over time [s]."""
+        """Assign elements to nodes. nodes: (m,) dynamic ones. threshold: activity below which nodes sleep [1/s].
+        window: time constant of the mean over time [s]."""
         self.nodes, self.threshold, self.window = nodes, threshold, window
         self.regions = regions(tets, rest, nodes)
         self._inside = np.flatnonzero(self.regions >= 0)
@@ -49,11 +51,11 @@ class Liveliness:
         self._volumes = np.maximum(self._sum(volumes), np.finfo(float).tiny)
 
     def awake(self, memory: Mapping[str, Vec]) -> Mask:
-        """Which nodes are dynamic, (m,); all where nothing is remembered, as after a cut. [Thesis Alg. 4.3]"""
+        """Return a mask of the dynamic nodes, (m,); all where the memory has none, as after a cut. [Thesis Alg. 4.3]"""
         return self._are(1.0, memory)
 
     def drowsy(self, memory: Mapping[str, Vec]) -> Mask:
-        """Which nodes are quasistatic for the first time now, (m,)."""
+        """Return a mask of the nodes that are quasistatic for the first step, (m,)."""
         return self._are(DROWSY, memory)
 
     def _are(self, mark: float, memory: Mapping[str, Vec]) -> Mask:
@@ -61,33 +63,36 @@ class Liveliness:
         return marked
 
     def now(self, before: Vec, after: Vec, h: float, stretching: Stretching) -> Vec:
-        """Mean rate of stretch around each node that moves from x⁰ to x¹, (n, 3) [m], within h seconds, (m,) [1/s].
+        """Return the mean rate of stretch around each node, (m,) [1/s], of a motion from positions `before` to `after`,
+        (n, 3) [m], in h seconds.
 
-        Taken from displacements, since velocities are zero where all sleep, and in the middle between the two, where a
-        rotation stretches nothing. [Thesis 4.16, changed: displacements] [Thesis 4.20, changed: weighted by volume]
+        It is computed from displacements, since velocities are zero where all nodes sleep, and midway between the
+        positions, where a rotation stretches nothing. [Thesis 4.16, changed: displacements]
+        [Thesis 4.20, changed: weighted by volume]
         """
         return self.rates(0.5 * (before + after), (after - before) / h, stretching)
 
     def rates(self, x: Vec, v: Vec, stretching: Stretching) -> Vec:
-        """Mean rate of stretch around each node at positions x [m] and velocities v [m/s], (n, 3), (m,) [1/s]."""
+        """Return the mean rate of stretch around each node, (m,) [1/s], at positions x [m] and velocities v [m/s], (n,
+        3)."""
         rates: Vec = self._sum(stretching(x, v)) / self._volumes
         return rates
 
     def past(self, memory: Mapping[str, Vec]) -> Vec:
-        """The mean over the window so far, (m,) [1/s]; where nothing is remembered what a node wakes with."""
+        """Return the mean over the window so far, (m,) [1/s]; where the memory has none, that of a node that wakes."""
         return memory.get(LEVEL, np.full(len(self.nodes), WAKE**2 * self.threshold))
 
     def level(self, past: Vec, now: Vec, h: float) -> Vec:
-        """The mean over the window after h seconds at the rates `now`, (m,) [1/s].
+        """Return the mean over the window after h more seconds at the rates `now`, (m,) [1/s].
 
-        It forgets exponentially, so that steps of any length may follow each other.
+        Its weights decay exponentially, so that steps of any length may follow each other.
         """
         level: Vec = past + (1.0 - np.exp(-h / self.window)) * (now - past)
         return level
 
     def to_balance(self, past: Vec, now: Vec, h: float, share: float) -> Vec:
-        """Return the mean at the time when sleeping nodes are in equilibrium, of which this step of h seconds was a
-        fraction, (m,) [1/s]."""
+        """Return the mean at the time when sleeping nodes are in equilibrium, (m,) [1/s], if this step of h seconds is
+        the fraction `share` of their displacement to it."""
         mean: Vec = past + now * h / (max(share, 1.0e-3) * self.window)
         return mean
 

@@ -1,10 +1,10 @@
-"""A step of the reduced unknowns along their own modes, on the factor of a moment midway. [ConJac 11, changed: exact]
+"""Step of the reduced unknowns along their own modes, on a factor at positions midway. [ConJac 11, changed: exact]
 
 With V at the body's midway positions, its dependence on x and v frozen through the step, the reduced unknowns obey
 
     Vᵀ M V ẍ = Vᵀ (f + K (x − x_mid)),    Vᵀ M v as it was at the start,
 
-whose modes are those of a small dense pair of matrices: each advances by its angle ω h exactly, so that nothing is
+whose modes are those of two small dense matrices: each advances by its angle ω h exactly, so that nothing is
 dissipated. Modes with an angle above `FASTEST` take Euler's step, which damps them.
 """
 
@@ -20,10 +20,11 @@ FASTEST = 2.0  #: [rad] that a mode may advance by in a step: a larger angle ret
 
 
 def turned(angle: Vec, h: float, start: Vec, accelerations: Vec, fastest: float = FASTEST) -> tuple[Vec, Vec]:
-    """Return velocities after a step of h seconds and displacements, (r,), of modes that advance by angles ω h [rad] in
-    it.
+    """Return velocities after a step of h seconds and displacements in it, both (r,), of modes that advance by angles ω
+    h [rad].
 
-    start: their velocities. pushed: their accelerations where it starts. fastest: those beyond take Euler's step.
+    start: velocities of the modes at its start. accelerations: theirs at its start. fastest: largest angle [rad] of a
+    mode that does not take Euler's step.
     """
     u = np.cos(angle) * start + h * np.sinc(angle / np.pi) * accelerations
     moved = h * np.sinc(angle / np.pi) * start + 0.5 * (h * np.sinc(0.5 * angle / np.pi)) ** 2 * accelerations
@@ -33,7 +34,7 @@ def turned(angle: Vec, h: float, start: Vec, accelerations: Vec, fastest: float 
 
 
 class ModalStepPropagator:
-    """The modes of one posed stage."""
+    """Propagator of the reduced unknowns of one posed stage along their modes."""
 
     def __init__(self, posed: PosedConJac) -> None:
         stage, lin = posed.stage, posed.lin
@@ -49,7 +50,7 @@ class ModalStepPropagator:
         if len(mass):
             squares, self._modes = scipy.linalg.eigh(-0.5 * (product + product.T), 0.5 * (mass + mass.T))
         self._squares = np.maximum(squares, 0.0)  #: ω² [1/s²], (r,)
-        # −h D in these modes: half of what damps does so before they swing and half of it after
+        # −h D in these modes: half of the damping acts before they oscillate and half of it after
         drag = posed.reduced - mass + stage.stiffness_factor * product
         self._drag = None if lin.damped is None else self._modes.T @ drag @ self._modes
 
@@ -57,7 +58,7 @@ class ModalStepPropagator:
         """Return displacements of all nodes through h seconds [m], and velocities at the end [m/s], (n, 3); zero where
         prescribed.
 
-        posed_at: seconds after their start at which it was posed. is_exact: whether modes advance exactly; else all by
+        posed_at: time of the posed stage after the start [s]. is_exact: whether modes advance exactly; else all by
         Euler's step.
         """
         posed, lin = self._posed, self._posed.lin
@@ -79,12 +80,13 @@ class ModalStepPropagator:
         return moved + posed.owner.at_most(1.0, residual_shift) * residual_shift, v
 
     def without_momentum(self, change: Vec) -> Vec:
-        """A change of velocities (3 (q + k),) without its momentum in the reduced unknowns, which is theirs to give."""
+        """Return a change of velocities on the rows, (3 (q + k),) [m/s], less the part that changes the momentum of the
+        reduced unknowns."""
         out: Vec = change - self._velocities @ (self._modes @ self._in_modes(change))
         return out
 
     def _in_modes(self, v: Vec) -> Vec:
-        """Modes' velocities of the same momentum Vᵀ M v, (r,)."""
+        """Return velocities of the modes, (r,), with the momentum Vᵀ M v of velocities on the rows, (3 (q + k),)."""
         out: Vec = self._modes.T @ (self._velocities.T @ (self._mass * v))
         return out
 

@@ -1,4 +1,4 @@
-"""A stage that ConJac has condensed: its solutions on the present factor. [ConJac Alg. 1]"""
+"""Stage that ConJac has condensed, and its solutions on the present factor. [ConJac Alg. 1]"""
 
 from __future__ import annotations
 
@@ -44,75 +44,81 @@ class Condensed(Protocol):
     loads: Loads
     edges: Edges
     retained: Index  #: nodes of the small dense system, (k,)
-    inner: Index  #: quasistatic nodes, as rows have them, (q,)
+    inner: Index  #: quasistatic nodes, in the order of the rows, (q,)
     to_free: Index  #: rows of the free nodes, (f,)
-    corrections: int  #: of positions after each step
+    corrections: int  #: number of corrections of positions after each step
 
     def hold_of(self, memory: Mapping[str, Vec]) -> RigidModeBasis:
-        """Return the choice of dynamic nodes in a state."""
+        """Return the choice of dynamic nodes in a state with this memory."""
 
     def share(self, h: float) -> float:
-        """How much of b_q a step of h seconds removes."""
+        """Return the fraction of b_q that a step of h seconds removes."""
 
     def at_most(self, share: float, moved: Vec) -> float:
-        """The share of a displacement (n, 3) that changes no edge by more than it may."""
+        """Return the largest fraction, `share` at most, of a displacement, (n, 3) [m], that changes no edge by more
+        than is admissible."""
 
     def in_single(self) -> Callable[[Vec], Vec] | None:
-        """−K_qq⁻¹ by a copy of the factor in single precision, where there can be one."""
+        """Return −K_qq⁻¹ by a factor in single precision, as a function of loads on the quasistatic rows, (3 q, c);
+        None without such a factor."""
 
     def weight(self, lin: Linearised, stage: NodeStage) -> Vec:
-        """M with the drag of D, on the rows (3 (q + k),) [kg]."""
+        """Return the mass of each row plus a h times its drag in D, (3 (q + k),) [kg]."""
 
     def follow_at(self, lin: Linearised, posed: PosedConJac) -> QuasistaticMotion:
-        """How quasistatic rows balance at other stiffness and forces, on a new factor."""
+        """Return the motion of quasistatic nodes in a posed stage at other stiffness and forces, on a new factor.
+        Raises NotPositiveDefinite."""
 
     def load(self, posed: PosedConJac) -> PosedConJac:
-        """The stage with its right-hand side."""
+        """Return the stage with its right-hand side."""
 
     def balance(self, posed: PosedConJac, loads: Vec, solve: Callable[[Vec], Vec] | None = None) -> tuple[Vec, Vec]:
-        """Return −K⁻¹ of loads (n, 3, c) across the dynamic unknowns, and their residual on retained nodes."""
+        """Return −K⁻¹ times loads, (n, 3, c), with dynamic unknowns fixed, and the residual of the loads then, both (3
+        (q + k), c). solve: function of `in_single`, in place of the present factor."""
 
     def response(self, posed: PosedConJac, loads: Vec, solve: Callable[[Vec], Vec] | None = None) -> Vec:
-        """The first of `balance` alone."""
+        """Return −K⁻¹ times loads, (n, 3, c), with dynamic unknowns fixed, (3 (q + k), c), without their residual.
+        solve: as in `balance`."""
 
     def follow_on(self, posed: PosedConJac, change: Vec) -> PrescribedResponse:
-        """Return the response to prescribed velocities that differ by `change`, (p, 3)."""
+        """Return the response to prescribed velocities that differ from the stage's by `change`, (p, 3) [m/s]."""
 
 
 @dataclass(frozen=True)
 class PosedConJac(NoJoints):
-    """The reduced step, factored and ready. Rows run over quasistatic nodes, then retained ones. [ConJac 11]"""
+    """Reduced stage on a factor. Rows run over quasistatic nodes, then retained ones. [ConJac 11]"""
 
     owner: Condensed
     lin: Linearised
     stage: NodeStage
     hold: RigidModeBasis
     frames: list[Frame]
-    here: QuasistaticMotion  #: on the factor, with all that touches
-    velocities: Vec  #: V, how velocities follow the reduced unknowns, (3 (q + k), r)
+    here: QuasistaticMotion  #: on the factor, contacts included
+    velocities: Vec  #: V, velocities by the reduced unknowns, (3 (q + k), r)
     reduced: Vec  #: Vᵀ (M − hD − βh²K) V, (r, r) [kg]
     impulse: Vec  #: its right-hand side, (r,) [N s]
-    follow: PrescribedResponse | None  #: what prescribed nodes cause; None where all are still
-    residual_shift: Vec  #: −K⁻¹ (f, M R) across the dynamic unknowns, (3 (q + k), 1 + modes) [m], [m s²]
-    extra_forces: Vec | None = None  #: forces of impulses that f has not, (n, 3) [N]
+    follow: PrescribedResponse | None  #: response to prescribed nodes; None where all are at rest
+    residual_shift: Vec  #: −K⁻¹ (f, M R) with dynamic unknowns fixed, (3 (q + k), 1 + modes) [m], [m s²]
+    extra_forces: Vec | None = None  #: forces of additional impulses, which are not in f, (n, 3) [N]
     #: in place of `reduced` where velocities follow as if nothing touched, (r, r) [kg]: not symmetric
     slope: Vec | None = None
-    #: how positions follow the reduced unknowns there, (3 (q + k), r)
+    #: B, positions by the reduced unknowns there, (3 (q + k), r)
     positions: Vec | None = None
-    #: there, −K⁻¹ of loads (n, 3, c) across the dynamic unknowns as if nothing touched, (3 (q + k), c), in few digits
+    #: there, −K⁻¹ of loads (n, 3, c) with dynamic unknowns fixed as if nothing touched, (3 (q + k), c), in few digits
     blocks_without_contact: Callable[[Vec], Vec] | None = None
-    #: what velocities of prescribed nodes for each rate of joints cause, (3 (q + k), c)
+    #: response to velocities of prescribed nodes for each rate of joints, (3 (q + k), c)
     carry: PrescribedResponse | None = None
 
     def solve(self) -> Vec:
-        """v = J v_d + w of the free nodes, (3 f,) [m/s]. Raises StepFailed. [ConJac 7]"""
+        """Return velocities v = J v_d + w of the free nodes, (3 f,) [m/s]. Raises StepFailed where the reduced matrix
+        is not positive definite. [ConJac 7]"""
         rows = np.zeros(len(self.velocities))
         if len(self.reduced):
             rows = self.velocities @ self._reduced_velocities()
         return self.on_free(rows if self.follow is None else rows + self.follow.rows)
 
     def _reduced_velocities(self) -> Vec:
-        """Return v_d, (r,). Infinities pass through: the step itself finds them. Raises StepFailed."""
+        """Return v_d, (r,). Infinities pass through; the step itself detects them. Raises StepFailed."""
         if self.slope is not None:
             factor = scipy.linalg.lu_factor(self.slope, check_finite=False)
             found: Vec = scipy.linalg.lu_solve(factor, self.impulse, check_finite=False)
@@ -125,10 +131,11 @@ class PosedConJac(NoJoints):
         return found
 
     def correction(self, u: Vec) -> Vec:
-        """γ b of f − M a, for positions only, (3 f,) [m/s]; a is the rigid part of the step's acceleration.
+        """Return the position correction γ b of f − M a as a rate, (3 f,) [m/s], a the rigid part of the step's
+        acceleration. u: velocities of the free nodes, (3 f,) [m/s].
 
-        What mass damping takes from a rigid motion is taken at each node and belongs to it. D does not else enter:
-        the rest of D v dies out with v, and where the body rests f alone is balanced.
+        The loss of rigid motions by mass damping acts at each node and is part of a. Otherwise D does not enter: the
+        rest of D v vanishes with v, and a body at rest is in equilibrium by f alone.
 
         [ConJac 12-13, changed: free fall and largest correction]
         """
@@ -139,7 +146,8 @@ class PosedConJac(NoJoints):
         return self.on_free(share / (self.stage.b * self.stage.h) * rows)
 
     def correction_of_rows(self, u: Vec) -> Vec:
-        """Return the displacement of the rows by the whole correction, (3 (q + k),) [m]."""
+        """Return the displacement of the rows by the full correction, (3 (q + k),) [m]. u: velocities of the free
+        nodes, (3 f,) [m/s]."""
         rows = self.residual_shift[:, 0]
         if self.frames:
             inertial = self.residual_shift[:, 1:].reshape(len(self.owner.pattern.order), 3, -1)
@@ -158,9 +166,10 @@ class PosedConJac(NoJoints):
 
     def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None,
               carrier_motion: CarrierMotion | None = None) -> Vec:
-        """Return coordinates after quasi-Newton steps of the quasistatic nodes towards f = M a on the reused factor,
-        lowering W + M a · x.
+        """Return coordinates, (3 f,) [m], after quasi-Newton steps of the quasistatic nodes towards f = M a on the
+        reused factor, each of which lowers W + M a · x.
 
+        corrections: number of steps; None: that of the method. carrier_motion: of attached nodes.
         [ConJac 12, changed: several corrections, each with a line search]
         """
         owner = self.owner
@@ -186,8 +195,8 @@ class PosedConJac(NoJoints):
 
         force, energy = evaluate(x, time)
         at = balance_at(x, force, energy)
-        # six digits do for a direction, and half the bytes are read in half the time; what patches take back of it
-        # would cost most of those
+        # six digits suffice for a direction, and half the bytes are read in half the time; the constraint of patches
+        # would cancel most of the digits
         solve = owner.in_single() if self.here.patches is None else None
         noise = ROUNDING * (abs(energy) + float(np.abs(carried).sum() + np.abs(force).sum()) * float(np.ptp(x)))
         for _ in range(corrections):
@@ -204,7 +213,8 @@ class PosedConJac(NoJoints):
         return settled
 
     def respond(self, impulses: Vec) -> Vec:
-        """J (JᵀSJ)⁻¹ Jᵀ of impulses on the free nodes, both (3 f, c) [N s], [m/s]."""
+        """Return the changes of velocities J (JᵀSJ)⁻¹ Jᵀ of the free nodes, (3 f, c) [m/s], by impulses on them, (3 f,
+        c) [N s]."""
         width, order = impulses.shape[1], self.owner.to_free
         rows = np.zeros((len(order), 3 * width))
         rows[order] = impulses.reshape(-1, 3 * width)
@@ -216,8 +226,8 @@ class PosedConJac(NoJoints):
         return rates
 
     def at(self, lin: Linearised, stage: NodeStage) -> PosedConJac:
-        """Return the stage linearised elsewhere on the present factor, for a quasi-Newton step without dynamic nodes.
-        [ConJac 12]"""
+        """Return the stage linearised at other positions on the present factor, for a quasi-Newton step without dynamic
+        nodes. [ConJac 12]"""
         loads = lin.force[:, :, None]
         if stage.w is not None:
             loads = np.concatenate([loads, self.owner.loads.pull(lin, stage.w)[:, :, None]], axis=2)
@@ -239,7 +249,7 @@ class PosedConJac(NoJoints):
         residual_shift = self.residual_shift.copy()
         residual_shift[:, 0] += self.owner.balance(self, force[:, :, None])[0][:, 0]
         rows = impulses[self.owner.pattern.order].ravel()
-        # where positions follow in another way than velocities, what balances hands loads on as positions do
+        # where positions follow otherwise than velocities, quasistatic nodes transmit loads as positions do
         impulse = self.impulse + (self.onto_basis(rows) if self.positions is None else self.positions.T @ rows)
         extra_forces = force if self.extra_forces is None else self.extra_forces + force
         return replace(self, impulse=impulse, residual_shift=residual_shift, extra_forces=extra_forces)
@@ -264,7 +274,7 @@ class PosedConJac(NoJoints):
         return self.owner.load(replace(self, stage=known, follow=follow))
 
     def amplitudes(self, v: Vec) -> Vec:
-        """The reduced unknowns of velocities v, (n, 3) [m/s]."""
+        """Return the reduced unknowns, (r,), of velocities v, (n, 3) [m/s]."""
         patches, rows = self.here.patches, v[self.owner.pattern.order].ravel()
         if self.here.components is None:
             own = self.hold.amplitudes(self.lin.x, v[self.owner.retained].ravel())
@@ -273,21 +283,23 @@ class PosedConJac(NoJoints):
         return own if patches is None else np.concatenate([own, patches.amplitudes(rows)])
 
     def onto_basis(self, momentum: Vec) -> Vec:
-        """Vᵀ of an impulse on the rows (3 (q + k),), in the reduced unknowns, (r,) [N s]."""
+        """Return Vᵀ times an impulse on the rows, (3 (q + k),) [N s]: the impulse on the reduced unknowns, (r,) [N s].
+        """
         reduced: Vec = self.velocities.T @ momentum
         return reduced
 
     def carried(self, retained: Vec) -> Vec:
-        """Return velocities of the free nodes for these of the retained ones, (3 k,) [m/s], and nothing else, (3 f,).
-        """
+        """Return velocities of the free nodes, (3 f,) [m/s], as they follow velocities of the retained nodes, (3 k,)
+        [m/s], alone."""
         return self.on_free(np.concatenate([self.here.jacobian @ retained, retained]))
 
     def on_free(self, rows: Vec) -> Vec:
-        """Return values on the rows, (3 (q + k),), of the free nodes, (3 f,)."""
+        """Return values of the free nodes, (3 f,), from values on the rows, (3 (q + k),)."""
         rates: Vec = rows.reshape(-1, 3)[self.owner.to_free].ravel()
         return rates
 
     def _unbalanced(self, forces: Vec) -> Vec:
-        """Forces (n, 3) [N] on the quasistatic rows, (3 q,), without what holds patches."""
+        """Return forces, (n, 3) [N], on the quasistatic rows, (3 q,), without the part that constraints of patches
+        balance."""
         rows, patches = forces[self.owner.pattern.order].ravel(), self.here.patches
         return (rows if patches is None else patches.not_shared(rows))[: len(self.here.columns)]

@@ -1,4 +1,4 @@
-"""Reduced mass, the rows read once, on all threads."""
+"""Kernel of the reduced mass, which reads the rows once, on all threads."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ PIECES = 16  #: of the rows; each has a sum of its own
 
 @kernel("void(i8, i8, f8[::1], f8[:,::1], f8[:,:,::1])")
 def weigh(start, stop, weights, rows, sums):  # type: ignore[no-untyped-def]
-    """Lower triangle of Vᵀ diag(w) V over PIECES start to stop of V's rows. weights: w, (n,). rows: V, (n, r). sums: of
-    each piece, (PIECES, r, r), zeros."""
+    """Add the lower triangle of Vᵀ diag(w) V over pieces `start` to `stop` of V's rows to sums, (PIECES, r, r), which
+    are zero, piece by piece. weights: w, (n,). rows: V, (n, r)."""
     count, width = rows.shape
     for piece in range(start, stop):
         out, first, end = sums[piece], piece * count // PIECES, (piece + 1) * count // PIECES

@@ -1,4 +1,4 @@
-"""−K factored in single precision, in the place of the linear solver's factor, and J from it: for directions alone."""
+"""Single-precision factor of −K in place of the linear solver's factor, and J from it, for search directions alone."""
 
 from __future__ import annotations
 
@@ -15,37 +15,40 @@ from ...state import Vec
 
 
 class ReducedPrecision:
-    """A factor in single precision where the linear solver exposes its own: on its pattern, in half the bytes."""
+    """Factor in single precision on the pattern of the linear solver's factor, in half the bytes."""
 
     def __init__(self, inside: Supernodes, retained: int) -> None:
-        """inside: of the linear solver's factor. retained: the last unknowns."""
+        """Allocate the factor. inside: supernodes of the linear solver's factor. retained: number of the last unknowns,
+        those of J."""
         self.single, self._inside, self._retained = SingleFactor(inside), inside, retained
         self._few, self._stamp, self._is_shown = SingleFew(inside, retained, self.single), -1, False
         self._columns = SingleColumns(inside, self.single)
         self._strips = np.zeros((-(-retained // LANES), len(inside.permutation), LANES), dtype=np.float32)
 
     def of(self, inside: Supernodes) -> bool:
-        """Whether it stands on the pattern of this factor."""
+        """Whether this factor has the pattern of the linear solver's factor `inside`."""
         return inside is self._inside
 
     def solves(self, factored: int) -> SingleFew | None:
-        """Solves with this factor, where it is the last of so many; None where another was made since."""
+        """Return solves with this factor where it is the linear solver's latest, number `factored`; None where another
+        was made since."""
         return self._few if self._stamp == factored else None
 
     def show(self, factored: int) -> None:
-        """Write this factor in the place of the linear solver's, where it is the last of so many: few who ask for
-        directions solve with that one, and writing it takes a tenth of a factor."""
+        """Write this factor into the linear solver's where it is the latest, number `factored`. This is done on request
+        alone: few steps need it, and it takes a tenth of the time of a factorization."""
         if self._stamp == factored and not self._is_shown:
             np.multiply(self.single.values, self.single.unit ** -0.5, out=self._inside.values, casting="unsafe",
                         dtype=np.float64)
             self._is_shown = True
 
     def condense(self, lower: sp.csc_matrix, showing: Shown) -> Vec | None:
-        """Factor, and return J of one backward solve, (m − retained, retained); None where it cannot be factored in
-        single precision.
+        """Return J, (m − retained, retained), by a factorization and one backward solve; None where the matrix cannot
+        be factored in single precision.
 
-        The linear solver's factor counts as this one then, and is this one once it is exposed. Raises
-        NotPositiveDefinite, also where a pivot is lost in rounding. [ConJac 6]
+        lower: lower triangle of −K. showing: number of factors that the linear solver has made, which this one
+        increases; its values are written there by `show`. Raises NotPositiveDefinite, also where a pivot is lost in
+        rounding. [ConJac 6]
         """
         if not self.single.can_factor(lower):
             return None

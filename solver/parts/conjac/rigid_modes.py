@@ -1,5 +1,5 @@
-"""Dynamic nodes among the retained ones; anchors and sleeping nodes are dynamic along rigid motions only, quasistatic
-across them."""
+"""Dynamic nodes among the retained ones. Anchors and sleeping nodes are dynamic along rigid motions only, and
+quasistatic across them."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ from ..interface import Mesh
 
 
 class RigidModeBasis:
-    """One choice of dynamic nodes among the retained ones; the other retained nodes constrain floating parts."""
+    """Choice of dynamic nodes among the retained ones, of which the others constrain floating parts."""
 
     def __init__(self, mesh: Mesh, retained: Index, awake: Mask, patches: Mask | None = None) -> None:
-        """retained: (k,) nodes that, with the prescribed ones, make every part firm. awake: which are dynamic, (k,).
-        patches: and which of the patches, (p,); None: all."""
-        self.patches = patches  #: which are dynamic, (p,); None: all
+        """Choose the dynamic nodes. retained: (k,) nodes that, with the prescribed ones, constrain every part. awake:
+        mask of the dynamic ones, (k,). patches: mask of the dynamic patches, (p,); None: all."""
+        self.patches = patches  #: mask of the dynamic ones, (p,); None: all
         fixed = np.concatenate([retained[awake], mesh.coordinates.prescribed])
         self.floating = FloatingParts(mesh.rest, mesh.parts, fixed)
         self._nodes = retained[~awake]
         self._dynamic, self._rows = rows_of(np.flatnonzero(awake)), rows_of(np.flatnonzero(~awake))
         place = {node: i for i, node in enumerate(self._nodes.tolist())}
         mine = [[np.intersect1d(part, self._nodes) for part in group.owned] for group in self.floating.groups]
-        #: of each group and part: the nodes that hold it, and where they stand among all of these
+        #: of each group and part: the nodes that constrain it, and their numbers among all of these
         self._owned = [[(nodes, [place[node] for node in nodes.tolist()]) for nodes in of_group] for of_group in mine]
 
     @property
     def unknowns(self) -> int:
-        """How many a reduced step has."""
+        """Return the number of unknowns of a reduced step."""
         return len(self._dynamic) + sum(group.modes for group in self.floating.groups)
 
     @property
     def holds(self) -> bool:
-        """Whether some retained nodes are not dynamic, and constrain floating parts."""
+        """Whether some retained nodes are not dynamic, so that they constrain floating parts."""
         return len(self._nodes) > 0
 
     def split(self, x: Vec, stiffness: Vec, left: Vec) -> tuple[Vec, Vec]:
-        """Return velocities of the retained nodes: dynamic along the rigid motions, quasistatic across them.
+        """Return velocities of the retained nodes by the reduced unknowns, (3 k, r), and their displacements by loads,
+        (3 k, c).
 
-        x: (n, 3) [m]. stiffness: Jᵀ K J on the retained nodes, (3 k, 3 k) [N/m]. left: residual of loads on the
-        retained nodes once the quasistatic nodes are in equilibrium, (3 k, c). Returns (basis (3 k, r), own (3 k, c)):
-        their velocities from the reduced unknowns, which are the dynamic nodes' and the other nodes' amplitudes along
-        rigid motions; and the displacement of the latter across them that leaves no load there. [ConJac 6, changed:
-        rigid modes]
+        The reduced unknowns are the velocities of the dynamic nodes and the amplitudes of the other retained nodes
+        along rigid motions. The displacements are of these others, across the rigid motions, and leave no load there.
+        x: positions, (n, 3) [m]. stiffness: Jᵀ K J on the retained nodes, (3 k, 3 k) [N/m]. left: residual of the loads
+        on the retained nodes once the quasistatic nodes are in equilibrium, (3 k, c). [ConJac 6, changed: rigid modes]
         """
         size, first = len(stiffness), len(self._dynamic)
         basis = np.zeros((size, first))
@@ -59,19 +59,20 @@ class RigidModeBasis:
         return basis + relax @ stiffness @ basis, relax @ left
 
     def amplitudes(self, x: Vec, retained: Vec) -> Vec:
-        """Return the reduced unknowns at positions x (n, 3) of velocities of the retained nodes, (3 k,), as in `split`.
-        """
+        """Return the reduced unknowns, (r,), of velocities of the retained nodes, (3 k,), at positions x, (n, 3) [m]:
+        the inverse of the basis of `split`."""
         whole, count = self._along(x) if len(self._nodes) else (np.zeros((0, 0)), 0)
         return np.concatenate([retained[self._dynamic], whole[:, :count].T @ retained[self._rows]])
 
     def _along(self, x: Vec) -> tuple[Vec, int]:
-        """An orthonormal basis of the holding nodes' velocities, and how many of its columns, the first, are rigid."""
+        """Return an orthonormal basis of velocities of the constraining nodes at positions x, (n, 3) [m], and the
+        number of its rigid columns, which are the first ones."""
         along = [self._rigid(group, owned, x) for group, owned in zip(self.floating.groups, self._owned)]
         whole, _ = np.linalg.qr(np.concatenate([np.zeros((len(self._rows), 0)), *along], axis=1), mode="complete")
         return whole, sum(field.shape[1] for field in along)
 
     def _rigid(self, group: Group, owned: list[tuple[Index, list[int]]], x: Vec) -> Vec:
-        """Velocities of all holding nodes under this group's rigid motions, (3 nodes, modes)."""
+        """Return velocities of all constraining nodes under this group's rigid motions, (3 nodes, modes)."""
         twists, centres = self.floating.twists(group, x)
         out = np.zeros((len(self._nodes), 3, twists.shape[1]))
         for k, ((mine, rows), centre) in enumerate(zip(owned, centres)):
@@ -80,6 +81,6 @@ class RigidModeBasis:
 
 
 def rows_of(places: Index) -> Index:
-    """The three rows of each node, (3 n,)."""
+    """Return the three rows of each node, (3 n,). places: positions of the nodes among the rows' nodes, (n,)."""
     rows: Index = (3 * places[:, None] + np.arange(3)).ravel()
     return rows

@@ -1,4 +1,4 @@
-"""The factor of −K in single precision: made so in the linear solver's place, or copied from what stands there."""
+"""Factor of −K in single precision, made in place of the linear solver's factor or copied from it."""
 
 from __future__ import annotations
 
@@ -16,20 +16,23 @@ if TYPE_CHECKING:
 
 
 class SinglePrecisionFactor:
-    """For directions, which six digits do for. Nothing of it where the linear solver does not show its factor."""
+    """Factor of −K in single precision for search directions, which need six digits. Its methods return None where the
+    linear solver does not expose its factor."""
 
     def __init__(self, linear: LinearSolver, retained: int) -> None:
-        """retained: the last unknowns, of which J is."""
+        """Make a wrapper of a linear solver. retained: number of the last unknowns, those of J."""
         self._linear, self._retained = linear, retained
         self._rough: ReducedPrecision | None = None
-        self.too_soft = False  #: whether −K could not be factored so, and could be in full precision
+        self.too_soft = False  #: whether −K could be factored in full precision alone
         self._copy: SingleFew | None = None
         self._untouched: SingleFew | None = None  #: of K without contacts
 
     def condensed(self, lower: sp.csc_matrix) -> Vec | None:
-        """Return J, (m − retained, retained), by a factor that the linear solver then has; None where there is none.
+        """Return J, (m − retained, retained), on a new single-precision factor, which becomes the linear solver's; None
+        where there is none. lower: lower triangle of −K.
 
-        Raises NotPositiveDefinite, also where a pivot is lost in rounding."""
+        Raises NotPositiveDefinite, also where a pivot is lost in rounding.
+        """
         from .reduced_precision import ReducedPrecision  # compiled for stages that are iterated
 
         showing, inside = self._linear.showing(), inside_of(self._linear)
@@ -40,29 +43,30 @@ class SinglePrecisionFactor:
         return self._rough.condense(lower, showing)
 
     def show(self) -> None:
-        """Before the linear solver's factor is read: it may have been made here."""
+        """Write a factor that was made here into the linear solver, before its factor is read."""
         if self._rough is not None:
             self._rough.show(self._linear.factored)
 
     def solve(self) -> Callable[[Vec], Vec] | None:
-        """−K_qq⁻¹ of up to three columns of loads on the quasistatic rows, (3 q, c), by the factor that is there now;
-        None where there is none of it."""
+        """Return −K_qq⁻¹ by the present factor, as a function of up to three columns of loads on the quasistatic rows,
+        (3 q, c); None where there is no such factor."""
         few = None if self._rough is None else self._rough.solves(self._linear.factored)
         if few is None:
             few = self._copy = self._copied(self._copy)
         return None if few is None else few.solve
 
     def keep_untouched(self) -> None:
-        """Copy the factor that is there, of K without contacts."""
+        """Copy the present factor, which is that of K without contacts."""
         self._untouched = self._copied(self._untouched)
 
     @property
     def blocks_without_contact(self) -> Callable[[Vec], Vec] | None:
-        """Return a function like `solve` by the factor that `keep_untouched` has copied; None without a copy."""
+        """Return −K_qq⁻¹ as `solve` does, by the factor that `keep_untouched` has copied; None without a copy."""
         return None if self._untouched is None else self._untouched.solve
 
     def _copied(self, last: SingleFew | None) -> SingleFew | None:
-        """The factor that is there now, in the room of the last copy if that is of its pattern."""
+        """Return a copy of the present factor, in the memory of the last copy if that has its pattern; None where it
+        cannot be copied."""
         from ...linear.cholesky.single_few import SingleFew  # compiled for stages that are iterated
 
         inside = inside_of(self._linear)

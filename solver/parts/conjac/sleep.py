@@ -28,29 +28,30 @@ NEAR = 0.05
 
 
 class Sleep:
-    """The choice of dynamic nodes, stored in State.memory, and the factor of the last step, which only saves time."""
+    """Choice of the dynamic nodes, stored in State.memory, and the factor of the last step, which only saves time."""
 
     def __init__(self, mesh: Mesh, params: dict[str, float], retained: Index, edges: Edges,
                  share: Callable[[float], float]) -> None:
-        """retained: (k,) nodes of the dense system, the dynamic ones first. share: function for the fraction of the
-        displacement to equilibrium that a step takes, from its seconds."""
+        """Make the choice for a mesh. params: liveliness_threshold [1/s] and liveliness_window [s]. retained: (k,)
+        nodes of the dense system, the dynamic ones first. share: function from the length of a step [s] to the fraction
+        of the displacement to equilibrium that it takes."""
         middles = [middle_of(mesh, np.intersect1d(patch.nodes, mesh.coordinates.free)) for patch in mesh.patches]
         nodes = np.concatenate([mesh.dynamic, np.array([one for one in middles if one >= 0], dtype=np.int32)])
         self.liveliness = Liveliness(mesh.tets, mesh.rest, nodes, params["liveliness_threshold"],
                                      params["liveliness_window"])
         self._mesh, self._retained, self._edges, self._share = mesh, retained, edges, share
         self._holds: dict[bytes, RigidModeBasis] = {}
-        self._posed: PosedConJac | None = None  #: on the last factor that was made
-        self._factor = 0  #: which one that was
-        self._rested = False  #: whether this step stands on a factor from before
+        self._posed: PosedConJac | None = None  #: stage on the last factor that was made
+        self._factor = 0  #: number of that factor
+        self._rested = False  #: whether this step uses a factor of an earlier one
 
     @property
     def nodes(self) -> Index:
-        """The dynamic nodes, and one in the middle of each patch, (m,)."""
+        """Return the dynamic nodes, and one in the middle of each patch, (m,)."""
         return self.liveliness.nodes
 
     def hold(self, memory: Mapping[str, Vec]) -> RigidModeBasis:
-        """Return the choice of dynamic nodes in this state; each choice is prepared once."""
+        """Return the choice of dynamic nodes in a state with this memory; each choice is prepared once."""
         single, awake = len(self._mesh.dynamic), np.zeros(len(self._retained), dtype=bool)
         up = self.liveliness.awake(memory)
         awake[:single] = up[:single]
@@ -60,21 +61,22 @@ class Sleep:
         return self._holds[key]
 
     def at_rest(self) -> dict[str, Vec]:
-        """Return the memory of a body that has not moved: everyone sleeps. [Thesis Alg. 4.3]"""
+        """Return the memory of a body that has not moved: all its nodes sleep. [Thesis Alg. 4.3]"""
         count = len(self.liveliness.nodes)
         return {AWAKE: np.zeros(count), LEVEL: np.zeros(count), MOVED: np.zeros(3 * count)}
 
     def activity(self, memory: Mapping[str, Vec]) -> tuple[Vec, Vec]:
-        """Liveliness [1/s], (m,), and whether awake, 1 or 0, (m,), of each dynamic node."""
-        # who dozes may still turn out to be needed
+        """Return the strain-rate activity of each dynamic node [1/s], (m,), and whether it is awake, 1 or 0, (m,)."""
+        # dozing nodes may have to wake still
         return self.liveliness.past(memory), (memory[AWAKE] > 0.0).astype(float)
 
     def keep(self, posed: PosedConJac) -> None:
-        """Remember the stage that was posed on a new factor."""
+        """Store the stage that was posed on a new factor."""
         self._posed, self._factor = posed, posed.owner.linear.factored
 
     def columns(self, lin: Linearised, stage: NodeStage) -> Vec | None:
-        """Columns of the factor, where it was made at this very moment and others were dynamic."""
+        """Return the columns of the last factor, (3 q, 3 k + border), where it was made for this linearisation and
+        stage with other dynamic nodes; else None."""
         last = self._last
         if last is None or last.stage.time != stage.time or (last.stage.w is None) != (stage.w is None):
             return None
@@ -84,35 +86,37 @@ class Sleep:
         return last.here.columns if same else None
 
     def rests_near(self, x: Vec, memory: Mapping[str, Vec]) -> bool:
-        """Whether nothing is dynamic and the last factor's positions are near x, (n, 3) [m]."""
+        """Whether no node is dynamic and the last factor was made near positions x, (n, 3) [m]."""
         last = self._last
         if last is None or len(last.reduced) or self.hold(memory) is not last.hold:
             return False
         return self._edges.largest_change(x - last.lin.x) <= NEAR
 
     def resting(self, lin: Linearised, stage: NodeStage) -> PosedConJac:
-        """The stage on the last factor."""
+        """Return the stage on the last factor."""
         assert self._last is not None
         self._rested = True
         return self._last.at(lin, stage)
 
     def forget_past(self) -> None:
-        """Drop the factor."""
+        """Discard the last factor."""
         self._posed, self._rested = None, False
 
     @property
     def _last(self) -> PosedConJac | None:
-        """Return the stage that was posed last, unless the solver has made another factor since."""
+        """Return the stage that was posed last; None where the solver has made another factor since."""
         posed = self._posed
         return posed if posed is not None and posed.owner.linear.factored == self._factor else None
 
     def judge(self, before: State, after: State, h: float, stretching: Stretching,
               histories: tuple[str, ...]) -> tuple[State, bool]:
-        """Return the accepted state and True; or, where a step wakes nodes, the one to repeat the step from and False.
+        """Return the accepted state and True; or, where a step wakes nodes, the state to repeat the step from and
+        False.
 
-        A step of sleeping nodes with high activity is never accepted: it would jump towards equilibrium, and a node
-        that woke from it would retain that speed. histories: keys of the memory that are invalid once others are
-        dynamic. [Thesis Alg. 4.3]
+        before, after: states at both ends of a step of h [s]. stretching: rates of stretch of elements. histories: keys
+        of the memory that are invalid once other nodes are dynamic. A step of sleeping nodes with high activity is
+        never accepted: it would jump towards equilibrium, and a node that woke from it would retain that speed.
+        [Thesis Alg. 4.3]
         """
         liveliness, coordinates, memory = self.liveliness, self._mesh.coordinates, before.memory
         x0 = coordinates.positions(before.q, before.time, before.carrier_motion)
@@ -124,7 +128,7 @@ class Sleep:
         roused = ~awake & (predicted > WAKE * liveliness.threshold)
         if roused.any():
             if self._rested:
-                # a factor of this moment has to say the same
+                # a factor at present positions has to confirm it
                 self.forget_past()
                 return before, False
             return self._rouse(before, roused, predicted, histories), False
@@ -138,10 +142,8 @@ class Sleep:
         return replace(after, memory={**remaining, AWAKE: next_ones, LEVEL: level, MOVED: moved.ravel()}), True
 
     def _lag(self, before: State, after: State, h: float, x: Vec, stretching: Stretching) -> Vec:
-        """Return the strain rate of sleeping nodes, had they the inertia of this step, (m,) [1/s].
-
-        Sleeping nodes that are carried along have no strain rate, however hard they are shaken.
-        """
+        """Return the strain rate that sleeping nodes would have with the inertia of this step, (m,) [1/s]. Sleeping
+        nodes that are carried along have none themselves, however hard they are shaken."""
         if self._last is None or np.array_equal(after.u, before.u):
             return np.zeros(len(self.liveliness.nodes))
         coordinates = self._mesh.coordinates
@@ -149,16 +151,16 @@ class Sleep:
         return self.liveliness.rates(x, coordinates.spread(offset, None) / self.liveliness.window, stretching)
 
     def _rouse(self, state: State, roused: Mask, predicted: Vec, histories: tuple[str, ...]) -> State:
-        """Return the state with these nodes awake, at the velocities with which they have moved so far.
+        """Return the state with these nodes awake, at their mean velocities of the last step.
 
-        Nodes that depend on them take their part of it, so there is no impact.
+        Quasistatic nodes follow them at once, so there is no impact.
         """
         posed, liveliness, memory = self._last, self.liveliness, state.memory
         awake, slept = liveliness.awake(memory) | roused, roused & ~liveliness.drowsy(memory)
-        # to gather speed it has the time that this takes to fall to the threshold
+        # a node has the time in which this level falls to the threshold to gain speed
         level = np.where(roused, np.minimum(predicted, WAKE**2 * liveliness.threshold), liveliness.past(memory))
         remaining = _without(memory, histories) if slept.any() else dict(memory)
-        # who is drowsy and not roused stays so
+        # drowsy nodes that are not roused remain drowsy
         remaining |= {AWAKE: np.where(awake, 1.0, memory[AWAKE]), LEVEL: level}
         # patches wake at the velocities that they have
         slept[len(self._mesh.dynamic) :] = False
@@ -175,7 +177,7 @@ class Sleep:
 
 
 def middle_of(mesh: Mesh, nodes: Index) -> int:
-    """The node of a patch that is nearest to its middle; −1 where it has none."""
+    """Return the node of a patch, of these nodes (m,), that is nearest to their centre of mass; −1 for no nodes."""
     if not len(nodes):
         return -1
     weight = mesh.mass[nodes] / mesh.mass[nodes].sum()
@@ -183,8 +185,8 @@ def middle_of(mesh: Mesh, nodes: Index) -> int:
 
 
 def _lag(posed: PosedConJac, acceleration: Vec) -> Vec:
-    """Return the displacement of sleeping nodes, and of those that depend on them, in equilibrium with this
-    acceleration (n, 3) of all nodes, its rigid part of floating bodies left out, (3 f,) [m]."""
+    """Return the displacement of sleeping nodes, and of quasistatic nodes that follow them, in equilibrium with an
+    acceleration of all nodes, (n, 3) [m/s²], without its rigid part of floating bodies, (3 f,) [m]."""
     frames, mass, size = posed.owner.frames, posed.lin.mass, len(posed.here.jacobian)
     loads = -mass[:, None] * acceleration
     if posed.frames:

@@ -1,4 +1,4 @@
-"""Quasi-Newton sweeps over a stage that ConJac has condensed, on a factor of a moment nearby.
+"""Quasi-Newton sweeps over a stage that ConJac has condensed, on a factor at positions nearby.
 
 At the root of a stage positions x are in equilibrium, velocities v obey the condensation, and momentum changes by
 forces. With Π the quasistatic rows, m = M (v − v̂) − a h (f(x) + D v) and V the velocities of the reduced unknowns,
@@ -7,8 +7,9 @@ forces. With Π the quasistatic rows, m = M (v − v̂) − a h (f(x) + D v) and
 
 for any Ṽ near V that equals it on the dynamic unknowns: p [m s], zero on them, replaces K⁻¹ m, so that J need not be
 computed again where the body has rotated a little. A sweep needs K at the last iterate in products only, and costs one
-solve of three columns. Nor has the factor: with R the rotation of each node's neighbourhood since it was made,
-solutions are R K⁻¹ Rᵀ and R Ṽ Rᵀ, where each dynamic unknown is a node of its own and nothing but K acts.
+solve of three columns. The factor need not be computed again either: with R the rotation of each node's neighbourhood
+since it was made, solutions are R K⁻¹ Rᵀ and R Ṽ Rᵀ, where each dynamic unknown is a node of its own and nothing but K
+acts.
 """
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ NEAR, STRETCHED = 0.2, 0.25
 
 
 class ReusedFactorSweeps:
-    """On the factor of one posed stage, for stages of the same inertia and β a b h²."""
+    """Quasi-Newton sweeps on the factor of one posed stage, over stages of equal inertia and β a b h²."""
 
     def __init__(self, posed: PosedConJac) -> None:
         self.posed, self._order, self._stamp = posed, posed.owner.pattern.order, posed.owner.linear.factored
         self._velocities = posed.velocities  #: Ṽ, (3 (q + k), r)
         self._positions = self._velocities if posed.positions is None else posed.positions
-        # six digits do for a direction; what patches take back of it would cost most of those
+        # six digits suffice for a direction; the constraint of patches would cancel most of them
         self._solve = posed.owner.in_single() if posed.here.patches is None else None
         self._inert = posed.stage.inertia * np.repeat(posed.lin.mass[self._order], 3)
         self._loads, self._given = np.zeros((*posed.lin.x.shape, 3)), np.zeros(3 * len(self._order))
@@ -48,7 +49,7 @@ class ReusedFactorSweeps:
 
     @cached_property
     def _turns(self) -> Vec | None:
-        """Return R, (n, 3, 3); None for a modal step."""
+        """Return R, (n, 3, 3); None where the factor cannot be rotated with the nodes."""
         posed = self.posed
         if len(posed.lin.contacts) or posed.frames or posed.hold.holds or posed.here.patches is not None:
             return None
@@ -60,13 +61,15 @@ class ReusedFactorSweeps:
 
     @property
     def includes_contacts(self) -> bool:
-        """Whether velocities can follow as if nothing touched."""
+        """Whether contacts were in the factored matrix; velocities then follow by its copy without contacts."""
         return self.posed.blocks_without_contact is not None
 
     def serves(self, x: Vec, stage: NodeStage, start: State, exactly: bool) -> bool:
-        """Whether its factor is there still, for such a stage near x, and those are dynamic who are so now.
+        """Whether the factor still exists, fits the stage, was made near positions x, (n, 3) [m], and has the dynamic
+        nodes of `start`.
 
-        exactly: whether the stage is solved to its root: a factor that is turned leaves more of each pass than shows.
+        exactly: whether the stage is solved to its root. Only then is a rotated factor used, whose error is larger than
+        the last change of a sweep shows.
         """
         posed, owner = self.posed, self.posed.owner
         mine = posed.stage
@@ -80,9 +83,9 @@ class ReusedFactorSweeps:
         return owner.edges.largest_stretch(posed.lin.x, x) <= STRETCHED
 
     def change(self, at: Products, stage: NodeStage) -> Vec:
-        """Return the change by a sweep of x − b h v, b h v and p, x and v those of `at`, (3, n, 3) [m], [m], [m s].
+        """Return the change by a sweep of x − b h v, b h v and p, (3, n, 3) [m], [m], [m s].
 
-        at: with K v and K p. [ConJac 11, changed: iterated on one factor]
+        at: the iterate x, v, with K v and K p. [ConJac 11, changed: iterated on one factor]
         """
         share, reached = stage.a * stage.h, stage.b * stage.h
         loads, given = self._loads, self._given
@@ -95,7 +98,7 @@ class ReusedFactorSweeps:
         if self._turns is not None:
             turn_back(self._turns, loads)
         followed = self._balance(loads)
-        # what is left of m, and what the changes of v and x do to it
+        # the rest of m, and its change by those of v and x
         give(self._order, loads, self._inert, followed, given)
         right = self._velocities.T @ given
         if self._positions is not self._velocities:
@@ -119,18 +122,17 @@ class ReusedFactorSweeps:
 
     @property
     def force(self) -> Vec:
-        """Return forces where it was factored, (n, 3) [N]."""
+        """Return the forces at the positions of the factor, (n, 3) [N]."""
         return self.posed.lin.force
 
     def modal_motion(self, h: float, posed_at: float, is_exact: bool) -> tuple[Vec, Vec]:
-        """Return displacements of all nodes through h seconds, and velocities at their end, as
+        """Return displacements of all nodes through h seconds [m] and velocities at their end [m/s], (n, 3), by
         `ModalStepPropagator.step`."""
         return self._swing.step(h, posed_at, is_exact)
 
     def quasistatic_correction(self, at: Products) -> Vec:
-        """Return the deviation of positions and velocities from the condensation, (2, n, 3) [m], [m/s], x and v those
-        of `at`: with K v. Π f(x) = Π M a and Π K(x) v = 0, velocities with the momentum in the reduced unknowns
-        unchanged."""
+        """Return the corrections of positions [m] and velocities [m/s], (2, n, 3), to Π f(x) = Π M a and Π K(x) v = 0,
+        with the momentum in the reduced unknowns unchanged. at: the iterate x, v, with K v."""
         stage, out = self.posed.stage, np.zeros((2, *at.x.shape))
         loads = np.stack([at.force, at.columns[0]], axis=2)
         if self.posed.frames:
@@ -141,13 +143,14 @@ class ReusedFactorSweeps:
         return out
 
     def strain(self, change: Vec) -> float:
-        """The largest share of its length by which a pass changes an edge, in positions or by velocities."""
+        """Return the largest relative change of an edge by the change of a sweep, (3, n, 3), in positions or by
+        velocities."""
         edges = self.posed.owner.edges
         return max(edges.largest_change(change[0] + change[1]), edges.largest_change(change[1]))
 
     def _balance(self, loads: Vec) -> Vec:
-        """−K⁻¹ of loads (n, 3, 3) across the dynamic unknowns, (3 (q + k), 3), of all but the last as if nothing
-        touched."""
+        """Return −K⁻¹ times loads, (n, 3, 3), with dynamic unknowns fixed, (3 (q + k), 3); all but the last column
+        without contacts."""
         owner, alone = self.posed.owner, self.posed.blocks_without_contact
         if alone is None:
             return owner.response(self.posed, loads, self._solve)
@@ -155,12 +158,13 @@ class ReusedFactorSweeps:
         return np.concatenate(apart, axis=1)
 
     def _carried(self, at: Products, stage: NodeStage) -> Vec:
-        """M a, a the rigid part of what velocities have lost of v̂ a second, (n, 3) [N]."""
+        """Return M a, (n, 3) [N], a the rigid part of the acceleration from v̂ to the velocities of `at`."""
         frames = self.posed.owner.frames
         return frames.inertia(frames.at(at.x), at.mass, stage.acceleration(at, at.v))
 
     def _carries(self, change: Vec, at: Products, stage: NodeStage) -> Vec:
-        """−K⁻¹ of what a change of velocities, (3 (q + k),) [m/s], adds to M a, in the frames that were factored."""
+        """Return −K⁻¹ of the change of M a by a change of velocities, (3 (q + k),) [m/s], with the frames of the
+        factor."""
         posed, order = self.posed, self._order
         rate = np.zeros_like(at.v)
         rate[order] = change.reshape(-1, 3) / (stage.a * stage.h)

@@ -1,5 +1,5 @@
-"""Operations of sweeps on the nodes, each array read once: they are short, and a sequence of numpy calls takes longer.
-"""
+"""Kernels of sweeps on the nodes. Each array is read once: sweeps are short, and a sequence of numpy calls takes
+longer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ...threads import kernel
 
 @kernel("void(f8[:,:,::1], f8[:,:,::1])")
 def turn_back(turns, loads):  # type: ignore[no-untyped-def]
-    """Rᵀ of each column of each node's loads, (n, 3, 3), in their place; turns: R, (n, 3, 3)."""
+    """Multiply each column of each node's loads, (n, 3, 3), by Rᵀ, in place; turns: R, (n, 3, 3)."""
     for i in range(loads.shape[0]):
         turn = turns[i]
         for c in range(3):
@@ -19,7 +19,7 @@ def turn_back(turns, loads):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,:,::1], f8[:,:,::1])")
 def turn(turns, fields):  # type: ignore[no-untyped-def]
-    """R of each node's vector in fields (3, n, 3), in their place."""
+    """Multiply each node's vector in fields, (3, n, 3), by R, in place; turns: R, (n, 3, 3)."""
     for c in range(3):
         for i in range(fields.shape[1]):
             x, y, z = fields[c, i]
@@ -29,9 +29,10 @@ def turn(turns, fields):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[::1], f8, f8, f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1])")
 def load(mass, inertia, share, v, v_hat, force, stiffness_p, pulled, out):  # type: ignore[no-untyped-def]
-    """Write the loads that are balanced, (n, 3, 3): K v, K p − m with m = M (v − v̂) − a h f, and f.
+    """Write the loads of a sweep, (n, 3, 3): K v, K p − m with m = M (v − v̂) − a h f, and f.
 
-    inertia: on M. share: a h [s]. stiffness_p, pulled: K p and K v. The others as in `Products`, all (n, 3).
+    mass: (n,) [kg]. inertia: factor on M. share: a h [s]. stiffness_p, pulled: K p and K v, (n, 3). v, v_hat, force:
+    (n, 3).
     """
     for i in range(out.shape[0]):
         inert = inertia * mass[i]
@@ -43,7 +44,8 @@ def load(mass, inertia, share, v, v_hat, force, stiffness_p, pulled, out):  # ty
 
 @kernel("void(i4[::1], f8[:,:,::1], f8[::1], f8[:,::1], f8[::1])")
 def give(order, loads, inert, followed, out):  # type: ignore[no-untyped-def]
-    """m − K p of the rows with what a change of velocities does to m: loads as above, inert: mass of each row [kg]."""
+    """Write m − K p on the rows, with the change of m by a change of velocities. loads: as `load` writes them. inert:
+    mass of each row [kg]. followed: responses to the loads, that of velocities first, (3 (q + k), 3)."""
     for row in range(order.shape[0]):
         for k in range(3):
             at = 3 * row + k
@@ -52,9 +54,11 @@ def give(order, loads, inert, followed, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(i4[::1], f8[:,::1], f8[::1], f8[::1], f8, f8[:,:,::1])")
 def spread(order, followed, in_v, in_x, reached, out):  # type: ignore[no-untyped-def]
-    """Write the change by a sweep of x − b h v, b h v and p on the nodes of the rows, the others unchanged: (3, n, 3).
+    """Write the change by a sweep of x − b h v, b h v and p on the nodes of the rows, (3, n, 3); other nodes are
+    unchanged.
 
-    in_v, in_x: displacements of the dynamic unknowns in velocities and in positions [m/s]. reached: b h [s].
+    followed: responses to the loads, (3 (q + k), 3). in_v, in_x: changes by the dynamic unknowns in velocities and in
+    positions [m/s]. reached: b h [s].
     """
     for row in range(order.shape[0]):
         node = order[row]

@@ -1,15 +1,15 @@
 """Unconstrained components without a dynamic node, in equilibrium with their own inertia.
 
 Anchors make K_qq regular, and have no force where forces and inertia are in equilibrium. A rotation of a body under
-stress is no null vector of K, though: there anchors that only rigid motions may move take a part of the moment, three
-nodes that mirror no others even where the body mirrors itself. So they are released, and inertia takes that moment, as
-that of forces. With R the rigid motions, the displacement z by loads b is
+stress is no null vector of K, though: anchors that only rigid motions may move then take a part of the moment, and
+three of them break the symmetry of a symmetric body. So the anchors are released, and inertia takes that moment as it
+does that of forces. With R the rigid motions, the displacement z by loads b is
 
     K z + b + M R μ = 0,   Rᵀ M z = 0,
 
-which Σ a + L μ = −l, Lᵀ a + G μ = −Rᵀ M z₀ solves on the anchors, a their displacement: Σ is K condensed onto them, l
-the residual of b there while they are fixed and the others, displaced by z₀, are in equilibrium, L that of M R, G its
-Rᵀ M z₀. [ConJac 6, changed: rigid modes]
+which Σ a + L μ = −l, Lᵀ a + G μ = −Rᵀ M z₀ solves on the anchors: a is their displacement, Σ is K condensed onto them,
+l the residual of b there while they are fixed and the others, displaced by z₀, are in equilibrium, L that of M R, and G
+its Rᵀ M z₀. [ConJac 6, changed: rigid modes]
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from .rigid_modes import rows_of
 
 
 class UnconstrainedParts:
-    """At one stiffness. Rows run over quasistatic nodes, then anchors."""
+    """Unconstrained components at one stiffness. Rows run over quasistatic nodes, then anchors."""
 
     def __init__(self, rigid: Vec, mass: Vec, jacobian: Vec, stiffness: Vec, responses: Vec, left: Vec) -> None:
-        """rigid: R, (3 (q + k), m). mass: of the rows [kg]. jacobian: J, (3 q, 3 k). stiffness: Σ, (3 k, 3 k). answers:
-        −K_qq⁻¹ M R, (3 q, m). left: L, (3 k, m)."""
+        """Factor the system of the anchors. rigid: R, (3 (q + k), m). mass: of the rows [kg]. jacobian: J, (3 q, 3 k).
+        stiffness: Σ, (3 k, 3 k). responses: −K_qq⁻¹ M R, (3 q, m). left: L, (3 k, m)."""
         self._weighted, self._jacobian, self._responses = mass[:, None] * rigid, jacobian, responses
         self._squares: Vec = rigid.T @ self._weighted
         # of one size, else the small system loses digits
@@ -38,9 +38,10 @@ class UnconstrainedParts:
     @classmethod
     def of(cls, frames: list[Frame], position: Index, mass: Vec, columns: Vec, stiffness: Vec, left: Vec,
            first: int) -> UnconstrainedParts:
-        """With the rigid motions of these frames. position: row of each node, or −1. columns: −A_qq⁻¹ A_qk of all rows
-        that are eliminated last, (3 q, 3 k + border). left: what is left of the border's vectors on the anchors,
-        (3 k, border); from column `first` on they are M R, in which groups of several components share columns."""
+        """Return the components with the rigid motions of these frames. position: row of each node, or −1. columns:
+        −A_qq⁻¹ A_qk of all rows that are eliminated last, (3 q, 3 k + border). left: residual of the border's vectors
+        on the anchors, (3 k, border); from column `first` on these vectors are M R, in which groups of several
+        components share columns."""
         count = sum(frame.field.shape[2] for frame in frames)
         rigid, at = np.zeros((len(mass) // 3, 3, count)), 0
         responses, onto = np.zeros((len(columns), count)), np.zeros((len(stiffness), count))
@@ -58,23 +59,25 @@ class UnconstrainedParts:
         return cls(rigid.reshape(len(mass), count), mass, columns[:, : len(stiffness)], stiffness, responses, onto)
 
     def balance(self, responses: Vec, left: Vec) -> tuple[Vec, Vec]:
-        """Return displacements by loads, and K times that and the loads, both (3 (q + k), c), from −K_qq⁻¹ of them, (3
-        q, c), and their residual then on the anchors, (3 k, c)."""
+        """Return the displacements z by loads b and K z + b, both (3 (q + k), c). responses: −K_qq⁻¹ b, (3 q, c). left:
+        residual of b then on the anchors, (3 k, c)."""
         return self._solved(responses, left, -(self._weighted[: len(responses)].T @ responses))
 
     def rigid(self) -> tuple[Vec, Vec]:
-        """Return velocities z in equilibrium with Rᵀ M z = Rᵀ M R, R: rigid motions, and K z, both (3 (q + k), m)."""
+        """Return velocities z in equilibrium with inertia for which Rᵀ M z = Rᵀ M R, R the rigid motions, and K z, both
+        (3 (q + k), m)."""
         count = len(self._squares)
         return self._solved(np.zeros((len(self._jacobian), count)), np.zeros((self._jacobian.shape[1], count)),
                             self._squares)
 
     def amplitudes(self, rows: Vec) -> Vec:
-        """Return the coefficients of `rigid` in velocities on the rows, (3 (q + k),)."""
+        """Return the coefficients of the velocities `rigid` in velocities on the rows, (3 (q + k),): (m,)."""
         out: Vec = np.linalg.solve(self._squares, self._weighted.T @ rows)
         return out
 
     def _solved(self, responses: Vec, left: Vec, along: Vec) -> tuple[Vec, Vec]:
-        """Return both with Rᵀ M z = along + Rᵀ M of the solutions, (m, c)."""
+        """Return z and K z + b, both (3 (q + k), c), with Rᵀ M z = along + Rᵀ M z₀, (m, c). responses, left: as in
+        `balance`."""
         found = scipy.linalg.lu_solve(self._small, np.concatenate([-left, self._size * along]))
         own, share = found[: len(left)], self._size * found[len(left) :]
         moved = responses + self._responses @ share + self._jacobian @ own

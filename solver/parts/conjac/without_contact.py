@@ -1,10 +1,10 @@
 """Velocities that follow the dynamic nodes as if nothing touched, for stages that are iterated to their root.
 
-K jumps where a node begins to touch. Were the contact in J, velocities J v_d would jump with it: a body that lands
-would change its momentum by what J does to v̂, in no time, the balance would take this for inertia, M a with a ~ 1/h,
-and press the body flat; and where a node stands on the verge of touching, the stage would have no root. So J is that of
-the body alone, rigid motions belong to it, and momentum changes by forces only, those of contacts among them. Positions
-balance with all of K.
+K is discontinuous where contact of a node begins. With contact in J, velocities J v_d would be so too: a body that
+lands would change its momentum at once by the effect of J on v̂, the equilibrium would take this for inertia, M a with
+a ~ 1/h, and press the body flat; and with a node at the onset of contact the stage would have no root. So J is that of
+the body alone and contains its rigid motions, and momentum changes by forces only, those of contacts among them.
+Positions are in equilibrium with all of K.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from .quasistatic_motion import QuasistaticMotion
 
 
 def follow_untouched(posed: PosedConJac, alone: QuasistaticMotion, inertia: Vec, moved: int) -> PosedConJac:
-    """A stage posed with contacts, whose velocities follow as `alone` has them, without.
+    """Return a stage that was posed with contacts, with velocities that follow as in `alone`, without contacts.
 
-    inertia: Vᵀ (M − a h D) V of `alone`, (r, r) [kg]. moved: column of what prescribed nodes
-    cause. With V the velocities of the reduced unknowns by `alone` and B what positions do, the unknowns u solve
-    Vᵀ M (V u + w − v̂) = a h Vᵀ f(x). Linearised at rates u°, where the quasistatic nodes are to balance with M a,
-    a = P (V u + w − v̂)/(a h), P onto rigid motions, this is
+    inertia: Vᵀ (M − a h D) V of `alone`, (r, r) [kg]. moved: column of the response to prescribed nodes. With V the
+    velocities of the reduced unknowns by `alone` and B their positions, the unknowns u solve Vᵀ M (V u + w − v̂) = a h
+    Vᵀ f(x). Linearised at rates u°, where the quasistatic nodes are in equilibrium with M a, a = P (V u + w − v̂)/(a
+    h), P onto rigid motions, this is
 
         [Vᵀ (M − a h D) V − a b h² Bᵀ K B − (V − B)ᵀ M P V] u = Vᵀ M (v̂ − w) + a h Bᵀ f − (V − B)ᵀ M P (v̂ − w)
                                                                  − a b h² Bᵀ K B u°,
 
-    the last term only where positions were linearised with u°, and not at the step's start.
+    the last term only where positions were linearised with u°, and not at the start of the step.
     [ConJac 11, changed: contacts are no part of J]
     """
     owner, lin, stage = posed.owner, posed.lin, posed.stage
@@ -49,13 +49,13 @@ def follow_untouched(posed: PosedConJac, alone: QuasistaticMotion, inertia: Vec,
         impulse += velocities.T @ (stage.a * stage.h * lin.damped.multiply(columns)[order].ravel())
 
     stiffness = stage.stiffness_factor * posed.here.product
-    # the part of D that is a share of K goes with velocities
+    # the part of D that is a fraction of K acts on velocities
     share_of_damping = stage.stiffness_and_share(lin) - stage.stiffness_factor
     reduced = inertia - share_of_damping * alone.product - stiffness
     if stage.base is not None:
         impulse -= stiffness @ posed.amplitudes(lin.v)
     elif follow is not None and posed.follow is not None:
-        # prescribed nodes are still on their way
+        # prescribed nodes have not moved yet
         impulse += stage.stiffness_factor * (balance.T @ posed.follow.left)
         impulse += share_of_damping * (velocities.T @ follow.left)
     lag = np.zeros_like(reduced)

@@ -1,7 +1,7 @@
 """Barrier contact of sliding cloth with itself and with smooth obstacles, within the cloth's own step.
 
-A surface's position is x alone: cloth that slides along itself changes no distance, so barrier forces have no part in
-Ẋ.
+The position of a surface is x alone: cloth that slides along itself changes no distance, so barrier forces do not act
+on Ẋ.
 """
 
 from __future__ import annotations
@@ -33,28 +33,28 @@ Law = Callable[[Surfaces, Vec, SheetMesh], ContactLaw]
 
 @dataclass(frozen=True)
 class MotionPath:
-    """Motion of cloth and obstacles between the start of a step and its end."""
+    """End positions of a motion of cloth and obstacles within a step."""
 
     x: Vec  #: cloth, (n, 3) [m]
     things: Vec  #: (o, 3) [m]
 
     def off(self, other: MotionPath) -> float:
-        """Return the largest component of the difference of both ends [m]."""
+        """Return the largest component of the difference between two end positions [m]."""
         return max(float(np.abs(self.x - other.x).max(initial=0.0)), float(np.abs(self.things - other.things).max(
             initial=0.0)))
 
     def half(self, end: MotionPath) -> MotionPath:
-        """Return the motion to the middle between both ends."""
+        """Return positions midway between two."""
         return MotionPath(0.5 * (self.x + end.x), 0.5 * (self.things + end.things))
 
 
 @dataclass
 class ContactSettings:
-    """Barriers around one cloth."""
+    """Barrier contact of one cloth: its law and surfaces."""
 
     law: Law
     triangles: Index  #: of smooth obstacles, (t, 3), numbers among their vertices
-    owner: Index  #: of these vertices, (o,), numbers behind those of the sheets
+    owner: Index  #: of these vertices, (o,), numbers after those of the sheets
     itself: Sequence[bool] = (True,)  #: of each sheet of the cloth, whether it touches itself
     names: list[str] = field(default_factory=list)  #: of owners
     sheet_of: Callable[[Vec], Index] | None = None  #: of places in material (n, 2), where the cloth has several
@@ -71,7 +71,7 @@ class ContactSettings:
         self._surfaces = self._made = self._asked = self._before = None
 
     def of(self, mesh: SheetMesh, now: ObstacleMotion, lost: TangledRegion | None = None) -> BarrierContacts | None:
-        """Return the barrier contact of a step from there on, without tangled regions; None where these are
+        """Return the barrier contact of a step from this mesh on, without tangled regions; None where these are
         everywhere."""
         return None if self._is_all(lost, mesh) else BarrierContacts(self._law_of(mesh, now, lost), mesh, now, lost)
 
@@ -80,7 +80,7 @@ class ContactSettings:
         return lost is not None and bool(lost.of(mesh)[mesh.faces].any(axis=1).all())
 
     def lost(self, mesh: SheetMesh, now: ObstacleMotion) -> TangledRegion | None:
-        """Return the region of intersections; None where there is none."""
+        """Return the region in which surfaces intersect; None where there is none."""
         if self.crossing(mesh, now) is None:
             return None
         self._law_of(mesh, now)
@@ -91,7 +91,8 @@ class ContactSettings:
 
     def crossing(self, mesh: SheetMesh, now: ObstacleMotion, lost: TangledRegion | None = None) -> tuple[str, str,
                                                                                                          Vec] | None:
-        """Return which surfaces intersect, and where (3,) [m]; None for none outside of `lost`. Detected once."""
+        """Return the names of two surfaces that intersect, and where, (3,) [m]; None for no intersection outside of
+        `lost`. Detected once."""
         last = self._asked
         if last is None or last[1] is not now or last[2] is not lost or last[0].x is not mesh.x or (
                 last[0].faces is not mesh.faces):
@@ -99,7 +100,8 @@ class ContactSettings:
         return last[3]
 
     def new_crossing(self, mesh: SheetMesh, before: SheetMesh, now: ObstacleMotion) -> tuple[str, str, Vec] | None:
-        """Return which surfaces intersect, without intersections that were there on an earlier mesh of the cloth."""
+        """Return the names of two surfaces that intersect, and where, (3,) [m], without intersections of an earlier
+        mesh of the cloth; None where there is none."""
         crossing = self.crossing(mesh, now)
         if crossing is None:
             return None
@@ -109,8 +111,8 @@ class ContactSettings:
         return crossing if known[2] is None else self.crossing(mesh, now, known[2])
 
     def new_intersection(self, mesh: SheetMesh, before: SheetMesh, now: ObstacleMotion) -> Vec | None:
-        """Return a position where another mesh of the cloth intersects something, or touches what it was not as near
-        to, (3,) [m]: a barrier that begins there has no digits left. None where there is none."""
+        """Return a position, (3,) [m], where another mesh of the cloth intersects a surface, or comes much nearer to it
+        than the mesh before: a barrier that begins there has no digits left. None where there is none."""
         crossing = self.new_crossing(mesh, before, now)
         if crossing is not None:
             return crossing[2]
@@ -118,7 +120,8 @@ class ContactSettings:
         return place if gap < TOUCHES and gap < NEARER * self._nearest(before, now)[0] else None
 
     def _nearest(self, mesh: SheetMesh, now: ObstacleMotion) -> tuple[float, Vec]:
-        """Return the least distance of two pieces relative to the activation distance, and where it is, (3,) [m]."""
+        """Return the least distance between two surfaces relative to the activation distance, and where it is, (3,)
+        [m]."""
         law = self._law_of(mesh, now)
         forces = law.contact_forces(np.concatenate([mesh.x, now.round_x]))
         if not len(forces):
@@ -177,7 +180,7 @@ class BarrierContacts:
 
     @property
     def activation(self) -> float:
-        """How near surfaces are that push [m]."""
+        """Return the distance at which barrier forces start [m]."""
         return self.law.activation
 
     @property
@@ -185,8 +188,8 @@ class BarrierContacts:
         return MotionPath(self.mesh.x, self.now.round_x)
 
     def added(self, posed: AssembledSystem, at: MotionPath, h: float) -> tuple[AssembledSystem, Index]:
-        """Return the step's system with barrier forces and friction at a motion, to second order, and the movers that
-        give way in it, whose rates come after the cloth's; the system itself where no pair is near."""
+        """Return the step's system with barrier forces and friction at a motion, to second order, and the movers of
+        obstacles in it, (k,), whose rates come after the cloth's; the system itself where no pair is near."""
         nodes, forces, blocks = self._at(at, h)
         wrench, given = self._under(h)
         asked = nodes[nodes >= len(at.x)] - len(at.x)
@@ -212,7 +215,7 @@ class BarrierContacts:
         return AssembledSystem(unknowns, all_blocks, impulse), used
 
     def _under(self, h: float) -> tuple[Vec, Index]:
-        """Return A' δ⁰ − h Jᵀ f of movers, (c, 3), and which of them have such forces."""
+        """Return A' δ⁰ − h Jᵀ f of movers, (c, 3), and the numbers of those for which it is not zero."""
         if self.gives is None:
             return np.zeros((0, 3)), np.zeros(0, np.int32)
         wrench = h / (self.done + h) * self.gives.momentum(self.begun) - h * self.gives.gathered(self.gives.forces)
@@ -232,7 +235,7 @@ class BarrierContacts:
             elements.append(pairs[pairs[:, 0] >= 0][:, [0, 1, 1, 1]])
         if len(nodes):
             moved = movers[nodes]
-            # a node that nothing moves is no unknown: in the pattern one of the cloth's stands for it
+            # a prescribed node is no unknown: in the pattern one of the cloth's replaces it
             stands = nodes[np.arange(len(nodes)), (nodes < count).argmax(axis=1)][:, None]
             straight = np.where(moved[:, :, 0] >= 0, moved[:, :, 0], stands)
             turns = (moved[:, :, 1] >= 0).any(axis=1)
@@ -244,13 +247,13 @@ class BarrierContacts:
         return self.now.round_x + h * self.now.round_velocity
 
     def rates(self, u: Vec, used: Index) -> Vec:
-        """Return δ of all movers, (c, 3). u: rates of those that are used, (3 k,)."""
+        """Return δ of all movers, (c, 3). u: rates of the movers `used`, (3 k,)."""
         out = self.begun.copy()
         out[used] = u.reshape(-1, 3)
         return out
 
     def ended(self, rates: Vec, h: float) -> Vec:
-        """Return positions of smooth obstacles at the step's end, (o, 3) [m], whose movers have these rates δ."""
+        """Return positions of smooth obstacles at the step's end, (o, 3) [m]. rates: δ of their movers, (c, 3)."""
         return self.thought(h) if self.gives is None else self.thought(h) + h * self.gives.velocities(rates)
 
     def _at(self, at: MotionPath, h: float) -> tuple[Index, Vec, Vec]:
@@ -280,7 +283,7 @@ class BarrierContacts:
 
     def obstacle_impulses(self, at: MotionPath, end: MotionPath, h: float) -> Vec:
         """Return impulses on smooth obstacles, (o, 3) [N s], in a step that was solved at one motion and ends in
-        another: the opposite of what `added` has for the cloth."""
+        another: the reactions to the forces that `added` applies to the cloth."""
         foreseen: Vec = h * self._predicted_forces(self._at(at, h), at, end)[len(at.x):]
         return foreseen
 
@@ -292,8 +295,8 @@ class BarrierContacts:
         return out
 
     def missed(self, at: MotionPath, end: MotionPath) -> tuple[Vec, Vec]:
-        """Return the error of each vertex' barrier force where the step ends in another motion than it was solved with,
-        and the size of that force, (n,) [N] both."""
+        """Return the error of each vertex' barrier force, where the step ends in another motion than it was solved
+        with, and the size of that force, both (n,) [N]."""
         nodes, forces, _ = self._apart(self._all(end))
         pushed = np.zeros((len(at.x) + len(at.things), 3))
         np.add.at(pushed, nodes, forces)
@@ -302,13 +305,13 @@ class BarrierContacts:
                 np.linalg.norm(pushed[: len(at.x)], axis=1))
 
     def go(self, at: MotionPath, end: MotionPath) -> tuple[MotionPath, float]:
-        """Return the motion towards a step's end as far as it is free of contact, and the fraction of it."""
+        """Return the motion towards a step's end as far as it is free of contact, and its fraction."""
         share = self.largest(at, end)
         return MotionPath(at.x + share * (end.x - at.x), at.things + share * (end.things - at.things)), share
 
     def guessed(self, h: float) -> tuple[MotionPath, bool]:
-        """Return the ballistic end of a step of h [s], half as far where surfaces would touch, and whether any pair is
-        near there or at its start; its start where no pair is near, or where one would be much nearer at that end."""
+        """Return the ballistic end of a step of h [s], half as far where surfaces would touch, or the start where no
+        pair is near it or where one would be much nearer at that end; and whether any pair is near."""
         start, count = self.start, len(self.mesh.x)
         if not self.is_near(start):
             return start, False
@@ -328,24 +331,26 @@ class BarrierContacts:
         return np.concatenate([at.x, at.things])
 
     def _nearest(self, at: MotionPath) -> float:
-        """Return the least distance of two pieces relative to the activation distance; 1 where none is nearer."""
+        """Return the least distance between two surfaces relative to the activation distance; 1 where none is nearer.
+        """
         forces = self.law.contact_forces(self._all(at))
         return float(forces[:, 6].min(initial=self.activation)) / self.activation
 
     def largest(self, at: MotionPath, end: MotionPath) -> float:
-        """Return the largest fraction of a straight motion that is free of contact."""
+        """Return the largest fraction of a straight motion from `at` to `end` that is free of contact."""
         return self.law.largest_step(self._all(at), self._all(end))
 
     def is_near(self, at: MotionPath) -> bool:
-        """Return whether any pair is near at a motion's end."""
+        """Return whether any pair is within the activation distance at a motion's end."""
         return len(self.law.measure(self._all(at), 0.0).nodes) > 0
 
     def near(self, at: MotionPath) -> Index:
-        """Return which points of smooth obstacles have barrier forces at a motion's end, (k,)."""
+        """Return the numbers of points of smooth obstacles with barrier forces at a motion's end, (k,)."""
         nodes = np.unique(self.law.measure(self._all(at), 0.0).nodes)
         near: Index = nodes[nodes >= len(at.x)] - len(at.x)
         return near
 
     def whom(self, at: MotionPath, owner: Index, names: Sequence[str]) -> str:
-        """Return names of the smooth obstacles with contact forces there; "" for none."""
+        """Return names of the smooth obstacles with contact forces at a motion's end, separated by commas; "" for none.
+        owner: of their vertices, (o,)."""
         return ", ".join(f'"{names[k]}"' for k in np.unique(owner[self.near(at)]))

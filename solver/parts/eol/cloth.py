@@ -1,4 +1,4 @@
-"""State of a sliding cloth between two steps, on whatever mesh it has there."""
+"""State of a sliding cloth between two steps, on the mesh that it has then."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ T = TypeVar("T", bound=np.generic)
 
 @dataclass(frozen=True)
 class Cloth:
-    """Positions and velocities of a sliding cloth between two steps."""
+    """State of a sliding cloth between two steps: its mesh with positions and velocities, pins and contact."""
 
     mesh: SheetMesh
     pin: Index  #: number of the pin that holds each vertex, −1 for none, (n,)
     flat: Mask  #: vertices on features whose cloth did not fold, (n,)
     free: Mask  #: vertices that came off a feature, (n,)
-    pressing: Vec  #: what pressed each one onto the obstacle in the last step, (n,) [N]
+    pressing: Vec  #: normal force of each on the obstacle in the last step, (n,) [N]
 
     @classmethod
     def at_rest(cls, mesh: SheetMesh, pinned: Index) -> Cloth:
-        """pinned: vertices, (p,)."""
+        """Return a cloth without contact at the start of a bake. pinned: vertices, (p,)."""
         pin = np.full(len(mesh.x), -1, dtype=np.int32)
         pin[pinned] = np.arange(len(pinned))
         return cls(mesh, pin, np.ones(len(mesh.x), dtype=bool), np.zeros(len(mesh.x), dtype=bool),
                    np.zeros(len(mesh.x)))
 
     def moved(self, mesh: SheetMesh, was: Index) -> Cloth:
-        """Return the cloth on another mesh. was: the earlier number of each vertex, −1 of new ones."""
+        """Return the cloth on another mesh. was: earlier number of each vertex, −1 of new ones, (n,)."""
         if len(was) == len(self.pin) and np.array_equal(was, np.arange(len(was))):
             return Cloth(mesh, self.pin, self.flat, self.free, self.pressing)
         old = was >= 0

@@ -21,30 +21,31 @@ ROWS = 16  #: names of rows of one vertex
 
 @dataclass(frozen=True)
 class Cone:
-    """Rows of the vertices on features."""
+    """Rows of the vertices on features, and the features' motion under them."""
 
     rows: VertexRows
-    vertices: Index  #: those that sit on something, (k,)
+    vertices: Index  #: vertices on features, (k,)
     flat: Mask  #: whose cloth does not fold there, (k,)
-    places: Vec  #: of the features under them [m], (k, 3)
-    velocity: Vec  #: of those [m/s], (k, 3)
+    places: Vec  #: positions of the features under them [m], (k, 3)
+    velocity: Vec  #: of these features [m/s], (k, 3)
     along: Vec  #: unit directions of edges, zero at points, (k, 3)
-    fold: Vec  #: by how much the cloth folds there [rad], (k,)
+    fold: Vec  #: angle by which the cloth folds there [rad], (k,)
 
 
 @dataclass(frozen=True)
 class OnFeatures:
-    """Sharp features under vertices: points first, then edges, in the order of `on`."""
+    """Sharp features under vertices; `on` numbers points first, then edges."""
 
     at_point: Mask  #: (k,)
-    places: Vec  #: (k, 3) [m]
+    places: Vec  #: positions, (k, 3) [m]
     velocity: Vec  #: (k, 3) [m/s]
     along: Vec  #: unit directions of edges, zero at points, (k, 3)
     normals: Vec  #: outward, zero where there are fewer, (k, K, 3)
 
     @classmethod
     def of(cls, x: Vec, on: Index, features: Features, outward: Vec) -> OnFeatures:
-        """x: (k, 3). on: (k,). outward: the cloth's normals there, away from what it lies on, (k, 3)."""
+        """Return the features under vertices. x: positions of the vertices, (k, 3) [m]. on: numbers of the features, as
+        in `SheetMesh.on`, (k,). outward: normals of the cloth there, away from the obstacle, (k, 3)."""
         count = len(features.points)
         at_point = on < count
         places, velocity, along = np.empty((len(on), 3)), np.empty((len(on), 3)), np.zeros((len(on), 3))
@@ -65,7 +66,8 @@ class OnFeatures:
 
 
 def cone(mesh: SheetMesh, features: Features, was_flat: Mask, h: float) -> Cone:
-    """Rows for a step of h seconds. was_flat: of all vertices, at the last step, (n,)."""
+    """Return the rows of vertices on features for a step of h seconds. was_flat: whether each vertex of the mesh was
+    flat in the last step, (n,)."""
     vertices = (mesh.on >= 0).nonzero()[0].astype(np.int32)
     place: Index = np.full(len(mesh.x), -1, np.int32)
     place[vertices] = np.arange(len(vertices))
@@ -93,12 +95,12 @@ def cone(mesh: SheetMesh, features: Features, was_flat: Mask, h: float) -> Cone:
 
 def _out_of_the_fold(x: Vec, faces: Index, vertices: Index, place: Index, on: Index, features: Features,
                      normals: Vec) -> Vec:
-    """Ways out of wires for the vertices on them, of others their normals, (k, 3).
+    """Return directions out of wires for the vertices on them, normals of the cloth for others, (k, 3).
 
-    Faces around a vertex leave a wire on both sides, in directions d and with normals n, each by its angle there. Σ n
-    is small and of any direction where the cloth is folded nearly shut, and turns over where both halves cross; Σ d is
-    small where it is flat. So out is Σ n − Σ d, with n on the side of −Σ d where that is more. place: of each vertex
-    among these, −1 of others, (n,). normals: of the cloth, (k, 3).
+    Faces around a vertex leave a wire on both sides, in directions d and with normals n, each weighted by its angle
+    there. Σ n is small and of any direction where the cloth is folded nearly shut, and changes sign where both halves
+    cross; Σ d is small where it is flat. So the direction is Σ n − Σ d, with n on the side of −Σ d where Σ d is larger.
+    place: number of each vertex among these, −1 of others, (n,). normals: of the cloth, (k, 3).
     """
     count = len(features.points)
     is_thin = on >= count

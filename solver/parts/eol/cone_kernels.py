@@ -1,4 +1,4 @@
-"""Kernels: how cloth lies and folds where its vertices are on a sharp feature, and the rows that constrain them."""
+"""Kernels of cloth on sharp features: how it lies and folds there, and the rows that constrain its vertices."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ RUNS_ALONG = 0.999  #: cosine between an edge of the cloth and the feature's tha
 
 @kernel("void(f8[:,::1], i4[:,::1], f8[::1], i4[::1], f8[:,::1])")
 def normals_at(x, faces, areas, place, out):  # type: ignore[no-untyped-def]
-    """Unit normals of the cloth at some vertices, by area, into (k, 3), which is zero. place: of each vertex among
-    these, −1 of others, (n,)."""
+    """Write unit normals of the cloth at some vertices, weighted by area, to out, (k, 3), which is zero. place: number
+    of each vertex among these, −1 of others, (n,)."""
     for f in range(faces.shape[0]):
         a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
         if place[a] < 0 and place[b] < 0 and place[c] < 0:
@@ -40,8 +40,11 @@ def normals_at(x, faces, areas, place, out):  # type: ignore[no-untyped-def]
         " f8[:,::1], f8[:,:,::1])")
 def stand_on(  # type: ignore[no-untyped-def]
         on, x, count, points, velocity, point_normals, edges, edge_normals, places, speeds, along, normals):
-    """Find features under vertices at x (k, 3), points first, `count` of them, then edges: positions and velocities,
-    directions of edges (k, 3), and normals (k, K, 3); the last two are zero before."""
+    """Write positions and velocities, (k, 3), of the features under vertices at x, (k, 3) [m], unit directions of
+    edges, (k, 3), and normals, (k, K, 3); the last two are zero before.
+
+    on: number of each feature, (k,): `count` points first, then edges. The other inputs are fields of `Features`.
+    """
     for k in range(on.shape[0]):
         if on[k] < count:
             for i in range(3):
@@ -70,12 +73,13 @@ def stand_on(  # type: ignore[no-untyped-def]
         " b1[::1], f8[:,::1], f8[::1])")
 def folds_of(  # type: ignore[no-untyped-def]
         x, material, faces, areas, gradients, edges, place, along, border_tangents, border, at_point, tangent, fold):
-    """Write of vertices on features the direction in the material that they do not leave, (k, 2), and by how much their
-    faces turn against each other there, as two faces would, (k,) [rad].
+    """Write for vertices on features the unit direction in material space in which they do not slide, (k, 2), and the
+    angle at which two faces with the spread of their faces would meet, (k,) [rad].
 
-    The tangent is the border's, or the feature's edge in the material: of the cloth's edges that lie on it, or where
-    none does, by F. The fold is across it, and at points inside in the direction in which faces turn least. place: of
-    each vertex among these, −1 of others, (n,). along (k, 3), border, at_point (k,): of these. gradients: F, (m, 3, 2).
+    The direction is normal to the border, or else along the feature's edge: that of the cloth's edges that lie on it,
+    or where none does, by F. The fold is measured across it, and at points inside the cloth in the direction in which
+    faces differ least. place: number of each vertex among these, −1 of others, (n,). along (k, 3), border, at_point
+    (k,): of these vertices. gradients: F, (m, 3, 2).
     """
     many = fold.shape[0]
     way, mean, whole = np.zeros((many, 2)), np.zeros((many, 3, 2)), np.zeros(many)
@@ -160,11 +164,11 @@ def folds_of(  # type: ignore[no-untyped-def]
 def rows_of(  # type: ignore[no-untyped-def]
         x, vertices, normals, cloth_normal, flat, border, at_point, tangent, along, places, speeds, h, names, vertex,
         factor, target, equal, key):
-    """Rows of vertices on features at x (n, 3): where the cloth folds the cone of the normals (k, K, 3), where it is
-    flat its own normal, and what it does across the feature. Then those of what Ẋ may not do, of the border and edges.
+    """Write rows of vertices on features and return their number: in a fold the cone of the normals, (k, K, 3); where
+    the cloth is flat its own normal, and equations across the feature. Rows on Ẋ, of borders and edges, follow.
 
-    names: how many rows of one vertex have names. vertex, target, equal, key (r,), factor (r, 5), which is zero: with
-    room for all; how many there are.
+    x: (n, 3) [m]. names: number of names of rows of one vertex. vertex, target, equal, key: (r,), with room for all
+    rows. factor: (r, 5), which is zero.
     """
     count, many = 0, normals.shape[1]
     direction = np.empty(3)

@@ -21,24 +21,24 @@ OF_EDGES = np.array([1 << OVER, 1 << LOST_AGAIN])
 
 @dataclass(frozen=True)
 class SheetContacts:
-    """Rows of Lagrangian vertices, and of points within edges and faces of the cloth."""
+    """Contacts of Lagrangian vertices with their rows, and rows of points within edges and faces of the cloth."""
 
     met: Met  #: of each of the rows of vertices
     rows: VertexRows
     spread: SparseRows
 
     def with_more(self, other: SheetContacts) -> SheetContacts:
-        """Return both in one table."""
+        """Return these contacts and others in one table."""
         return SheetContacts(self.met.beside(other.met), together(self.rows, other.rows),
                              together(self.spread, other.spread))
 
 
 @dataclass(frozen=True)
 class Met:
-    """Vertices of the cloth and the obstacles that each may touch, one row for each pair."""
+    """Pairs of a vertex of the cloth and an obstacle that it may touch, with one row for each."""
 
     vertex: Index  #: (k,)
-    thing: Index  #: obstacle, (k,); the ground has the number after them
+    thing: Index  #: number of the obstacle, (k,); that of the ground is the last
     normal: Vec  #: from the obstacle to the cloth, (k, 3)
     gap: Vec  #: [m], (k,)
     velocity: Vec  #: of the obstacle there [m/s], (k, 3)
@@ -46,15 +46,15 @@ class Met:
     key: Names  #: (k,)
 
     def of(self, k: Index | Mask) -> Met:
-        """Return some of the pairs."""
+        """Return some of the pairs. k: their numbers or a mask."""
         return Met(*(getattr(self, one.name)[k] for one in fields(self)))
 
     def beside(self, other: Met) -> Met:
-        """Return both in one table."""
+        """Return these pairs and others in one table."""
         return Met(*(np.concatenate([getattr(self, one.name), getattr(other, one.name)]) for one in fields(self)))
 
     def contacts(self, target: Vec, spread: SparseRows) -> SheetContacts:
-        """Return these contacts with rows n · v ≥ target [m/s], (k,), and rows over several vertices."""
+        """Return the contacts with rows n · v ≥ target, (k,) [m/s]. spread: rows over several vertices."""
         k = len(target)
         factor = np.concatenate([self.normal, np.zeros((k, MOST - 3))], axis=1)
         rows = VertexRows.hard(self.vertex, factor, target, np.zeros(k, bool), self.key)
@@ -63,7 +63,7 @@ class Met:
 
 @dataclass(frozen=True)
 class RowsOfPairs:
-    """Rows on several vertices of the cloth."""
+    """Rows on several vertices of the cloth each, of pairs with obstacles' edges and vertices."""
 
     nodes: Index  #: (k, 4)
     weights: Vec  #: (k, 4), 0 of nodes of obstacles
@@ -79,21 +79,21 @@ def no_pairs() -> RowsOfPairs:
 
 
 def row_key(first: Index, second: Index, kind: int) -> Names:
-    """Return names of rows of one kind, by two numbers of each, (k,)."""
+    """Return names of rows of one kind, (k,), from two numbers of each, (k,)."""
     key: Names = (first.astype(np.int64) << 32 | second) + (1 << kind)
     return key
 
 
 def edge_key(ends: Index, of: Index, kind: int) -> Names:
-    """Return names of rows of edges of the cloth, (k, 2), and numbers of obstacles, (k,)."""
+    """Return names of rows of one kind, (k,), of edges of the cloth, (k, 2), and numbers of obstacles' edges, (k,)."""
     low, high = ends.min(axis=1).astype(np.int64), ends.max(axis=1).astype(np.int64)
     key: Names = (low << 39 | high << 22 | of) + (1 << kind)
     return key
 
 
 def renumbered(warm: Multipliers, was: Index, before: int) -> Multipliers:
-    """Return multipliers under the names that their rows have after remeshing; `was`: which of `before` vertices each
-    vertex is, −1 of new ones. Those of vertices that are gone are left out, and of pairs those of the cloth's faces."""
+    """Return multipliers under the names of their rows after remeshing, without those of removed vertices and of faces
+    of the cloth. was: number of each vertex among `before` earlier ones, −1 of new ones, (n,)."""
     renamed: Names = np.empty(len(warm), np.int64)
     value = warm.value.copy()
     left = rename(warm.name, np.ascontiguousarray(was, np.int32), before, KINDS, OF_EDGES, ROWS, renamed, value)
@@ -101,7 +101,7 @@ def renumbered(warm: Multipliers, was: Index, before: int) -> Multipliers:
 
 
 def spread_rows(unknowns: Unknowns, tables: list[RowsOfPairs]) -> SparseRows:
-    """Return rows on ẋ of several vertices."""
+    """Return rows on ẋ of several vertices each, over all unknowns, from tables of pairs."""
     tables = [one for one in tables if len(one.nodes)]
     if not tables:
         return no_sparse_rows(unknowns.count)

@@ -23,37 +23,37 @@ OfFolds = Callable[[Vec, Vec], Vec]
 
 @dataclass(frozen=True)
 class EolElements:
-    """Laws and densities of one sheet."""
+    """Material laws and densities of one sheet."""
 
     membrane: Law
     bending: Law
     density: float  #: [kg/m²]
     stiffness_damping: float = 0.0  #: α in D = α K − β M, as Rayleigh has it [s]
     mass_damping: float = 0.0  #: β [1/s]
-    #: forces on X take what the energy of a face changes by as it grows, so that they are its exact slope; else what
-    #: the forces on its corners do as the material slides under them
+    #: whether forces on X include the change of a face's energy as it grows, so that they are its exact derivative;
+    #: else they are those of its corners alone, as material slides under them
     exact: bool = False
-    drag: float = 0.0  #: c_n, of air that blows onto a face
-    air_friction: float = 0.0  #: c_t, of air that blows along it
-    friction: OfFolds | None = None  #: of folds over what is sharp; None: as of all else
+    drag: float = 0.0  #: c_n, drag of air across a face
+    air_friction: float = 0.0  #: c_t, drag of air along it
+    friction: OfFolds | None = None  #: on folds over features; None: as elsewhere
 
 
 @dataclass(frozen=True)
 class AirFlow:
-    """Air that drags cloth along, as `Air` does: C is that of where a step begins."""
+    """Moving air with drag on cloth, as `Air`; its C is evaluated at the start of a step."""
 
     density: float  #: ρ [kg/m³]
-    way: Callable[[float], Vec]  #: how far the air has gone at a time [s], (3,) [m]
+    way: Callable[[float], Vec]  #: displacement of the air at a time [s], (3,) [m]
 
     def velocity(self, time: float, h: float) -> Vec:
-        """Its mean over a step, (3,) [m/s]."""
+        """Return the mean velocity of the air over a step of h seconds from `time` [s] on, (3,) [m/s]."""
         mean: Vec = (self.way(time + h) - self.way(time)) / h
         return mean
 
 
 @dataclass
 class AssembledSystem:
-    """A u = b of one linearly implicit step, A = M − h D − h² K. K is negative semi-definite. [Thesis 2.11]"""
+    """System A u = b of one linearly implicit step, A = M − h D − h² K with negative semi-definite K. [Thesis 2.11]"""
 
     unknowns: Unknowns
     blocks: Vec  #: of A, by pairs of vertices, (p, 5, 5)
@@ -61,32 +61,32 @@ class AssembledSystem:
 
     @property
     def matrix(self) -> sp.csc_matrix:
-        """A, its lower triangle; overwritten by the next step's."""
+        """Return the lower triangle of A, (m, m); that of the next step overwrites it."""
         return self.unknowns.lower(self.blocks)
 
     @property
     def right(self) -> Vec:
-        """b, (m,)."""
+        """Return b, (m,)."""
         return self.unknowns.flat(self.impulse[:, :3], self.impulse[:, 3:])
 
     def with_resistance(self, vertices: Index, blocks: Vec, towards: Vec) -> AssembledSystem:
-        """Return the system with drag of vertices (k,), each once, by blocks (k, 5, 5) [kg] towards rates (k, 5)."""
+        """Return the system with drag on distinct vertices, (k,), by blocks (k, 5, 5) [kg] towards rates (k, 5)."""
         more = self.blocks.copy()
         more[self.unknowns.diagonal[vertices]] += blocks
         return replace(self.with_impulse(vertices, np.einsum("kij,kj->ki", blocks, towards)), blocks=more)
 
     def with_impulse(self, vertices: Index, impulses: Vec) -> AssembledSystem:
-        """Return the system with impulses (k, 5) on vertices (k,), each once."""
+        """Return the system with impulses (k, 5) on distinct vertices, (k,)."""
         impulse = self.impulse.copy()
         impulse[vertices] += impulses
         return replace(self, impulse=impulse)
 
 
 class ClothPiece:
-    """One sheet of a cloth: its faces and what they resist."""
+    """Sheet of a cloth: its faces and elements."""
 
     def __init__(self, fabric: EolElements, sheet: SheetMesh, own: slice | Index) -> None:
-        """own: which of all faces are its."""
+        """Make the elements of one sheet. own: its faces among all of the mesh."""
         self.fabric, self.own = fabric, own
         self.faces: Index = np.ascontiguousarray(sheet.faces[own])  #: (m, 3)
         self.cloth = Sheet(sheet.x, self.faces, sheet.material[self.faces], slides=True)
@@ -94,8 +94,8 @@ class ClothPiece:
         self.elements = ClothElements([self._membrane, fabric.bending(self.cloth)])
 
     def of_growth(self, x: Vec, slides: Mask) -> Vec:
-        """−Σ A ψ ∇N of the membrane at x (n, 3) [m], (n, 2) [N]: what its energy takes for there being more of a face.
-        """
+        """Return −Σ A ψ ∇N of the membrane at x (n, 3) [m], (n, 2) [N]: forces on X by the energy of faces that grow in
+        the material; zero on vertices that do not slide."""
         self._membrane.measure(x, np.empty((len(self.faces), 4, 3)))
         growth: Vec = np.zeros((len(x), 2))
         np.add.at(growth, self.faces, -self._membrane.energies[:, None, None] * self.cloth.gradients)
@@ -105,7 +105,7 @@ class ClothPiece:
 
 @dataclass
 class Assembler:
-    """Steps of one cloth. It keeps what belongs to a mesh for as long as the mesh keeps its faces."""
+    """Assembler of the steps of one cloth. It reuses what depends on the faces of the mesh alone."""
 
     fabrics: Sequence[EolElements]  #: of each sheet
     gravity: Vec  #: [m/s²], (3,)
@@ -121,7 +121,7 @@ class Assembler:
         return self._unknowns
 
     def assemble(self, sheet: SheetMesh, h: float, time: float = 0.0) -> AssembledSystem:
-        """The step of h seconds from there on, at `time` [s]."""
+        """Return the system of a step of h seconds from this state of the cloth on, at `time` [s]."""
         slides, F = sheet.on >= 0, np.ascontiguousarray(sheet.gradients)
         pieces = [ClothPiece(one, sheet, own) for one, own in zip(self.fabrics, self._owned(sheet))]
         unknowns = self._unknowns_of(sheet.faces, slides, pieces)
@@ -141,7 +141,7 @@ class Assembler:
         return AssembledSystem(unknowns, blocks, impulse)
 
     def masses(self, sheet: SheetMesh) -> Vec:
-        """Return masses of vertices, a third of each face's, (n,) [kg]."""
+        """Return masses of vertices, a third of that of each face, (n,) [kg]."""
         masses = np.zeros(len(sheet.x))
         for one, own in zip(self.fabrics, self._owned(sheet)):
             np.add.at(masses, sheet.faces[own], (one.density / 3.0 * sheet.areas[own])[:, None])
@@ -149,7 +149,8 @@ class Assembler:
 
     def _add(self, one: ClothPiece, sheet: SheetMesh, unknowns: Unknowns, slots: Index, slides: Mask, F: Vec, h: float,
              blocks: Vec, impulse: Vec) -> None:
-        """Inertia, forces and stiffness of a sheet. slots: of its elements. F: of its faces."""
+        """Add inertia, forces and stiffness of a sheet to blocks and impulse. slots: of its elements. F: of its faces.
+        """
         fabric, faces, areas = one.fabric, one.faces, sheet.areas[one.own]
         mass_share, momentum = 1.0 + h * fabric.mass_damping, np.zeros_like(impulse)
         add_inertia(faces, slots, slides, F, mass_share * fabric.density * areas / 12.0, sheet.v, sheet.slide, blocks,
@@ -162,14 +163,14 @@ class Assembler:
         forces, stiffness = np.zeros((len(tets), 4, 3)), np.zeros((len(tets), 6, 9))
         one.elements.fill(sheet.x, True, forces, stiffness)
         forces[: len(faces), :3] += (fabric.density / 3.0 * areas)[:, None, None] * self.gravity
-        # a face slides with its own F: averaged over a fold a force would do work that nobody gets
+        # a face slides with its own F: with an average over a fold, work of forces would be lost
         share, first, hinges = h * h + h * fabric.stiffness_damping, len(faces), one.cloth.hinges
         add_faces(tets[:first], slots[:first], slides, F, forces[:first], stiffness[:first], share, h, blocks, impulse)
         add_hinges(tets[first:], slots[first:], slides, F, hinges.sides, hinges.cotangents, forces[first:],
                    stiffness[first:], share, h, blocks, impulse)
 
     def _owned(self, sheet: SheetMesh) -> Sequence[slice | Index]:
-        """Faces of each sheet."""
+        """Return the faces of each sheet."""
         if len(self.fabrics) == 1:
             return [slice(None)]
         of_face = self.apart.sheet_of(sheet.material[sheet.faces[:, 0]])

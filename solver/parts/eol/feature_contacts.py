@@ -1,4 +1,4 @@
-"""Rows that keep cloth out of faces, smooth edges and vertices of things: n · (v − v_thing) ≥ −gap / h."""
+"""Rows that keep cloth out of faces, smooth edges and vertices of obstacles: n · (v − v_obstacle) ≥ −gap / h."""
 
 from __future__ import annotations
 
@@ -31,24 +31,26 @@ LIKE = 0.98  #: cosine between two directions at one vertex that are one
 
 @dataclass(frozen=True)
 class FeatureContacts:
-    """Near pairs at the start of a step: nodes of the cloth, then those of obstacles."""
+    """Near pairs of cloth and obstacles at the start of a step. Nodes are those of the cloth, then those of obstacles.
+    """
 
     mesh: SheetMesh
     things: FeatureObstacles
     now: ObstacleMotion
     x: Vec  #: (n, 3) [m]
     v: Vec  #: (n, 3) [m/s]
-    faces: Index  #: of things, (t, 3)
-    group: Index  #: 0 for cloth, 1 for things, (n,)
-    reach: float  #: how far away is looked [m]
-    deep: float  #: what is further inside is on the other side [m]
+    faces: Index  #: of obstacles, (t, 3)
+    group: Index  #: 0 for cloth, 1 for obstacles, (n,)
+    reach: float  #: distance of near pairs [m]
+    deep: float  #: a vertex that is further inside is on the other side [m]
     h: float  #: [s]
-    fall: float  #: what gravity moves in the step [m]
+    fall: float  #: displacement by gravity in the step [m]
 
     @classmethod
     def around(cls, mesh: SheetMesh, things: FeatureObstacles, now: ObstacleMotion, gravity: Vec,
                h: float) -> FeatureContacts:
-        """For a step of h seconds. Where cloth will hardly come within it nothing is looked at."""
+        """Return near pairs for a step of h [s]; the distance of search follows from the fastest motion and the edges.
+        gravity: (3,) [m/s²]."""
         weight = hypot(*gravity.tolist())
         fastest = h * weight + sum(float(np.einsum("ni,ni->n", v, v).max(initial=0.0)) ** 0.5 for v in (
             mesh.v, now.velocity))
@@ -61,23 +63,24 @@ class FeatureContacts:
                    h * h * weight)
 
     def rows(self, unknowns: Unknowns) -> SheetContacts:
-        """Return rows of pairs that may close within the step."""
+        """Return rows of the pairs that may close within the step."""
         met, spread = self._vertices(), spread_rows(unknowns, [self._points(), self._edges()])
         return met.contacts(np.einsum("ki,ki->k", met.normal, met.velocity) + self._closing(met.gap), spread)
 
     @cached_property
     def inside(self) -> InsideObstacles:
-        """Return the inside of the obstacles."""
+        """Return the test of points inside obstacles."""
         return InsideObstacles(self.things, len(self.mesh.x))
 
     @cached_property
     def normals(self) -> Vec:
-        """Return normals of obstacles' faces, (t, 3)."""
+        """Return unit normals of obstacles' faces at the start of the step, (t, 3)."""
         return unit_normals(self.x, self.faces)
 
     @cached_property
     def vertex_pairs(self) -> Index:
-        """Vertices of the cloth and numbers of faces of things, (k, 2): not of the thing on which one sits."""
+        """Return near pairs of a vertex of the cloth and the number of an obstacle's face, (k, 2), without the obstacle
+        on whose features the vertex sits."""
         pairs = self._points_and_faces(np.arange(len(self.mesh.x), dtype=np.int32), self.faces)
         on = self.mesh.on[pairs[:, 0]]
         owner = np.concatenate([self.now.features.point_object, self.now.features.edge_object, [-1]])
@@ -86,7 +89,8 @@ class FeatureContacts:
 
     @cached_property
     def edge_pairs(self) -> tuple[Index, Index]:
-        """Nodes of edges of the cloth and of things, (k, 4), and which of the things' each is, (k,)."""
+        """Return nodes of near pairs of an edge of the cloth and one of an obstacle, (k, 4), and the number of the
+        obstacle's edge, (k,)."""
         others, _, _ = self.things.edges
         if not len(others):
             return np.zeros((0, 4), np.int32), np.zeros(0, np.int32)
@@ -97,8 +101,8 @@ class FeatureContacts:
         return both[found].reshape(-1, 4), found[:, 1] - len(own)
 
     def at_faces(self, pairs: Index, x: Vec) -> tuple[Vec, Vec, Vec, Mask]:
-        """Return weights, direction, gap and which to keep, as `point_rows` has them, of vertices of the cloth and
-        numbers of obstacles' faces, (k, 2), where all nodes are at x (n, 3) [m]."""
+        """Return weights, direction, gap and which to keep, as `point_rows` writes them, of vertices of the cloth and
+        numbers of obstacles' faces, (k, 2), where all nodes are at x, (n, 3) [m]."""
         found = weights, direction, gap, keep = _room(len(pairs))
         point_rows(x, pairs, len(self.mesh.x), self.faces, self.normals if x is self.x else unit_normals(x, self.faces),
                    self.things.sharp, self.things.even, self.things.closed, *found)
@@ -106,7 +110,8 @@ class FeatureContacts:
         return found
 
     def over_edges(self, nodes: Index, of: Index, x: Vec) -> tuple[Index, Vec, Vec, Vec, Mask]:
-        """Return nodes, and values of `edge_rows`, of edges of the cloth and obstacles, (k, 4), with numbers (k,)."""
+        """Return nodes, weights, direction, gap and which to keep, as `edge_rows` writes them, of pairs of edges, (k,
+        4), where all nodes are at x, (n, 3) [m]. of: numbers of the obstacles' edges, (k,)."""
         found = weights, direction, gap, keep = _room(len(nodes))
         beside = self.things.edges[1][of]
         normals = self.normals if x is self.x else unit_normals(x, self.faces)
@@ -116,29 +121,30 @@ class FeatureContacts:
 
     @cached_property
     def faces_here(self) -> tuple[Vec, Vec, Vec, Mask]:
-        """`at_faces` of all vertices that are near some, where the step starts."""
+        """Return `at_faces` of all near pairs at the start of the step."""
         return self.at_faces(self.vertex_pairs, self.x)
 
     @cached_property
     def edges_here(self) -> tuple[Index, Vec, Vec, Vec, Mask]:
-        """`over_edges` of all edges that are near some, where the step starts."""
+        """Return `over_edges` of all near pairs at the start of the step."""
         return self.over_edges(*self.edge_pairs, self.x)
 
     def on_faces(self, pairs: Index, normal: Vec, gap: Vec, velocity: Vec, kind: int) -> Met:
-        """Vertices of the cloth on things' faces with these numbers, (k, 2); of one kind of rows."""
+        """Return contacts of vertices of the cloth with obstacles' faces. pairs: (k, 2). normal, gap, velocity: as in
+        `Met`. kind: bit of the names of their rows."""
         vertex, face = pairs.T
         return Met(vertex, self.things.of_triangle[face], normal, gap, velocity, self.things.friction[face],
                    row_key(vertex, face, kind))
 
     def on_ground(self, found: Contacts, kind: int) -> Met:
-        """Return the contacts of the cloth with the ground."""
+        """Return contacts of the cloth with the ground. kind: bit of the names of their rows."""
         things, k = self.things, len(found)
         return Met(found.nodes, np.full(k, len(things.each)), found.normal, found.gap, np.tile(
             self.now.ground_velocity, (k, 1)), np.full((k, things.friction.shape[1]), things.ground.friction),
                    row_key(found.nodes, np.full(k, len(things.triangles)), kind))
 
     def _vertices(self) -> Met:
-        """Lagrangian vertices that come to faces or to the ground."""
+        """Return contacts of Lagrangian vertices that may reach faces or the ground."""
         pairs, is_free = self.vertex_pairs, self.mesh.on < 0
         weights, direction, gap, keep = self.faces_here
         hit = -np.einsum("ka,kai->ki", weights[:, 1:], self.v[self.faces[pairs[:, 1]]])
@@ -149,17 +155,19 @@ class FeatureContacts:
         relative, ground = self.mesh.v - self.now.ground_velocity, self.things.ground
         may = self._may(-relative @ ground.normal, relative, SWAY)
         below = self.on_ground(ground.find(self.mesh.x, self.now.time, self.things.above, may).of(is_free), 62)
-        met = met.beside(below.of(below.gap > -2.0 * ON_SURFACE))  # what is deeper is seen by `gone_through`
+        met = met.beside(below.of(below.gap > -2.0 * ON_SURFACE))  # `gone_through` detects deeper vertices
         return met.of(_distinct(met))
 
     @cached_property
     def blunt_pairs(self) -> Index:
-        """Vertices of things and numbers of the cloth's faces, (k, 2), those aside that are points of features."""
+        """Return near pairs of an obstacle's vertex, which is no point of features, and the number of a face of the
+        cloth, (k, 2)."""
         return self._points_and_faces(self.things.blunt + np.int32(len(self.mesh.x)), self.mesh.faces)
 
     @cached_property
     def corner_pairs(self) -> Index:
-        """Return the features with corners that no vertex of the cloth sits on."""
+        """Return near pairs of an obstacle's corner, on which no vertex of the cloth sits, and the number of a face of
+        the cloth, (k, 2)."""
         features = self.now.features
         open_ = features.corner.copy()
         open_[self.mesh.on[(self.mesh.on >= 0) & (self.mesh.on < len(open_))]] = False
@@ -167,8 +175,8 @@ class FeatureContacts:
         return self._points_and_faces(points[points >= 0] + np.int32(len(self.mesh.x)), self.mesh.faces)
 
     def through_faces(self, pairs: Index, x: Vec) -> tuple[Index, Vec, Vec, Vec, Mask]:
-        """Return nodes (k, 4), weights, direction, gap and which to keep, as `point_rows` has them for the cloth,
-        of vertices of obstacles and numbers of the cloth's faces, (k, 2), where all nodes are at x (n, 3) [m]."""
+        """Return nodes (k, 4), weights, direction, gap and which to keep, as `point_rows` writes them for the cloth, of
+        vertices of obstacles and numbers of the cloth's faces, (k, 2), where all nodes are at x, (n, 3) [m]."""
         count, faces = len(self.mesh.x), self.mesh.faces
         nodes = np.column_stack([pairs[:, 0], faces[pairs[:, 1]]]).astype(np.int32)
         weights, direction, gap, keep = _room(len(pairs))
@@ -178,7 +186,7 @@ class FeatureContacts:
         normals = unit_normals(x, faces)
         point_rows(x, pairs, count, faces, normals, nowhere, nowhere, nowhere[:, 0].copy(), weights, direction, gap,
                    keep)
-        # which side of the cloth the thing is on follows from the obstacle's own normal
+        # which side of the cloth the obstacle is on follows from its own normal
         out = np.zeros_like(x)
         np.add.at(out, self.faces, unit_normals(x, self.faces)[:, None])
         direction = normals[pairs[:, 1]]
@@ -186,21 +194,21 @@ class FeatureContacts:
         return nodes, -weights, direction, -np.einsum("ki,ka,kai->k", direction, weights, x[nodes]), keep
 
     def _points(self) -> RowsOfPairs:
-        """Vertices of things in faces of the cloth, those aside that are points of features."""
+        """Return rows of vertices of obstacles, points of features excepted, in faces of the cloth."""
         pairs = self.blunt_pairs
         found = self.through_faces(pairs, self.x)
         return self._pairs(*found, row_key(found[0][:, 0], pairs[:, 1], 61))
 
     def _edges(self) -> RowsOfPairs:
-        """Edges of the cloth over edges of things, where neither end sits on one already."""
+        """Return rows of edges of the cloth over edges of obstacles, where neither end sits on a feature there."""
         nodes, of = self.edge_pairs
-        # what sits on something sharp has rows of its own
+        # vertices on features have rows of their own
         sits = self.things.edges[2][of] & (self.mesh.on[nodes[:, :2]] >= 0).any(axis=1)
         _, weights, direction, gap, keep = self.edges_here
         return self._pairs(nodes, weights, direction, gap, keep & ~sits, edge_key(nodes[:, :2], of, OVER))
 
     def _points_and_faces(self, points: Index, faces: Index) -> Index:
-        """Nodes and numbers of faces that are near each other, (k, 2)."""
+        """Return near pairs of a node of `points` and the number of a face, (k, 2)."""
         if not len(points):
             return np.zeros((0, 2), np.int32)
         corners = np.concatenate([np.repeat(points[:, None], 3, axis=1), faces]).astype(np.int32)
@@ -209,7 +217,7 @@ class FeatureContacts:
         return pairs
 
     def _pairs(self, nodes: Index, weights: Vec, direction: Vec, gap: Vec, keep: Mask, key: Names) -> RowsOfPairs:
-        """Return the pairs that may close in the step, with the motion of obstacles on the other side."""
+        """Return rows of the pairs that may close in the step, with the obstacles' motion in the target."""
         k = keep.nonzero()[0]
         if not len(k):
             return no_pairs()
@@ -222,8 +230,8 @@ class FeatureContacts:
         return RowsOfPairs(nodes, weights - hard, direction, target, key[k])
 
     def _behind(self, faces: Index) -> Vec:
-        """Return the depth in each face beyond which it is checked whether a vertex is inside at all, (k,) [m]: behind
-        a side of a board that is thinner than edges of the cloth is before the other one."""
+        """Return the depth behind each face beyond which a vertex is tested for being inside, (k,) [m]: behind one side
+        of a board that is thinner than edges of the cloth is before the other side."""
         thickness = self.things.thickness[faces]
         behind: Vec = np.where(self.things.closed[faces], np.minimum(thickness + 2.0 * ON_SURFACE, self.deep),
                                self.deep)
@@ -231,8 +239,8 @@ class FeatureContacts:
 
     def _coming(self, k: Index, gap: Vec, direction: Vec, relative: Vec, sway: float, behind: Vec | float,
                 sample: Callable[[Index], SampledPairs]) -> Index:
-        """Return the pairs of k that may close within the step; those deeper inside than `behind` only if they truly
-        are. sample: of some of them."""
+        """Return the pairs of k that may close within the step, those deeper than `behind` only if they are inside.
+        sample: function that samples some pairs."""
         gap, relative = gap[k], relative[k]
         closing = -np.einsum("ki,ki->k", direction[k], relative)
         near: Mask = (gap < self._may(closing, relative, sway)) & (gap > -behind)
@@ -242,20 +250,21 @@ class FeatureContacts:
         return k[near]
 
     def _may(self, closing: Vec, relative: Vec, sway: float) -> Vec:
-        """How much nearer pairs may come in the step that close so fast, (k,) [m/s], with room for what forces change
-        and a share of what they move any way: (k,) [m]. relative: their velocities, (k, 3) [m/s]."""
+        """Return the distance by which pairs may close in the step, (k,) [m], with a margin for forces and for the
+        fraction `sway` of all their motion. closing: closing speeds, (k,) [m/s]. relative: relative velocities, (k, 3)
+        [m/s]."""
         may: Vec = self.h * (np.maximum(closing, 0.0) + sway * np.linalg.norm(relative, axis=1)) + self.fall
         return may
 
     def _closing(self, gap: Vec) -> Vec:
-        """How fast a pair has to part at least, (k,) [m/s]: what is apart may close its gap, what is inside comes out.
-        """
+        """Return the least speed of separation of each pair, (k,) [m/s]: a pair that is apart may close its gap, and
+        one that is inside separates."""
         least: Vec = np.minimum(-gap / self.h, PUSH)
         return least
 
 
 def _distinct(met: Met) -> Index:
-    """Rows of one vertex that point another way than a nearer one of it, in order."""
+    """Return rows, in order, without those of a vertex whose normal is nearly that of a nearer row of it."""
     order = np.lexsort((met.gap, met.vertex))
     v, n = met.vertex[order], met.normal[order]
     if not (v[1:] == v[:-1]).any():
@@ -269,5 +278,5 @@ def _distinct(met: Met) -> Index:
 
 
 def _room(count: int) -> tuple[Vec, Vec, Vec, Mask]:
-    """For weights, directions, gaps and which rows to keep."""
+    """Return arrays for weights (k, 4), directions (k, 3), gaps (k,) and which rows to keep (k,)."""
     return np.zeros((count, 4)), np.zeros((count, 3)), np.zeros(count), np.zeros(count, dtype=bool)

@@ -1,4 +1,4 @@
-"""Which points of a cloth are inside closed obstacles."""
+"""Test of points of a cloth for being inside closed obstacles."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ON_SURFACE = 2.0e-6  #: [m]: a point that is nearer to a surface is neither insi
 
 @dataclass(frozen=True)
 class SampledPairs:
-    """Points of the cloth in some near pairs of cloth and obstacles."""
+    """Samples of near pairs of cloth and obstacles: points of the cloth in each."""
 
     positions: Vec  #: of the nearest point, and of points along its edge [m], (k, p, 3)
     name: Names  #: of the cloth's vertex or edge, or of the obstacle's vertex, (k,)
@@ -27,18 +27,18 @@ class SampledPairs:
 
 @dataclass(frozen=True)
 class InsideObstacles:
-    """Inside and outside of all obstacles of a cloth."""
+    """Test of points of a cloth for being inside its obstacles."""
 
     obstacles: FeatureObstacles
     count: int  #: number of the cloth's vertices, which are the first nodes
 
     def of_vertices(self, pairs: Index, x: Vec) -> SampledPairs:
-        """Return samples of pairs of vertices of the cloth and numbers of obstacles' faces, (k, 2), where nodes are at
-        x."""
+        """Return samples of pairs of a vertex of the cloth and the number of an obstacle's face, (k, 2), where nodes
+        are at x, (n, 3) [m]."""
         return SampledPairs(x[pairs[:, 0], None], pairs[:, 0].astype(np.int64), self.obstacles.of_triangle[pairs[:, 1]])
 
     def of_pairs(self, nodes: Index, weights: Vec, x: Vec) -> SampledPairs:
-        """Return samples of pairs of nodes with weights, (k, 4), at least one pair, where nodes are at x."""
+        """Return samples of pairs of nodes with weights, both (k, 4) with k > 0, where nodes are at x, (n, 3) [m]."""
         hard = nodes >= self.count
         soft = np.where(hard, 0.0, weights)
         point = np.einsum("ka,kai->ki", soft, x[nodes]) / np.maximum(np.abs(soft.sum(axis=1)), 1e-300)[:, None]
@@ -52,8 +52,8 @@ class InsideObstacles:
         return SampledPairs(positions, name, obstacle)
 
     def contain(self, pairs: SampledPairs, x: Vec, depth_limit: float = ON_SURFACE) -> Mask:
-        """Return a mask of the pairs with a sample inside their obstacle, where that is closed, by more than a limit
-        [m], (k,), where nodes are at x; samples on the surface are not inside."""
+        """Return a mask of the pairs, (k,), with a sample inside their obstacle by more than a limit [m], where nodes
+        are at x, (n, 3) [m]. Only closed obstacles have an inside, and samples on the surface are not inside."""
         found = np.zeros(pairs.positions.shape[:2], dtype=bool)
         of_closed = self.obstacles.is_closed[pairs.obstacle]
         vertices = x[self.count:]
@@ -70,8 +70,9 @@ class InsideObstacles:
         return any_of
 
     def contain_nearest(self, pairs: SampledPairs, x: Vec, gap: Vec) -> Mask:
-        """Return a mask of the pairs with a sample inside a closed obstacle, (k,); for each vertex or edge of the cloth
-        and each obstacle the nearest alone: further ones are on its other side."""
+        """Return a mask, (k,), of the pairs with a sample inside a closed obstacle; for each vertex or edge of the
+        cloth and each obstacle the nearest alone, since further ones are on the other side. x: (n, 3) [m]. gap:
+        distances, (k,) [m]."""
         k, (name, obstacle) = self.contain(pairs, x).nonzero()[0], (pairs.name, pairs.obstacle)
         order = k[np.lexsort((-gap[k], obstacle[k], name[k]))]
         first = np.ones(len(order), dtype=bool)

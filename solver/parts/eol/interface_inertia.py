@@ -1,11 +1,11 @@
-"""How what a cloth touches gives way to it, within the cloth's own step: bodies of six rates, nodes of three.
+"""Inertia of what a cloth touches, within the cloth's own step: bodies of six rates, nodes of three.
 
-What moves a point is up to two movers of three rates each: one that it goes straight with, and one that it turns about
-at the end of an arm, v = ν + ω × r. They are unknowns beside the cloth's, δ, by which the points leave the way that
-they are thought to go: A (δ − δ⁰) = Jᵀ (p − h f), where they go that way under forces f, and p is what the cloth does.
-Their own step is one step, which ends as far off as impulses within it add up to, whenever they act; so in a part h of
-it, after t, their inertia is A' = A h / (t + h), with δ⁰ what the impulses so far add up to.
-So a body that lies on a cloth that lies on a table stops in the step in which it comes, whatever it was thought to do.
+A point has up to two movers of three rates each, one of its translation and one of the rotation about a centre, from
+which its arm r reaches to the point: v = ν + ω × r. Unknowns beside the cloth's are deviations δ of these rates from
+predicted ones: A (δ − δ⁰) = Jᵀ (p − h f), with the forces f of the predicted motion and the impulses p of the cloth.
+The step of these bodies is a single one, whose end depends on the sum of the impulses within it, whenever they act; so
+in a part h of it, after t, their inertia is A' = A h / (t + h), and δ⁰ the result of the impulses so far. So a body
+that lies on a cloth that lies on a table stops in the step in which it arrives, whatever its prediction.
 """
 
 from __future__ import annotations
@@ -20,24 +20,25 @@ from ...state import Index, Vec
 
 @dataclass(frozen=True)
 class InterfaceInertia:
-    """Points, what moves them, and under which forces they go their way."""
+    """Points of other parts, their movers, and the forces of their predicted motion."""
 
-    movers: Index  #: that each goes straight with and that it turns with, (o, 2), −1 for none
-    arms: Vec  #: from the centre of what turns it [m], (o, 3)
-    pairs: Index  #: of movers that have inertia between them, the larger first, (p, 2)
-    inertia: Vec  #: of these, A [kg, kg m, kg m²], (p, 3, 3)
-    group: Index  #: of each mover; those of one are known all at once or not at all, (c,)
+    movers: Index  #: of each point's translation and rotation, (o, 2), −1 for none
+    arms: Vec  #: from the centre of the rotation [m], (o, 3)
+    pairs: Index  #: of movers with inertia in common, the larger first, (p, 2)
+    inertia: Vec  #: of these pairs, A [kg, kg m, kg m²], (p, 3, 3)
+    group: Index  #: of each mover; movers of one group are unknowns all together or not at all, (c,)
     forces: Vec  #: f [N], (o, 3)
 
     @classmethod
     def nothing(cls, points: int) -> InterfaceInertia:
-        """So many points of prescribed motion."""
+        """Return so many points of prescribed motion."""
         return cls(np.full((points, 2), -1, np.int32), np.zeros((points, 3)), np.zeros((0, 2), np.int32),
                    np.zeros((0, 3, 3)), np.zeros(0, np.int32), np.zeros((points, 3)))
 
     @classmethod
     def body(cls, arms: Vec, inertia: Vec) -> InterfaceInertia:
-        """Points of one rigid body at arms (k, 3) [m] from the point of its inertia (6, 6), rates [ω; ν] in world."""
+        """Return points of one rigid body at arms (k, 3) [m] from the reference point of its inertia, (6, 6), of rates
+        [ω; ν] in world."""
         straight, turned, none = inertia[3:, 3:], inertia[:3, :3], InterfaceInertia.nothing(len(arms))
         pairs, together = np.array([[0, 0], [1, 0], [1, 1]], np.int32), np.zeros(2, np.int32)
         return replace(none, movers=np.tile(np.array([[0, 1]], np.int32), (len(arms), 1)), arms=arms, pairs=pairs,
@@ -45,7 +46,7 @@ class InterfaceInertia:
 
     @classmethod
     def nodes(cls, masses: Vec) -> InterfaceInertia:
-        """Nodes of masses (k,) [kg], infinite where one is prescribed."""
+        """Return nodes of masses (k,) [kg], infinite where a node is prescribed."""
         free = np.flatnonzero(np.isfinite(masses))
         movers, own = np.full((len(masses), 2), -1, np.int32), np.arange(len(free), dtype=np.int32)
         movers[free, 0] = own
@@ -54,7 +55,7 @@ class InterfaceInertia:
 
     @classmethod
     def coupled(cls, movers: Index, pairs: Index, inertia: Vec) -> InterfaceInertia:
-        """Nodes that go with movers (k,), −1 for none, of which all are coupled; others as above."""
+        """Return nodes with movers (k,), −1 for none, all of one group. pairs, inertia: as the fields."""
         none = np.full_like(movers, -1)
         return replace(cls.nothing(len(movers)), movers=np.column_stack([movers, none]), pairs=pairs, inertia=inertia,
                        group=np.zeros(int(pairs.max(initial=-1)) + 1, np.int32))
@@ -65,14 +66,14 @@ class InterfaceInertia:
         return len(self.group)
 
     def with_their_groups(self, used: Index) -> Index:
-        """Movers (k,) and all others of their groups."""
+        """Return these movers, (k,), and all others of their groups, ascending."""
         asked = np.zeros(int(self.group.max(initial=-1)) + 1, dtype=bool)
         asked[self.group[used]] = True
         return np.flatnonzero(asked[self.group]).astype(np.int32)
 
     @property
     def still(self) -> Vec:
-        """Rates of movers that leave nobody's way, (c, 3)."""
+        """Return rates δ of points without contact: zeros, (c, 3)."""
         return np.zeros((self.count, 3))
 
     def under(self, forces: Vec) -> InterfaceInertia:
@@ -80,20 +81,20 @@ class InterfaceInertia:
         return replace(self, forces=forces)
 
     def velocities(self, rates: Vec) -> Vec:
-        """J δ of all points, (o, 3) [m/s], where movers have rates (c, 3)."""
+        """Return velocities J δ of all points, (o, 3) [m/s]. rates: δ of the movers, (c, 3)."""
         straight, turn = (np.concatenate([rates, np.zeros((1, 3))])[self.movers[:, k]] for k in (0, 1))
         out: Vec = straight + np.cross(turn, self.arms)
         return out
 
     def gathered(self, impulses: Vec) -> Vec:
-        """Jᵀ p, (c, 3), of impulses on the points, (o, 3)."""
+        """Return Jᵀ p, impulses on the movers, (c, 3), by impulses p on the points, (o, 3) [N s]."""
         out = np.zeros((self.count + 1, 3))
         np.add.at(out, self.movers[:, 0], impulses)
         np.add.at(out, self.movers[:, 1], np.cross(self.arms, impulses))
         return out[:-1]
 
     def momentum(self, rates: Vec) -> Vec:
-        """A δ, (c, 3)."""
+        """Return the momentum A δ, (c, 3). rates: δ of the movers, (c, 3)."""
         out = np.zeros((self.count, 3))
         high, low = self.pairs.T
         np.add.at(out, high, np.einsum("pij,pj->pi", self.inertia, rates[low]))
@@ -103,7 +104,7 @@ class InterfaceInertia:
 
 
 def block_diagonal(parts: Sequence[InterfaceInertia]) -> InterfaceInertia:
-    """All points of several, one after the other."""
+    """Return the points of several parts, one after the other, without inertia in common."""
     first = np.cumsum([0, *(one.count for one in parts)])
     movers = [np.where(one.movers >= 0, one.movers + start, -1) for one, start in zip(parts, first)]
     groups = np.cumsum([0, *(int(one.group.max(initial=-1)) + 1 for one in parts)])

@@ -1,4 +1,4 @@
-"""Which vertices a step has taken off their features, and how far one may be off and be put back."""
+"""Vertices that a step moves off their features, and the distance up to which they are put back."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FOLDED, LIFTS, HANGS = 0.5, 0.5, 5.0
 
 
 def ways_off(on_features: Cone, moved: SheetMesh, h: float) -> Vec:
-    """The ways of vertices off their features after a step of h [s], (k, 3) [m]."""
+    """Return displacements of vertices off their features after a step of h [s], (k, 3) [m]."""
     way = moved.x[on_features.vertices] - on_features.places - h * on_features.velocity
     along = np.einsum("ki,ki->k", way, on_features.along)[:, None] * on_features.along
     off: Vec = way - along
@@ -24,7 +24,8 @@ def ways_off(on_features: Cone, moved: SheetMesh, h: float) -> Vec:
 
 
 def stays_within(on_features: Cone, moved: SheetMesh, h: float, limits: RemeshLimits, gravity: Vec) -> Vec:
-    """How far vertices may be off their features after a step of h [s] and be put back, (k,) [m]."""
+    """Return distances, (k,) [m], up to which vertices that are off their features after a step of h [s] are put back.
+    """
     least = OFF * limits.thickness
     # nothing hangs across what stands upright
     along = on_features.along

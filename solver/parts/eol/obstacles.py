@@ -20,51 +20,51 @@ from .offset_surface import is_closed
 
 @dataclass(frozen=True)
 class SmoothSurface:
-    """A surface that bends where it is not sharp: a barrier keeps cloth off it."""
+    """Curved surface of an obstacle without sharp features, in contact with cloth by a barrier."""
 
-    motion: OverTime  #: where its vertices are, (n, 3) [m] at a time, as they are and not where thick cloth touches
+    motion: OverTime  #: positions of its vertices, (n, 3) [m] at a time, not offset by the cloth's thickness
     triangles: Index  #: (t, 3)
-    friction: float  #: that it says itself; two that touch rub with the geometric mean
+    friction: float  #: its own coefficient; two surfaces in contact have the geometric mean
 
 
 @dataclass(frozen=True)
 class Obstacle:
-    """One obstacle. Its vertices stand where cloth of this thickness touches it."""
+    """Obstacle of a cloth, its vertices offset to where cloth of this thickness touches it."""
 
     name: str
-    motion: OverTime  #: where its vertices are, (n, 3) [m] at a time
-    triangles: Index  #: (t, 3), outwards where it is closed; those that rows keep cloth out of
+    motion: OverTime  #: positions of its vertices, (n, 3) [m] at a time
+    triangles: Index  #: (t, 3), outwards where it is closed; those with rows of contact
     is_closed: bool
     sharp: Sharp
     friction: ArrayLike  #: on its faces, of all sheets of the cloth or of each, (s,)
-    sharp_friction: ArrayLike  #: such on its edges and corners
-    thickness: float  #: how far cloth keeps from it besides [m]
-    round: SmoothSurface | None = None  #: what else keeps cloth off it
+    sharp_friction: ArrayLike  #: likewise, on its edges and corners
+    thickness: float  #: further distance at which cloth touches it [m]
+    round: SmoothSurface | None = None  #: surface with barrier contact; None without one
 
 
 @dataclass(frozen=True)
 class ObstacleMotion:
-    """All things, and the ground, through one step."""
+    """Motion of all obstacles, and of the ground, through one step."""
 
-    time: float  #: where it starts [s], any where nothing moves
+    time: float  #: start of the step [s]; any where nothing moves
     ground_velocity: Vec  #: mean of the step [m/s], (3,)
-    x: Vec  #: where it starts, (n, 3) [m]
+    x: Vec  #: vertices at the start, (n, 3) [m]
     velocity: Vec  #: mean of the step [m/s], (n, 3)
-    features: Features  #: where it starts
-    round_x: Vec  #: of all that is round, where it starts, (o, 3) [m]
+    features: Features  #: at the start
+    round_x: Vec  #: vertices of smooth surfaces at the start, (o, 3) [m]
     round_velocity: Vec  #: mean of the step [m/s], (o, 3)
 
 
 @dataclass
 class FeatureObstacles:
-    """All of a scene's."""
+    """All obstacles of a scene, and the ground."""
 
     each: Sequence[Obstacle]
     ground: Ground = NOWHERE
-    above: float = 0.0  #: the ground cloth of this thickness touches it [m]
+    above: float = 0.0  #: height over the ground at which cloth of this thickness touches it [m]
     _first: Index = field(init=False)
     _still: ObstacleMotion | None = field(default=None, init=False)
-    _sharp: ObstacleMotion | None = field(default=None, init=False)  #: of what is sharp, where none of it moves
+    _sharp: ObstacleMotion | None = field(default=None, init=False)  #: where no feature moves
 
     def __post_init__(self) -> None:
         counts = [len(one.motion.at(0.0)) for one in self.each]
@@ -72,11 +72,12 @@ class FeatureObstacles:
 
     @property
     def count(self) -> int:
-        """Return the number of vertices."""
+        """Return the number of vertices of all obstacles."""
         return int(self._first[-1])
 
     def at(self, time: float, h: float) -> ObstacleMotion:
-        """Through a step of h seconds; the very same each time where nothing ever moves."""
+        """Return the motion through a step of h seconds from `time` [s] on; the same object each time where nothing
+        ever moves."""
         if self._still is not None:
             return self._still
         ground_velocity = _through(self.ground.motion, time, h)[1]
@@ -99,7 +100,7 @@ class FeatureObstacles:
         return now
 
     def _round(self, time: float, h: float) -> tuple[Vec, Vec]:
-        """Places and mean velocities of all that is round, (o, 3)."""
+        """Return positions [m] and mean velocities [m/s] of all smooth surfaces, (o, 3)."""
         rounds = [_through(one.motion, time, h) for one in self.rounds]
         x, velocity = (np.concatenate([np.zeros((0, 3)), *(one[k] for one in rounds)]) for k in (0, 1))
         return x, velocity
@@ -111,7 +112,8 @@ class FeatureObstacles:
 
     @cached_property
     def round_triangles(self) -> tuple[Index, Index]:
-        """Return triangles of all smooth obstacles, (t, 3), and which of `rounds` each vertex is of, (o,)."""
+        """Return triangles of all smooth surfaces, (t, 3), and the number in `rounds` of the surface of each vertex,
+        (o,)."""
         counts = [len(one.motion.at(0.0)) for one in self.rounds]
         first = np.concatenate([[0], np.cumsum(counts)])
         return (np.concatenate([np.zeros((0, 3), np.int32), *(one.triangles + start for one, start in zip(
@@ -119,25 +121,24 @@ class FeatureObstacles:
 
     @cached_property
     def triangles(self) -> Index:
-        """(t, 3), numbers among all vertices."""
+        """Return triangles of all obstacles, (t, 3), as numbers among all vertices."""
         whole: Index = np.concatenate([np.zeros((0, 3), np.int32), *(one.triangles + first for one, first in zip(
             self.each, self._first))]).astype(np.int32)
         return whole
 
     @cached_property
     def of_triangle(self) -> Index:
-        """Which thing each is of, (t,)."""
+        """Return the number of each triangle's obstacle, (t,)."""
         return np.repeat(np.arange(len(self.each)), [len(one.triangles) for one in self.each]).astype(np.int32)
 
     @cached_property
     def of_vertex(self) -> Index:
-        """Which thing each vertex is of, (n,)."""
+        """Return the number of each vertex' obstacle, (n,)."""
         return np.repeat(np.arange(len(self.each)), np.diff(self._first)).astype(np.int32)
 
     @cached_property
     def is_closed(self) -> Mask:
-        """Return for each obstacle whether its inside is known, (p + 1,): that of the ground, the last, has no end.
-        """
+        """Return for each obstacle whether it encloses an inside, (p + 1,); False for the ground, which is the last."""
         return np.array([*(one.is_closed and is_closed(one.triangles) for one in self.each), False], dtype=bool)
 
     @cached_property
@@ -152,18 +153,20 @@ class FeatureObstacles:
 
     @cached_property
     def friction(self) -> Vec:
-        """Return friction at each triangle, and sheet if they differ, (t, s)."""
+        """Return coefficients of friction at each triangle, (t, 1), or of each sheet where they differ, (t, s)."""
         return _by_sheet([one.friction for one in self.each])[self.of_triangle]
 
     def friction_on(self, features: Features, on: Index) -> Vec:
-        """Return friction where vertices sit, as `SheetMesh.on` has it, and sheet if they differ, (k, s)."""
+        """Return coefficients of friction of features, (k, 1), or of each sheet where they differ, (k, s). on: numbers
+        of the features, as in `SheetMesh.on`, (k,)."""
         owner = np.concatenate([features.point_object, features.edge_object])
         found: Vec = _by_sheet([one.sharp_friction for one in self.each])[owner[on]]
         return found
 
     @cached_property
     def _inner(self) -> tuple[Index, Index, Mask]:
-        """Edges between two faces as 3 t + the corner opposite, once from either side, (e,), and whether each bends."""
+        """Return edges between two faces as 3 t + the corner opposite, once from either side, (e,) each, and whether
+        each bends."""
         ends = np.sort(self.triangles[:, [[1, 2], [2, 0], [0, 1]]].reshape(-1, 2), axis=1).astype(np.int64)
         keys = ends[:, 0] << 32 | ends[:, 1]
         order = np.argsort(keys, kind="stable")
@@ -176,7 +179,8 @@ class FeatureObstacles:
 
     @cached_property
     def edges(self) -> tuple[Index, Index, Mask]:
-        """Edges between two faces that bend there, (e, 2), their faces, (e, 2), and whether they are sharp, (e,)."""
+        """Return edges between two faces that bend there, (e, 2), their faces, (e, 2), and whether they are sharp,
+        (e,)."""
         first, second, bends = self._inner
         first, second = first[bends], second[bends]
         ends = np.sort(self.triangles[:, [[1, 2], [2, 0], [0, 1]]].reshape(-1, 2), axis=1)[first]
@@ -184,7 +188,8 @@ class FeatureObstacles:
 
     @cached_property
     def even(self) -> Mask:
-        """Whether a face in the same plane goes on beyond the edge opposite to each corner of a triangle, (t, 3)."""
+        """Return whether a face continues in the same plane beyond the edge opposite to each corner of a triangle, (t,
+        3)."""
         first, second, bends = self._inner
         found = np.zeros((len(self.triangles), 3), dtype=bool)
         found.ravel()[np.concatenate([first[~bends], second[~bends]])] = True
@@ -192,7 +197,7 @@ class FeatureObstacles:
 
     @cached_property
     def feature_of_edge(self) -> Index:
-        """Which edge of all features each of `edges` is, −1 where it is not sharp, (e,)."""
+        """Return the number of each of `edges` among the edges of features, (e,); −1 where it is not sharp."""
         vertices = [one.sharp.vertices[one.sharp.edges] + first for one, first in zip(self.each, self._first)]
         ends = np.sort(np.concatenate([np.zeros((0, 2), np.int64), *vertices]).astype(np.int64), axis=1)
         keys = ends[:, 0] << 32 | ends[:, 1]
@@ -206,7 +211,7 @@ class FeatureObstacles:
 
     @cached_property
     def corners(self) -> Index:
-        """The vertex of each point of features, −1 of those without faces, (P,)."""
+        """Return the vertex of each point of features, (P,); −1 for points without faces."""
         numbers = np.concatenate([np.zeros(0, np.int32), *(one.sharp.vertices + first for one, first in zip(
             self.each, self._first))]).astype(np.int32)
         has = np.zeros(self.count, dtype=bool)
@@ -215,7 +220,7 @@ class FeatureObstacles:
 
     @cached_property
     def sharp(self) -> Mask:
-        """Whether the edge opposite to each corner of a triangle is sharp, (t, 3)."""
+        """Return whether the edge opposite to each corner of a triangle is sharp, (t, 3)."""
         marked = [np.zeros(0, np.int64)]
         for one, first in zip(self.each, self._first):
             vertices = one.sharp.vertices[one.sharp.edges].astype(np.int64) + first
@@ -226,7 +231,8 @@ class FeatureObstacles:
 
     @cached_property
     def blunt(self) -> Index:
-        """Vertices of faces that are no points of features, (b,): cloth is kept off them as off faces."""
+        """Return vertices of faces that are no points of features, (b,); their contact with cloth is like that of
+        faces."""
         asked = np.zeros(self.count, dtype=bool)
         asked[self.triangles] = True
         for one, first in zip(self.each, self._first):
@@ -235,7 +241,8 @@ class FeatureObstacles:
 
 
 def of_sheets(table: Vec, sheet: Index) -> Vec:
-    """Return the entries of a table (k, s) for these sheets, (k,); a table of a single column is for all sheets."""
+    """Return the entries of a table, (k, s), in the columns of these sheets, (k,); a single column is for all sheets.
+    """
     found: Vec = table[np.arange(len(table)), np.minimum(sheet, table.shape[1] - 1)]
     return found
 
@@ -249,6 +256,6 @@ def _by_sheet(columns: Sequence[ArrayLike]) -> Vec:
 
 
 def _through(motion: OverTime, time: float, h: float) -> tuple[Vec, Vec]:
-    """Places at the start of a step, and the mean velocity through it, (n, 3)."""
+    """Return positions at the start of a step [m] and the mean velocity through it [m/s], (n, 3)."""
     start = motion.at(time)
     return start, (motion.at(time + h) - start) / h if motion.moves else np.zeros_like(start)

@@ -1,4 +1,4 @@
-"""Surfaces as thick cloth feels them: moved outwards, with edges and corners as sharp as they were."""
+"""Surfaces of obstacles moved outwards by the thickness of cloth, with edges and corners as sharp as before."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FLAT = 1.0e-6  #: of the largest eigenvalue of Σ n nᵀ: directions in which no
 
 
 def is_closed(triangles: Index) -> bool:
-    """Whether every edge of triangles (t, 3) has two that are turned the same way."""
+    """Whether every edge of triangles, (t, 3), belongs to two of them that are oriented alike."""
     if not len(triangles):
         return False
     half = triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2).astype(np.int64)
@@ -22,8 +22,8 @@ def is_closed(triangles: Index) -> bool:
 
 
 def offset_surface(x: Vec, triangles: Index, distance: float) -> Vec:
-    """Vertices x (n, 3) [m] moved so that all faces around each are that much further out [m]; where more than three
-    look different ways, as nearly as can be."""
+    """Return vertices x, (n, 3) [m], moved so that all faces around each are a distance [m] further out; at vertices
+    with faces of more than three directions, as nearly as possible. triangles: (t, 3), outwards."""
     normal = unit_normals(x, triangles)
     square, total = np.zeros((len(x), 3, 3)), np.zeros((len(x), 3))
     for corner in range(3):
@@ -38,10 +38,11 @@ def offset_surface(x: Vec, triangles: Index, distance: float) -> Vec:
 
 
 class OffsetSurface:
-    """An obstacle in motion, its surface offset wherever it is."""
+    """Surface of a moving obstacle, offset outwards at any time."""
 
     def __init__(self, motion: OverTime, triangles: Index, distance: float) -> None:
-        """motion: of vertices, (n, 3) [m] at a time. triangles: (t, 3), outwards. distance: [m]."""
+        """Offset a motion. motion: positions of vertices, (n, 3) [m], at a time. triangles: (t, 3), outwards. distance:
+        [m]."""
         self._motion, self._triangles, self._distance = motion, triangles, distance
         self._still = None if motion.moves else offset_surface(motion.at(0.0), triangles, distance)
 
@@ -50,21 +51,23 @@ class OffsetSurface:
         return self._still is None
 
     def at(self, time: float) -> Vec:
-        """Return positions of its vertices at `time` [s], (n, 3) [m]."""
+        """Return positions of the vertices at `time` [s], (n, 3) [m]."""
         if self._still is not None:
             return self._still
         return offset_surface(self._motion.at(time), self._triangles, self._distance)
 
     def velocity(self, time: float) -> Vec:
-        """How fast they go, but for what turning changes in the distance [m/s], (n, 3)."""
+        """Return velocities of the vertices at `time` [s], (n, 3) [m/s], without the change of the offset by rotation.
+        """
         return self._motion.velocity(time)
 
 
 class ExtrapolatedPath:
-    """Nails that reach a distance further than they do."""
+    """Motion of nails that are longer at their tips by a distance."""
 
     def __init__(self, motion: OverTime, ends: Index, distance: float) -> None:
-        """motion: of vertices, (n, 3) [m] at a time. ends: heads and tips, (k, 2). distance: [m]."""
+        """Lengthen a motion. motion: positions of vertices, (n, 3) [m], at a time. ends: heads and tips, (k, 2).
+        distance: [m]."""
         self._motion, self._ends, self._distance = motion, ends, distance
 
     @property
@@ -80,5 +83,6 @@ class ExtrapolatedPath:
         return x
 
     def velocity(self, time: float) -> Vec:
-        """How fast they go, but for what turning changes in the distance [m/s], (n, 3)."""
+        """Return velocities of the vertices at `time` [s], (n, 3) [m/s], without the change of the added length by
+        rotation."""
         return self._motion.velocity(time)

@@ -1,4 +1,4 @@
-"""Kernel: pushes between cloth, itself and what it touches, into the matrix of a step."""
+"""Kernels of barrier forces between cloth, itself and obstacles, for the matrix and right-hand side of a step."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ...threads import kernel
 def add_pushes(nodes, movers, arms, keys, forces, stiffness, way, h, blocks, impulse):  # type: ignore[no-untyped-def]
     """Add −h² Jᵀ K J to blocks (b, 5, 5) and h Jᵀ (f + K way) to impulse (n, 5), both of the first three rates alone.
 
-    nodes: (k, 4). movers: the vertex that each node goes straight with and the one that it turns with, −1 for none,
-    (m, 2). arms: of the latter [m], (m, 3). keys: of blocks, smaller vertex << 32 | larger, rising, (b,).
-    forces: (k, 4, 3) [N]. stiffness: blocks of K of pairs (1, 0), (2, 0), (2, 1), …, K_aa = −Σ K_ab, (k, 6, 9) [N/m].
-    way: of all nodes, from where forces are evaluated: of the cloth's back to the step's start, of the others on
-    to where they are thought to end it, (m, 3) [m].
+    nodes: (k, 4). movers: the vertices of each node's translation and of its rotation, −1 for none, (m, 2). arms: from
+    the centre of the rotation [m], (m, 3). keys: of blocks, smaller vertex << 32 | larger, rising, (b,). forces: (k, 4,
+    3) [N]. stiffness: blocks of K of pairs (1, 0), (2, 0), (2, 1), …, K_aa = −Σ K_ab, (k, 6, 9) [N/m]. way:
+    displacements of all nodes from where forces are evaluated, (m, 3) [m]: of the cloth's back to the start of the
+    step, of others to their predicted end.
     """
     K, turns, product, total = np.empty((4, 4, 3, 3)), np.zeros((4, 3, 3)), np.empty((3, 3)), np.empty(3)
     other = np.empty((3, 3))
@@ -89,7 +89,7 @@ def add_pushes(nodes, movers, arms, keys, forces, stiffness, way, h, blocks, imp
 
 @kernel("void(i4[:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1])")
 def add_forces(nodes, forces, stiffness, way, out):  # type: ignore[no-untyped-def]
-    """Add f + K way to `out` (m, 3); all else as above."""
+    """Add f + K way to out, (m, 3) [N]. nodes, forces, stiffness, way: as in `add_pushes`."""
     for e in range(nodes.shape[0]):
         for a in range(4):
             for i in range(3):

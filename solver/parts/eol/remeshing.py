@@ -1,4 +1,4 @@
-"""Triangles of sliding cloth at the start of a step: on what is sharp there, and as fine as it bends."""
+"""Remeshing of sliding cloth at the start of a step: onto sharp features, and as fine as it bends."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ CLOSE = 1.5  #: of the longest edges there: vertices so near to such a place sta
 
 @dataclass
 class Remeshing:
-    """Remeshing of one cloth."""
+    """Remeshing of one cloth at the starts of its steps."""
 
     gravity: Vec  #: [m/s²], (3,)
     limits: RemeshLimits
-    sizing: Sizing | None  #: None: triangles change only where something is sharp
-    pushing: ContactSettings | None  #: what keeps it out of itself and of what is round
+    sizing: Sizing | None  #: None: triangles change at sharp features alone
+    pushing: ContactSettings | None  #: barriers of itself and of smooth obstacles; None: there are none
     step_log: StepLog
-    look: Callable[[SheetMesh, ObstacleMotion, float], FeatureContacts]  #: what is near in a step of so many seconds
+    look: Callable[[SheetMesh, ObstacleMotion, float], FeatureContacts]  #: near pairs of a step of so many seconds
 
     def __post_init__(self) -> None:
         self._runs: Runs | None = None
         self._apart = 0  # steps in a row in which vertices on an edge could not be joined
 
     def remeshed(self, cloth: Cloth, now: ObstacleMotion, h: float) -> tuple[Cloth, Index]:
-        """On what is sharp now, and as fine as it bends; and which vertex each was, −1 of new ones, (n,). Where another
-        layer is in the way it stays off what is sharp: a vertex that comes onto an edge takes the faces around it
-        through what lies between."""
+        """Return the cloth with a mesh that conforms to the present features and is as fine as it bends, and the
+        earlier number of each vertex, −1 of new ones, (n,). It does not conform where another layer is between: a
+        vertex that is moved onto an edge takes the faces around it through that layer."""
         spared = np.zeros(len(cloth.mesh.x), dtype=bool)
         for left in range(TRIES, -1, -1):
             conformed = self._conformed(cloth, now, h, spared)
@@ -58,7 +58,7 @@ class Remeshing:
         return made, np.where(again >= 0, conformed.was[again], -1)
 
     def _conformed(self, cloth: Cloth, now: ObstacleMotion, h: float, spared: Mask) -> Conformed:
-        """On what is sharp now, but at spared vertices, (n,)."""
+        """Return the mesh that conforms to the present features, except at spared vertices, (n,)."""
         limits = replace(self.limits, leap=LEAP, one_layer=self.pushing is not None and any(self.pushing.itself))
         return conform(cloth.mesh, now.features, limits, h, cloth.free, self.gravity, spared, self._runs_of(now))
 
@@ -67,7 +67,8 @@ class Remeshing:
         return None if self.pushing is None else self.pushing.new_intersection(made, before, now)
 
     def _report(self, conformed: Conformed) -> None:
-        """Say where vertices on one edge stay apart; for a step or two some do wherever cloth comes onto edges."""
+        """Report vertices of one edge that stay apart for STAY steps; for a step or two some do wherever cloth comes
+        onto edges."""
         self._apart = self._apart + 1 if conformed.unjoined else 0
         if self._apart == STAY:
             place = conformed.mesh.x[list(conformed.unjoined[0])].mean(axis=0)
@@ -82,7 +83,8 @@ class Remeshing:
         return self._runs
 
     def _adapted(self, cloth: Cloth, now: ObstacleMotion, h: float) -> tuple[Cloth, Index]:
-        """As fine as it bends, with triangles that lie in no thing and go through no other layer."""
+        """Return the cloth with a mesh as fine as it bends, whose triangles lie in no obstacle and cross no other
+        layer, and the earlier number of each vertex, −1 of new ones, (n,)."""
         same = np.arange(len(cloth.mesh.x))
         if self.sizing is None:
             return cloth, same
@@ -107,7 +109,7 @@ class Remeshing:
 
 
 def _close(mesh: SheetMesh, places: Vec) -> Mask:
-    """Vertices near places (k, 3), (n,)."""
+    """Return a mask of the vertices near positions (k, 3) [m], (n,)."""
     ends = mesh.edges
     longest = np.zeros(len(mesh.x))
     for a, b in ((0, 1), (1, 0)):

@@ -1,4 +1,4 @@
-"""Cloth whose pins jump: it is carried along."""
+"""Rigid motion of cloth whose pins jump."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ THROWN = 50.0  #: [m/s]: where pins are faster behind the jump it is not over, a
 
 
 def carried(cloth: Cloth, pins: Pins, time: float, h: float, step_log: StepLog) -> tuple[Cloth, Pins]:
-    """Return the cloth and its pins: unchanged, or, where all pins jump alike in the next h seconds, displaced rigidly
-    to where they jump to, with their speed there."""
+    """Return the cloth and its pins; where all pins jump alike in the next h seconds, the cloth is displaced rigidly to
+    where they jump to, with their velocity there. pins: positions, (p, 3) [m], at a time. time: of the start [s]."""
     pinned = (cloth.pin >= 0).nonzero()[0]
     if not len(pinned):
         return cloth, pins
@@ -36,7 +36,7 @@ def carried(cloth: Cloth, pins: Pins, time: float, h: float, step_log: StepLog) 
         later = now
     step_log.once("carried", f"its pins jumped {np.linalg.norm(ways.mean(axis=0)):.3g} m in {h:.3g} s from "
               f"{place_of(mesh.x[pinned].mean(axis=0))} on: it was moved rigidly, through anything between")
-    # where it is at the step's end without any force; what is sharp stays behind
+    # where it is at the step's end without any force; features stay behind
     made = mesh.replaced(x=mesh.x + (ways.mean(axis=0) - h * later), v=mesh.v + (later - now))
     arrived = pins(time + h)
     return (Cloth(made, cloth.pin, cloth.flat, cloth.free | (mesh.on >= 0), np.zeros_like(cloth.pressing)),

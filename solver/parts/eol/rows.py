@@ -23,7 +23,7 @@ from .unknowns import Unknowns
 class StepRows:
     """All rows of a step, with the normal impulses and rates that friction is computed from."""
 
-    x: Vec  #: of vertices, where the step begins [m], (n, 3)
+    x: Vec  #: of vertices, at the start of the step [m], (n, 3)
     on_features: Cone
     touched: SheetContacts  #: with pairs that were found in rounds of the step
     on_pins: VertexRows  #: of pinned vertices
@@ -37,7 +37,7 @@ class StepRows:
         return together(self.on_features.rows, self.touched.rows, self.on_pins)
 
     def contradiction(self, names: Names, unknowns: Unknowns) -> StepFailed:
-        """Return the error, with its remedy, of rows of these names that contradict each other."""
+        """Return the error, with its remedy, for rows of these names that contradict each other."""
         alone, spread = self.on_vertices, self.touched.spread
         numbers = spread.matrix[np.isin(spread.name, names)].indices
         over = np.searchsorted(unknowns.first, numbers, side="right") - 1
@@ -52,7 +52,7 @@ class StepRows:
 
 
 def pinned_rows(cloth: Cloth, pins: Vec, h: float) -> VertexRows:
-    """Return rows of pinned vertices, which are at pins, (p, 3) [m], at the end of a step of h [s]."""
+    """Return rows of pinned vertices. pins: positions of pins at the end of a step of h [s], (p, 3) [m]."""
     vertices = (cloth.pin >= 0).nonzero()[0].astype(np.int32)
     if not len(vertices):
         return no_vertex_rows()
@@ -65,7 +65,7 @@ def pinned_rows(cloth: Cloth, pins: Vec, h: float) -> VertexRows:
 
 
 def widened(rows: SparseRows, unknowns: int) -> SparseRows:
-    """Return the rows over as many unknowns, zero on those after their own."""
+    """Return the rows over as many unknowns, with zeros on those that they do not have."""
     if rows.matrix.shape[1] == unknowns:
         return rows
     if not len(rows):

@@ -1,4 +1,4 @@
-"""Several sheets as one cloth: beside each other in material space, so that remeshing and sliding keep them apart."""
+"""Several sheets as one cloth, side by side in material space, where remeshing and sliding cannot join them."""
 
 from __future__ import annotations
 
@@ -16,26 +16,27 @@ BEFORE = 0.25  #: of that: what is so little before a sheet is of it
 
 @dataclass(frozen=True)
 class SheetOffsets:
-    """Start of each sheet along u."""
+    """Offsets of sheets along u in the common material space of one cloth."""
 
-    wide: float  #: from one to the next [m]
-    moved: Vec  #: of each sheet: what its own places in material are moved by [m], (s,)
+    wide: float  #: distance from one sheet's start to the next one's [m]
+    moved: Vec  #: offset of each sheet from its own material coordinates [m], (s,)
 
     @classmethod
     def alone(cls) -> SheetOffsets:
-        """For one sheet, wherever it is."""
+        """Return the offsets of a single sheet, wherever it is."""
         return cls(1.0, np.zeros(1))
 
     @classmethod
     def of(cls, materials: Sequence[Vec]) -> SheetOffsets:
-        """For sheets whose vertices are at these places, (n, 2) [m] each; one alone stays where it is."""
+        """Return offsets of sheets whose vertices have these material coordinates, (n, 2) [m] each; a single sheet
+        stays where it is."""
         wide = ROOM * max(float(np.ptp(one[:, 0])) for one in materials)
         if len(materials) == 1:
             return cls(wide, np.zeros(1))
         return cls(wide, np.array([k * wide - float(one[:, 0].min()) for k, one in enumerate(materials)]))
 
     def sheet_of(self, material: Vec) -> Index:
-        """Which sheet is at these places, (n,)."""
+        """Return the number of the sheet at each position in material space, (n,). material: (n, 2) [m]."""
         if len(self.moved) == 1:
             return np.zeros(len(material), np.int32)
         # a vertex on a border may be a little outside
@@ -44,16 +45,16 @@ class SheetOffsets:
         return sheet
 
     def begins(self, k: int) -> float:
-        """From which u on `sheet_of` finds the k-th sheet [m]."""
+        """Return the least u that `sheet_of` assigns to the k-th sheet [m]."""
         return (k - BEFORE) * self.wide
 
     def placed(self, k: int, material: Vec) -> Vec:
-        """Places of the k-th sheet's own material, (n, 2), in that of all."""
+        """Return the k-th sheet's own material coordinates, (n, 2) [m], in the common material space."""
         moved: Vec = material + [self.moved[k], 0.0]
         return moved
 
     def sheets(self, mesh: SheetMesh) -> list[SheetMesh]:
-        """The mesh of each sheet, on its own material."""
+        """Return the mesh of each sheet, in its own material coordinates."""
         if len(self.moved) == 1:
             return [mesh]
         of_vertex, found = self.sheet_of(mesh.material), []

@@ -48,7 +48,7 @@ Taken = tuple[StepResult, SheetMesh, float, ObstacleMotion, BarrierContacts | No
 
 @dataclass
 class SlidingCloth:
-    """Steps of one cloth among obstacles. Steps are pure; values that are retained save time alone."""
+    """Solver of the steps of one cloth among obstacles. Steps are pure: stored values save time alone."""
 
     fabrics: Sequence[EolElements]  #: of each of its sheets
     gravity: Vec  #: [m/s²], (3,)
@@ -65,7 +65,7 @@ class SlidingCloth:
 
     def __post_init__(self) -> None:
         self._looked: FeatureContacts | None = None
-        self._led = self.pins  #: where pins are in this step
+        self._led = self.pins  #: positions of pins in this step
         self._warm: Multipliers | None = None  #: of rows that were active at the end of the last substep
         self._solving = Solving(Assembler(self.fabrics, self.gravity, self.air, self.apart), self.things, self.apart,
                                 self.pushing, self.step_log, self.needs_reactions, WITHIN * self.limits.thickness,
@@ -84,13 +84,13 @@ class SlidingCloth:
             self.pushing.forget_past()
 
     def step(self, cloth: Cloth, time: float, h: float) -> Cloth:
-        """Return the cloth after h seconds. Raises StepFailed."""
+        """Return the cloth after a step of h seconds from `time` [s] on. Raises StepFailed."""
         return self.step_with_reaction(cloth, time, h)[0]
 
     def step_with_reaction(self, cloth: Cloth, time: float, h: float, gives: InterfaceInertia | None = None,
                            ) -> tuple[Cloth, InterfaceReaction]:
-        """Return the cloth after a step and the reactions of obstacles and pins. gives: inertia of smooth obstacles;
-        None: their motion is prescribed."""
+        """Return the cloth after a step of h seconds from `time` [s] on, and the reactions of obstacles and pins.
+        gives: inertia of smooth obstacles; None: their motion is prescribed. Raises StepFailed."""
         left = RemainingStep.begun(gives)
         cloth, self._led = carried(cloth, self.pins, time, h, self.step_log)
         done, longest, impulses = 0.0, h, np.zeros((0, 3))
@@ -103,7 +103,7 @@ class SlidingCloth:
         return cloth, InterfaceReaction(impulses, left.off)
 
     def may_finish(self, cloth: Cloth, time: float, off: Vec) -> bool:
-        """Return whether smooth obstacles may be at positions off those that a step ended with, by off (o, 3) [m]:
+        """Return whether smooth obstacles may differ by `off`, (o, 3) [m], from the positions at the end of a step:
         nothing is in between, and barrier forces hardly differ. time: of the step's end [s]."""
         if self.pushing is None or not off.any():
             return True
@@ -146,9 +146,9 @@ class SlidingCloth:
 
     def _taken(self, cloth: Cloth, pushes: BarrierContacts | None, still: Vec, time: float, h: float, shortest: float,
                now: ObstacleMotion, at: Callable[[float], ObstacleMotion]) -> Taken:
-        """Return a step of h [s] at most from this mesh that can be solved and in which triangles keep their area, and
-        their angles as well unless that takes a much shorter step. still: rates of obstacles without contact, (c, 3).
-        Raises StepFailed."""
+        """Return a step from this mesh, of h [s] at most, that can be solved and in which triangles retain their area,
+        and their angles as well unless that takes a much shorter step. still: rates of obstacles without contact, (c,
+        3). Raises StepFailed."""
         why, thins = "", None  # the shortest in which one gets thinner
         while True:
             on_pins, shorter = pinned_rows(cloth, self._led(time + h), h), SHORTER
@@ -165,7 +165,7 @@ class SlidingCloth:
                         return taken
                 why, shorter = "cloth slides through an edge faster than its triangles can follow", min(
                     NEARLY * share, MOST_LEFT)
-            if thins is not None and h <= THINS * shortest:  # what was solved before was at least that
+            if thins is not None and h <= THINS * shortest:  # the earlier solution is at least that long
                 return thins
             h *= max(shorter, SHORTER**3)
             if thins is not None:
@@ -182,7 +182,8 @@ class SlidingCloth:
         return f"cloth cannot be kept apart from itself, or from {near or 'what is around it'}"
 
     def _impulses(self, cloth: Cloth, solved: StepResult) -> Vec:
-        """Return the impulses of a step on others, (o + p, 3) [N s]; (0, 3) where these are not needed."""
+        """Return the impulses of a step on smooth obstacles and pins, (o + p, 3) [N s]; (0, 3) where these are not
+        needed."""
         if not self.needs_reactions:
             return np.zeros((0, 3))
         pulled = np.zeros((len(self.pins(0.0)), 3))
@@ -199,7 +200,7 @@ class SlidingCloth:
         return made
 
     def _look(self, mesh: SheetMesh, now: ObstacleMotion, h: float) -> FeatureContacts:
-        """Return the near pairs of a step from there on; detected once."""
+        """Return the near pairs of a step from this mesh on; detected once."""
         last = self._looked
         if last is None or last.h != h or last.now is not now or any(
                 getattr(last.mesh, name) is not getattr(mesh, name) for name in ("x", "v", "on", "faces")):
@@ -207,7 +208,8 @@ class SlidingCloth:
         return last
 
     def _pushes(self, mesh: SheetMesh, now: ObstacleMotion, left: RemainingStep) -> BarrierContacts | None:
-        """Return the barrier contact of a step from there on; None with a note where surfaces intersect already."""
+        """Return the barrier contact of a step from this mesh on; regions where surfaces intersect already have none,
+        with a message."""
         if self.pushing is None:
             return None
         pushes = self._pushes_there(mesh, now)
@@ -226,6 +228,6 @@ class SlidingCloth:
         return self.pushing.of(mesh, now, self.pushing.lost(mesh, now))
 
     def _advanced(self, mesh: SheetMesh, answer: Minimum, h: float) -> SheetMesh:
-        """Return the mesh at q + h u."""
+        """Return the mesh at the step's end, q + h u."""
         v, slide = self._solving.assembler.unknowns.parted(answer.u)
         return mesh.replaced(x=mesh.x + h * v, material=mesh.material + h * slide, v=v, slide=slide)

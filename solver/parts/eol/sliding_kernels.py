@@ -1,6 +1,7 @@
 """Inertia, forces and stiffness of a sheet whose vertices slide through its material.
 
-What a vertex' material does is v = ẋ − F Ẋ = T u with T = (1 −F), so forces go by Tᵀ and blocks by Tᵀ · T.
+The material at a vertex has the velocity v = ẋ − F Ẋ = T u with T = (1 −F), so forces are multiplied by Tᵀ and blocks
+by Tᵀ · T.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from ...threads import inlined, kernel
 
 @kernel("void(f8[:,::1], f8, f8[:,::1], f8[:,::1], b1, b1, f8[:,::1])")
 def add_block(block, factor, F, G, row_slides, column_slides, out):  # type: ignore[no-untyped-def]
-    """Add factor T_aᵀ B T_b to out (5, 5), B (3, 3), with F (3, 2) of the row's vertex and G of the column's."""
+    """Add factor T_aᵀ B T_b of a block B, (3, 3), to out, (5, 5). F, G: of the row's and the column's vertex, (3, 2).
+    row_slides, column_slides: whether these slide."""
     for i in range(3):
         for j in range(3):
             out[i, j] += factor * block[i, j]
@@ -32,7 +34,7 @@ def add_block(block, factor, F, G, row_slides, column_slides, out):  # type: ign
 
 @kernel("void(f8[:,::1], f8[:,::1])")
 def add_turned(block, out):  # type: ignore[no-untyped-def]
-    """Add a block (5, 5), transposed."""
+    """Add the transpose of a block, (5, 5), to out, (5, 5)."""
     for i in range(5):
         for j in range(5):
             out[i, j] += block[j, i]
@@ -40,10 +42,11 @@ def add_turned(block, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(i4[:,::1], i4[:,::1], b1[::1], f8[:,:,::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[:,::1])")
 def add_inertia(faces, slots, slides, F, twelfth, v, slide, blocks, momentum):  # type: ignore[no-untyped-def]
-    """Add M to blocks (b, 5, 5) and M u to momentum (n, 5). [Thesis 2.8]
+    """Add M to blocks (b, 5, 5) and M u to momentum (n, 5).
 
-    faces: (m, 3). slots: of the pairs (0, 0), (1, 0), (1, 1), … of their vertices, (m, 10). F: of faces, (m, 3, 2).
-    twelfth: ρA/12 [kg], (m,). v, slide: ẋ (n, 3) and Ẋ (n, 2).
+    faces: (m, 3). slots: blocks of the pairs (0, 0), (1, 0), (1, 1), … of their vertices, (m, 10); −1 − slot where the
+    block is transposed. slides: whether a vertex slides, (n,). F: of faces, (m, 3, 2). twelfth: ρA/12 [kg], (m,). v,
+    slide: ẋ (n, 3) and Ẋ (n, 2) [m/s]. [Thesis 2.8]
     """
     one, work, w = np.eye(3), np.empty((5, 5)), np.empty((3, 3))
     for f in range(faces.shape[0]):
@@ -77,13 +80,14 @@ def add_inertia(faces, slots, slides, F, twelfth, v, slide, blocks, momentum):  
 
 @kernel("void(i4[:,::1], b1[::1], f8[:,:,::1], f8[:,:,::1], f8[::1], f8[:,::1], f8[:,::1], f8, f8[:,::1])")
 def add_turning(faces, slides, F, N, twelfth, v, slide, h, momentum):  # type: ignore[no-untyped-def]
-    """Add h (−Ṁ u + ∂T/∂q) to momentum (n, 5): what the motion itself does, as material goes from face to face.
+    """Add h (−Ṁ u + ∂T/∂q) to momentum (n, 5): the effect of material that passes from face to face.
 
-    faces: (m, 3). F: of faces, (m, 3, 2). N: ∇N of their corners [1/m], (m, 3, 2). twelfth: ρA/12 [kg], (m,). v, slide:
-    ẋ (n, 3) and Ẋ (n, 2).
+    faces: (m, 3). slides: whether a vertex slides, (n,). F: of faces, (m, 3, 2). N: ∇N of their corners [1/m], (m, 3,
+    2). twelfth: ρA/12 [kg], (m,). v, slide: ẋ (n, 3) and Ẋ (n, 2) [m/s]. h: [s].
 
-    With w = Σ N_k s_k, s_k = ẋ_k − F Ẋ_k, p_k = ρ ∫ N_k w and G = Σ s_k ∇N_kᵀ: Ḟ = G, Ȧ = A Σ ∇N_k·Ẋ_k, and where
-    F x and X move ∂(F Ẋ_k)/∂x_i = (∇N_i·Ẋ_k) 1, ∂(F Ẋ_k)/∂X_i = −(∇N_i·Ẋ_k) F.
+    With w = Σ N_k s_k, s_k = ẋ_k − F Ẋ_k, p_k = ρ ∫ N_k w and G = Σ s_k ∇N_kᵀ: Ḟ = G, Ȧ = A Σ ∇N_k·Ẋ_k, and where F x
+    and X move ∂(F Ẋ_k)/∂x_i = (∇N_i·Ẋ_k) 1, ∂(F Ẋ_k)/∂X_i = −(∇N_i·Ẋ_k) F.
+
     [Thesis 2.11, changed: M moves with the cloth]
     """
     s, p, G = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 2))
@@ -143,7 +147,8 @@ def all_blocks(stiffness, corners, K):  # type: ignore[no-untyped-def]
 
 @inlined
 def add_still(block, share, slot, blocks):  # type: ignore[no-untyped-def]
-    """Add −share K of a pair neither of which slides, (3, 3)."""
+    """Subtract share K of a pair of vertices that do not slide, (3, 3), from blocks (b, 5, 5) at a slot; transposed
+    where the slot is −1 − slot."""
     for i in range(3):
         for j in range(3):
             if slot >= 0:
@@ -155,10 +160,11 @@ def add_still(block, share, slot, blocks):  # type: ignore[no-untyped-def]
 @kernel("void(i4[:,::1], i4[:,::1], b1[::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8, f8, f8[:,:,::1], f8[:,::1])")
 def add_faces(  # type: ignore[no-untyped-def]
         faces, slots, slides, F, forces, stiffness, share, h, blocks, impulse):
-    """Add −share K to blocks (b, 5, 5) and h f to impulse (n, 5). [Thesis 2.9] [Thesis 2.10]
+    """Add −share K of faces to blocks (b, 5, 5) and h f to impulse (n, 5).
 
-    faces: (m, 4), the last corner twice. F: of faces, (m, 3, 2). forces: (m, 4, 3) [N]. stiffness: blocks of K of pairs
-    (1, 0), (2, 0), (2, 1), …, (m, 6, 9) [N/m].
+    faces: (m, 4), the last corner twice. slots: as in `add_inertia`. slides: whether a vertex slides, (n,). F: of
+    faces, (m, 3, 2). forces: (m, 4, 3) [N]. stiffness: blocks of K of pairs (1, 0), (2, 0), (2, 1), …, (m, 6, 9) [N/m].
+    share: [s²]. h: [s]. [Thesis 2.9] [Thesis 2.10]
     """
     K, work = np.empty((4, 4, 3, 3)), np.empty((5, 5))
     for e in range(faces.shape[0]):
@@ -187,12 +193,14 @@ def add_faces(  # type: ignore[no-untyped-def]
         " f8[:,:,::1], f8[:,::1])")
 def add_hinges(  # type: ignore[no-untyped-def]
         hinges, slots, slides, F, sides, cotangents, forces, stiffness, share, h, blocks, impulse):
-    """Add bending of hinges (h, 4), ends and opposite corners, between faces `sides` (h, 2) with cotangents (h, 4).
+    """Add −share K of hinges, (h, 4), two ends and two opposite corners, to blocks (b, 5, 5) and h f to impulse (n, 5).
 
-    What bends a hinge is how far the corner opposite to it in either face is from the point of its edge below,
-    r_s = x_c − Σ w_k x_k. Each is a line in one face, so the material goes along it by that face's F: the ends of the
-    edge slide by both. By one F of each vertex the power of what a fold resists would be lost or made as it runs
-    through faces of different heights. K of all corners is that of both r.
+    sides: faces beside each, (h, 2). cotangents: of the angles at the ends, (h, 4). The others are as in `add_faces`.
+
+    A hinge bends by the distance of the corner opposite to it in either face from the point of its edge below, r_s =
+    x_c − Σ w_k x_k. Each is a line in one face, so material moves along it by that face's F, and the ends of the edge
+    slide by both. With a single F for each vertex, power of the bending resistance would be lost or gained where a fold
+    runs through faces of different heights. K of all corners is that of both r.
     """
     K, work, by = np.empty((4, 4, 3, 3)), np.empty((5, 5)), np.zeros((2, 4))
     for e in range(hinges.shape[0]):
@@ -242,11 +250,12 @@ def add_hinges(  # type: ignore[no-untyped-def]
         " f8[:,:,::1], f8[:,::1])")
 def add_drag(  # type: ignore[no-untyped-def]
         faces, diagonal, slides, F, x, v, slide, wind, drag, friction, h, blocks, impulse):
-    """Add h C to blocks (b, 5, 5) and h C w to impulse (n, 5), C = A (c_n |s·n| n nᵀ + c_t |s_t| (1 − n nᵀ)) of each
-    face, s what its material does against the wind w, (3,) [m/s]; a third of it at each corner.
+    """Add h C to blocks (b, 5, 5) and h C w to impulse (n, 5), with the drag C = A (c_n |s·n| n nᵀ + c_t |s_t| (1 − n
+    nᵀ)) of each face, a third of it at each corner; s is the velocity of its material relative to the wind w, (3,)
+    [m/s].
 
-    faces: (m, 3). diagonal: slots of vertices with themselves, (n,). F: of faces, (m, 3, 2). drag, friction: c_n and
-    c_t [kg/m³].
+    faces: (m, 3). diagonal: slots of vertices with themselves, (n,). F: of faces, (m, 3, 2). x: (n, 3) [m]. v, slide: ẋ
+    (n, 3) and Ẋ (n, 2) [m/s]. drag, friction: c_n and c_t [kg/m³]. h: [s].
     """
     normal, speed, C, pushed = np.empty(3), np.empty(3), np.empty((3, 3)), np.empty(3)
     for f in range(faces.shape[0]):

@@ -1,4 +1,5 @@
-"""One step of sliding cloth on the mesh that it begins with: its program of rows, with friction and barrier contact."""
+"""Solution of one step of sliding cloth on the mesh that it begins with: its program of rows, friction and barrier
+contact."""
 
 from __future__ import annotations
 
@@ -47,7 +48,7 @@ Stays = Callable[[Minimum], bool]
 
 @dataclass
 class Solving:
-    """Solver of the steps of one cloth. Values that it retains from one step to the next save time alone."""
+    """Solver of the steps of one cloth on given meshes. Values of earlier steps save time alone."""
 
     assembler: Assembler
     things: FeatureObstacles
@@ -62,8 +63,11 @@ class Solving:
     def solved(self, cloth: Cloth, now: ObstacleMotion, pushes: BarrierContacts | None, on_pins: VertexRows, still: Vec,
                time: float, h: float, warm: Multipliers | None = None) -> StepResult | None:
         """Return the end of a step that begins on this mesh; None where barrier contact does not converge in time.
-        on_pins: rows of pinned vertices. still: δ of movable obstacles without contact, (c, 3). warm: of rows that were
-        active at the end of the last step. Raises StepFailed. [Thesis 2.12]"""
+
+        pushes: barrier contact; None without any. on_pins: rows of pinned vertices. still: δ of movable obstacles
+        without contact, (c, 3). time, h: start and length of the step [s]. warm: multipliers of the last step. Raises
+        StepFailed. [Thesis 2.12]
+        """
         mesh = cloth.mesh
         posed = self.assembler.assemble(mesh, h, time)
         look = self.look(mesh, now, h)
@@ -82,7 +86,7 @@ class Solving:
             return answer, agrees
 
         def asked_more(answer: Minimum) -> bool:
-            """Return whether a solution takes cloth through an obstacle; rows that prevent it are added then."""
+            """Add rows where a solution takes cloth through an obstacle, and return whether it does."""
             nonlocal rows
             more, deepest = gone_through(look, posed.unknowns, posed.unknowns.parted(answer.u)[0], self.tolerance)
             rows = replace(rows, deepest=deepest, touched=rows.touched.with_more(more) if deepest else rows.touched)
@@ -134,9 +138,9 @@ class Solving:
                     answer_of: Callable[[AssembledSystem, Multipliers | None, int, Stays | None], tuple[Minimum, bool]],
                     asked_more: Callable[[Minimum], bool], h: float, warm: Multipliers | None,
                     ) -> tuple[Minimum | None, Vec, Vec]:
-        """Solve for barrier forces in equilibrium with all else, in rounds of Newton's method without intersections.
-        Return the solution, impulses on smooth obstacles, (o, 3) [N s], (0, 3) where nobody needs them, and their rates
-        δ, (c, 3)."""
+        """Return the solution with barrier forces in equilibrium with all else, after rounds of Newton's method without
+        intersections, or None; impulses on smooth obstacles, (o, 3) [N s], (0, 3) where these are not needed; and their
+        rates δ, (c, 3)."""
         at, near = pushes.guessed(h)
         last, met = None, 0
         places = list[MotionPath]()
@@ -184,7 +188,8 @@ class Solving:
         return bool((missed <= np.maximum(MISSED * masses, SHARE * pushed)).all())
 
     def ask(self, posed: AssembledSystem, rows: StepRows, warm: Multipliers | None) -> Minimum:
-        """Return the solution of the program. Raises StepFailed where rows contradict each other."""
+        """Return the solution of the program of a system and its rows. Raises StepFailed where rows contradict each
+        other."""
         try:
             answer = self.program.solve(posed.matrix, posed.right, posed.unknowns.table, rows.on_vertices,
                                          widened(rows.touched.spread, posed.unknowns.count), warm)
@@ -198,7 +203,8 @@ class Solving:
         return answer
 
     def _frictional(self, mesh: SheetMesh, rows: StepRows, now: ObstacleMotion) -> FrictionResult | None:
-        """Return contacts with friction, None without any. A vertex with several has the friction of the first."""
+        """Return contacts with friction; None without any. A vertex with several contacts has the friction of the
+        first."""
         on_features, touched = rows.on_features, rows.touched
         sheet = self.apart.sheet_of(mesh.material[on_features.vertices])
         coefficient = of_sheets(self.things.friction_on(now.features, mesh.on[on_features.vertices]), sheet)
@@ -222,9 +228,9 @@ class Solving:
 
     def _rub(self, posed: AssembledSystem, asked: StepRows, friction: FrictionResult, warm: Multipliers | None,
              renewals: int, stays: Stays | None) -> tuple[Minimum, bool, StepRows]:
-        """Solve with friction, whose drag begins with that of the last solution, or step, and is updated so often at
-        most, or while solutions stay where they are linearised. Return the solution, whether that was enough, and the
-        rows with its normal impulses, rates and slips."""
+        """Return the solution with friction, whether its drag agrees with its normal impulses, and the rows with its
+        normal impulses, rates and slips. The drag starts from the last solution or step, and is updated `renewals`
+        times at most, or more while solutions stay where they are linearised."""
         contact, rows = len(asked.on_features.rows) + len(asked.touched.rows), asked.on_vertices
         pushes = (rows.factor[:, 3:] == 0.0).all(axis=1) & (np.arange(len(rows)) < contact)
         vertices, dragged, given = friction.vertices, None, np.zeros_like(friction.still)

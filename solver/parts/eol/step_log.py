@@ -1,4 +1,4 @@
-"""Counts and sentences of steps of sliding cloth."""
+"""Counts and messages of steps of sliding cloth."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from ...state import Vec
 
 @dataclass
 class StepLog:
-    """Counts of all steps since the last report."""
+    """Counts and messages of all steps since the last report."""
 
     substeps: int = 0
     factored: int = 0
     one_by_one: int = 0
-    rounds: int = 0  #: of what pushes
+    rounds: int = 0  #: of barrier contact
     sentences: list[str] = field(default_factory=list)
     _reported: set[str] = field(default_factory=set)
 
     def once(self, what: str, sentence: str) -> None:
-        """Report an event of which it is enough to know that it happened, and where first."""
+        """Add a message unless there was one of this kind. what: the kind."""
         if what not in self._reported:
             self._reported.add(what)
             self.sentences.append(sentence)
 
 
 def place_of(x: Vec) -> str:
-    """For messages."""
+    """Return a position (3,) [m] as text for messages."""
     return "(" + ", ".join(f"{c:.4g}" for c in x) + ") m"

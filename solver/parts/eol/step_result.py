@@ -15,23 +15,23 @@ from .interface_inertia import InterfaceInertia
 
 @dataclass(frozen=True)
 class StepResult:
-    """Solution of a step on the mesh that it began with."""
+    """Solution of a step, on the mesh that it began with."""
 
     mesh: SheetMesh
     on_features: Cone
     answer: Minimum
     deepest: float  #: largest depth of the cloth in an obstacle at its end [m]
-    pushed: Vec  #: impulses on smooth obstacles, (o, 3) [N s]; (0, 3) where nobody needs them
+    pushed: Vec  #: impulses on smooth obstacles, (o, 3) [N s]; (0, 3) where they are not needed
     gave: Vec  #: δ of their movers, (c, 3)
     pulled: Vec  #: impulses on pins, of all vertices that have one, (p, 3) [N s]
-    pressing: Vec  #: as `Cloth` has it
+    pressing: Vec  #: as in `Cloth`
 
 
 @dataclass(frozen=True)
 class InterfaceReaction:
-    """Impulses of a step on bodies of other parts."""
+    """Impulses of a step on bodies of other parts, and the deviation of these from their prediction."""
 
-    impulses: Vec  #: on smooth obstacles and then on pins, (o + p, 3) [N s]; (0, 3) where nobody needs them
+    impulses: Vec  #: on smooth obstacles and then on pins, (o + p, 3) [N s]; (0, 3) where they are not needed
     off: Vec  #: deviation of smooth obstacles from their predicted positions at its end, (o, 3) [m]
 
 
@@ -46,7 +46,7 @@ class RemainingStep:
 
     @classmethod
     def begun(cls, gives: InterfaceInertia | None) -> RemainingStep:
-        """Return the start of a step."""
+        """Return the start of a step. gives: inertia of smooth obstacles; None: their motion is prescribed."""
         nothing = np.zeros((0, 3))
         return cls(gives, nothing, nothing) if gives is None else cls(gives, np.zeros_like(gives.arms), gives.still)
 
@@ -56,7 +56,7 @@ class RemainingStep:
         return np.zeros((0, 3)) if self.gives is None else self.gives.still
 
     def after(self, h: float, gave: Vec) -> RemainingStep:
-        """Return the deviation after h more seconds with rates gave, (c, 3)."""
+        """Return the deviation after h more seconds with rates δ of the movers, (c, 3)."""
         if self.gives is None:
             return self
         return RemainingStep(self.gives, self.off + h * self.gives.velocities(gave),

@@ -1,4 +1,4 @@
-"""Region where cloth intersects itself or smooth obstacles: there alone nothing keeps it apart until it is out."""
+"""Region in which cloth intersects itself or smooth obstacles, and has no contact until it is apart again."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ AROUND = 1.5  #: of the longest edges there: faces that reach so near to such a 
 
 @dataclass(frozen=True)
 class TangledRegion:
-    """Places in the material, so that they are the same ones once it is remeshed."""
+    """Discs in material space around intersections; remeshing does not change them."""
 
     places: Vec  #: X [m], (k, 2)
     radius: Vec  #: [m], (k,)
 
     @classmethod
     def at(cls, mesh: SheetMesh, vertices: Index) -> TangledRegion:
-        """Around vertices of a mesh, (k,)."""
+        """Return the region around vertices of a mesh, (k,)."""
         ends = mesh.edges
         length = np.linalg.norm(mesh.material[ends[:, 1]] - mesh.material[ends[:, 0]], axis=1)
         longest = np.zeros(len(mesh.x))
@@ -29,11 +29,11 @@ class TangledRegion:
         return cls(mesh.material[vertices], AROUND * longest[vertices])
 
     def and_more(self, other: TangledRegion) -> TangledRegion:
-        """Both."""
+        """Return the union of two regions."""
         return TangledRegion(np.concatenate([self.places, other.places]), np.concatenate([self.radius, other.radius]))
 
     def of(self, mesh: SheetMesh) -> Mask:
-        """Which vertices of a mesh are there, (n,)."""
+        """Return a mask of the vertices of a mesh in the region, (n,)."""
         found = np.zeros(len(mesh.x), dtype=bool)
         for place, radius in zip(self.places, self.radius):
             found |= np.einsum("ni,ni->n", mesh.material - place, mesh.material - place) <= radius**2

@@ -1,4 +1,4 @@
-"""Kernels of cloth that is about to touch faces, edges and vertices of obstacles, one row a pair."""
+"""Kernels of near pairs of cloth and faces, edges and vertices of obstacles, one row a pair."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ PARALLEL = 1.0e-8  #: of |u|² |v|²: edges that run alongside each other are th
         " f8[::1], b1[::1])")
 def point_rows(  # type: ignore[no-untyped-def]
         x, pairs, cloth, triangles, normals, sharp, even, closed, weights, directions, gaps, keep):
-    """Rows of pairs (k, 4) of a point and a triangle: weights (k, 4), direction from the thing to the cloth (k, 3), and
-    distance along it (k,) [m], negative inside what is closed; and which to keep.
+    """Write rows of pairs of a point and a triangle: weights (k, 4), directions from the obstacle to the cloth (k, 3),
+    distances along these (k,) [m], negative inside closed obstacles, and which to keep (k,).
 
-    pairs: a point and the number of a triangle, (k, 2). Points below `cloth` are the cloth's, and triangles (t, 3) with
-    their normals then the things'; else it is the other way round. sharp: whether the edge opposite to each corner is,
-    (t, 3). A pair whose nearest point is on a sharp edge is the features' matter and not kept. even: whether a face in
-    the same plane goes on beyond that edge, (t, 3): what is not right over it is that face's matter.
+    x: (n, 3) [m]. pairs: a point and the number of a triangle, (k, 2). Points below `cloth` are the cloth's, and
+    triangles (t, 3) and normals (t, 3) then the obstacles'; else the cloth has the triangles. sharp: whether the edge
+    opposite to each corner is sharp, (t, 3); pairs whose nearest point is on such an edge have rows of features and are
+    not kept. even: whether a face continues in the same plane beyond that edge, (t, 3); pairs that are not straight
+    over the edge then belong to that face. closed: whether each triangle's obstacle is closed, (t,).
     """
     work, nodes = np.empty(WORK), np.empty(4, dtype=np.int32)
     for k in range(pairs.shape[0]):
@@ -50,7 +51,7 @@ def point_rows(  # type: ignore[no-untyped-def]
         else:
             if not on_cloth:
                 continue
-            # on which edge or corner of the thing's triangle
+            # on which edge or corner of the obstacle's triangle
             on_sharp = on_even = False
             for i in range(3):
                 if abs(work[WEIGHTS + 1 + i]) <= INSIDE:
@@ -62,7 +63,7 @@ def point_rows(  # type: ignore[no-untyped-def]
             for i in range(3):
                 side += work[WAY + i] * normals[face, i]
             if square - side * side <= STRAIGHT * STRAIGHT:
-                # right over or under the edge: as within the face, where a distance of nothing has a direction too
+                # right over or under the edge: as within the face, where a distance of zero has a direction too
                 sign = -1.0 if side < 0.0 and not closed[face] else 1.0
                 for i in range(3):
                     directions[k, i] = sign * normals[face, i]
@@ -79,7 +80,9 @@ def point_rows(  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], i4[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], b1[::1])")
 def edge_rows(x, nodes, outward, weights, directions, gaps, keep):  # type: ignore[no-untyped-def]
-    """Measure pairs (k, 4) of an edge of the cloth and one of an obstacle, whose outward normal is given, (k, 3)."""
+    """Write rows of pairs of an edge of the cloth and one of an obstacle, nodes (k, 4): weights (k, 4), directions from
+    the obstacle to the cloth (k, 3), distances along these (k,) [m] and which to keep (k,). x: (n, 3) [m]. outward:
+    normals of the obstacles at their edges, (k, 3)."""
     work = np.empty(WORK)
     for k in range(nodes.shape[0]):
         keep[k] = False
@@ -105,7 +108,8 @@ def edge_rows(x, nodes, outward, weights, directions, gaps, keep):  # type: igno
 
 @kernel("void(f8[:,::1], i8, i4[:,::1], f8[::1])")
 def distances(x, points, triangles, out):  # type: ignore[no-untyped-def]
-    """Fill distances of the first points of x (n, 3) to the nearest of triangles (t, 3) of others, (points,) [m]."""
+    """Write distances of the first `points` points of x, (n, 3) [m], to the nearest of triangles, (t, 3), into out,
+    (points,) [m]."""
     work, nodes = np.empty(WORK), np.empty(4, dtype=np.int32)
     for k in range(points):
         out[k] = np.inf
@@ -119,8 +123,12 @@ def distances(x, points, triangles, out):  # type: ignore[no-untyped-def]
 
 @kernel("i8(i8[::1], i4[::1], i8, i8[::1], i8[::1], i8, i8[::1], f8[::1])")
 def rename(keys, was, before, kinds, of_edges, rows, out, value):  # type: ignore[no-untyped-def]
-    """Write names of rows (k,) after remeshing, as `renumbered` has them; how many are left. kinds: of pairs, rising;
-    of_edges: those of two edges. rows: names of one vertex. value: of each name (k,), moved along with it."""
+    """Write names of rows, (k,), after remeshing to out, as for `renumbered`; return how many are left.
+
+    was: number before of each vertex, −1 of new ones. before: number of vertices before. kinds: of pairs, rising.
+    of_edges: the kinds of pairs of two edges. rows: number of names of one vertex. value: of each name, (k,), moved
+    along with it.
+    """
     now, left = np.full(before, -1), 0
     for i in range(was.shape[0]):
         if was[i] >= 0:

@@ -1,6 +1,5 @@
-"""Tunnelling: cloth that a step would take through faces, edges and vertices of obstacles without a row, and the rows
-that prevent it: a vertex beside a sharp edge that comes in over it, cloth that forces turn from where its velocity led.
-"""
+"""Tunnelling: rows against motion of cloth through faces, edges and vertices of obstacles in a step that had no row
+there: of a vertex that comes in over a sharp edge beside it, or of cloth that forces turn off its course."""
 
 from __future__ import annotations
 
@@ -24,8 +23,8 @@ RENEWED = 57  #: bit of the names of these rows
 
 
 def gone_through(look: FeatureContacts, unknowns: Unknowns, v: Vec, tolerance: float) -> tuple[SheetContacts, float]:
-    """Rows for what is in a thing by more than a tolerance [m] at the end of a step that moves the cloth with v (n, 3)
-    [m/s], and how deep it is there at most [m]. It came in over the face or edge that it went through last."""
+    """Return rows for cloth that is in an obstacle by more than a tolerance [m] at the end of a step in which it moves
+    with v, (n, 3) [m/s], and its largest depth there [m]. Each row is of the face or edge that was crossed last."""
     step = _Step(look, np.concatenate([v, look.now.velocity]), tolerance)
     met, target, deepest = step.vertices()
     inside = np.zeros(len(look.x), dtype=bool)
@@ -35,8 +34,8 @@ def gone_through(look: FeatureContacts, unknowns: Unknowns, v: Vec, tolerance: f
 
 
 def inside(look: FeatureContacts, tolerance: float) -> tuple[Vec, float]:
-    """Places of the cloth (k, 3) that are in a closed thing by more than a tolerance [m] where a step starts, and how
-    deep the deepest is [m]."""
+    """Return positions of the cloth, (k, 3) [m], that are in a closed obstacle by more than a tolerance [m] at the
+    start of a step, and the largest depth [m]."""
     step = _Step(look, look.v, tolerance)
     places, deepest = [np.zeros((0, 3))], 0.0
 
@@ -65,14 +64,15 @@ def inside(look: FeatureContacts, tolerance: float) -> tuple[Vec, float]:
 
 
 class _Step:
-    """From the start of a step to its end, straight."""
+    """Straight motion from the start of a step to its end."""
 
     def __init__(self, look: FeatureContacts, v: Vec, tolerance: float) -> None:
         self.look, self.v, self.tolerance = look, v, tolerance
         self.x = look.x + look.h * v
 
     def vertices(self) -> tuple[Met, Vec, float]:
-        """Return vertices of the cloth behind faces or in the ground, their least speed of separation, and depth."""
+        """Return contacts of vertices of the cloth behind faces or in the ground, their least speeds of separation
+        [m/s], and the largest depth [m]."""
         look, things, h = self.look, self.look.things, self.look.h
         (met, before, keep), cloth = self._behind_faces(), len(look.mesh.x)
         below = look.on_ground(things.ground.find(self.x[:cloth], look.now.time + h, things.above, -self.tolerance),
@@ -86,7 +86,8 @@ class _Step:
         return met, np.einsum("ki,ki->k", met.normal, self.v[met.vertex]) + ask, deepest
 
     def _behind_faces(self) -> tuple[Met, Vec, Mask]:
-        """Return vertices of the cloth that may be behind faces, their distance before, and a mask of those to keep."""
+        """Return contacts of vertices of the cloth that may be behind faces, their distances at the start [m], and a
+        mask of those to keep."""
         look, things = self.look, self.look.things
         pairs = look.vertex_pairs
         weights, direction, gap, keep = look.at_faces(pairs, self.x)
@@ -94,7 +95,7 @@ class _Step:
                                                           direction)
         vertex, face = pairs.T
         side = np.einsum("ki,ki->k", look.normals[face], look.x[vertex] - look.x[look.faces[face, 0]])
-        # what has two sides has that on which the cloth was
+        # of an obstacle with two sides, that on which the cloth was counts
         turned = ~things.closed[face] & (np.abs(weights[:, 1:]) > INSIDE).all(axis=1) & (
             np.where(side < 0.0, -1.0, 1.0) != np.sign(np.einsum("ki,ki->k", direction, unit_normals(
                 self.x, look.faces)[face])))
@@ -105,8 +106,8 @@ class _Step:
         return look.on_faces(pairs, direction, gap, hit, RENEWED), before, keep
 
     def edges(self, inside: Mask) -> tuple[RowsOfPairs, float]:
-        """Edges of the cloth through those of things, but for the edge on which one of their ends sits and where a
-        vertex is inside."""
+        """Return rows of edges of the cloth through those of obstacles, without edges on which one of their ends sits,
+        and where no vertex is inside, and the largest depth [m]."""
         look, things = self.look, self.look.things
         nodes, of = look.edge_pairs
         nodes, weights, direction, gap, keep = look.over_edges(nodes, of, self.x)
@@ -125,13 +126,14 @@ class _Step:
         return self._pairs(nodes, weights, direction, found, edge_key(nodes[:, :2], of, LOST_AGAIN))
 
     def _deep(self, closed: Mask, gap: Vec, keep: Mask, *tables: Any) -> tuple[Any, ...]:
-        """Return tables, gap and keep of pairs, (k,), that may be gone through. Of obstacles with
-        two sides these are all."""
+        """Return the tables, gap and keep of pairs, (k,), that may be crossed. Of obstacles with two sides these are
+        all pairs."""
         k = (keep & ((gap < -self.tolerance) | ~closed)).nonzero()[0]
         return *(one[k] for one in tables), gap[k], keep[k]
 
     def sits(self, nodes: Index, of: Index) -> Mask:
-        """Whether an end of the cloth's edge of a pair (k, 4) sits on the other, or on what it runs on in."""
+        """Return whether an end of the cloth's edge of a pair, (k, 4), sits on the obstacle's edge or on its run. of:
+        numbers of the obstacles' edges, (k,)."""
         features = self.look.now.features
         edge = self.look.things.feature_of_edge[of]
         on = self.look.mesh.on[nodes[:, :2]]
@@ -145,7 +147,8 @@ class _Step:
         return sits
 
     def corners(self) -> tuple[RowsOfPairs, float]:
-        """Vertices of things through faces of the cloth, also of corners where none of its vertices is."""
+        """Return rows of vertices of obstacles through faces of the cloth, those of corners without a vertex of the
+        cloth included, and the largest depth [m]."""
         look = self.look
         pairs = np.concatenate([look.blunt_pairs, look.corner_pairs])
         if not len(pairs):
@@ -158,11 +161,11 @@ class _Step:
 
     def _in(self, sample: Callable[[Index], SampledPairs], before: Vec, gap: Vec,
             keep: Mask) -> tuple[Index, float, Vec]:
-        """Return the pairs that are gone through in the step, for each of the cloth the last; how deep the deepest is
-        [m]; and how much faster they have to part [m/s]. sample: of some of them, at the end. before, gap: distances at
-        the start and the end [m], (k,)."""
+        """Return the pairs that are crossed in the step, the last one for each vertex or edge of the cloth; the largest
+        depth [m]; and the missing speeds of separation [m/s]. sample: function that samples some pairs at the end.
+        before, gap: distances at the start and the end [m], (k,)."""
         look = self.look
-        # what was inside already comes out as fast as it may
+        # a pair that was inside already separates at the admissible speed
         least = np.minimum(before + look.h * PUSH, 0.0)
         came = before > -look.deep
         least[~came] = 0.0
@@ -170,10 +173,10 @@ class _Step:
         if not len(k):
             return k, 0.0, np.zeros(0)
         where = sample(k)
-        # what is hardly below a lid is far from the edges below it, over which it did not come in
+        # cloth just below a lid is far from the edges below it, over which it did not come in
         within = look.inside.contain(where, self.x, self.tolerance) | (came[k] & ~look.things.is_closed[where.obstacle])
         k, one = k[within], where.name[within]
-        # a vertex came through the last one; an edge, and what came through none as they are at the end, leaves by the
+        # a vertex came through the last one; edges, and vertices that crossed none as they are at the end, leave by the
         # nearest
         share = np.where(came & (where.positions.shape[1] == 1), -before / np.maximum(before - gap, 1e-300), -gap)[k]
         order = np.lexsort((gap[k], share, ~came[k], one))
@@ -185,7 +188,7 @@ class _Step:
 
     def _pairs(self, nodes: Index, weights: Vec, direction: Vec, found: tuple[Index, float, Vec], key: Names
                ) -> tuple[RowsOfPairs, float]:
-        """Rows of those found."""
+        """Return rows of the pairs that were found, MOST_AT_ONCE at most, and the largest depth [m]."""
         k, deepest, ask = found
         if not len(k):
             return no_pairs(), 0.0

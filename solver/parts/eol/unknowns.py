@@ -1,4 +1,4 @@
-"""Rates of a sheet whose vertices have three of them, ẋ, or five, ẋ and Ẋ; and the matrix over them."""
+"""Unknowns of a sheet, three rates ẋ or five rates ẋ and Ẋ of each vertex, and the pattern of the matrix over them."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ PAIRS = np.array([(a, b) for a in range(4) for b in range(a + 1)])  #: of an ele
 
 @dataclass(frozen=True)
 class Unknowns:
-    """Slots of each vertex' rates, and which vertices an element joins. For as long as the mesh keeps its faces and
-    its sliding vertices."""
+    """Numbers of each vertex' rates and pairs of vertices that elements join, for as long as the mesh has the same
+    faces and sliding vertices."""
 
     slides: Mask  #: whether a vertex has Ẋ, (n,)
     elements: Index  #: (p, 4), the last node again where there are three
 
     @cached_property
     def first(self) -> Index:
-        """Return the first slot of each vertex' rates, and the number of all, (n + 1,)."""
+        """Return the number of the first rate of each vertex, and of all rates, (n + 1,)."""
         first: Index = np.concatenate([[0], np.cumsum(np.where(self.slides, MOST, 3))]).astype(np.int32)
         return first
 
@@ -37,8 +37,8 @@ class Unknowns:
 
     @cached_property
     def _pairs(self) -> tuple[Index, Index, Index]:
-        """Pairs of vertices of any element, the larger first, and where each element's stand among them, (p, 10);
-        −1 − place where its first node is the smaller."""
+        """Return pairs of vertices of any element, the larger first, and the slots of each element's pairs, (p, 10); −1
+        − slot where its first node is the smaller."""
         high, low, slots = pairs_of(np.ascontiguousarray(self.elements), len(self.slides))
         return high, low, slots
 
@@ -49,7 +49,7 @@ class Unknowns:
 
     @property
     def blocks(self) -> int:
-        """How many blocks (5, 5) of pairs of vertices there are."""
+        """Return the number of blocks (5, 5) of pairs of vertices."""
         return len(self._pairs[0])
 
     @cached_property
@@ -59,8 +59,8 @@ class Unknowns:
         return low.astype(np.int64) << 32 | high
 
     def joining(self, more: Index, blocks: Vec, besides: int = 0) -> tuple[Unknowns, Vec]:
-        """Return the unknowns with so many more vertices of three rates and with more elements (k, 4), and
-        blocks (b, 5, 5) in their places there, zero elsewhere."""
+        """Return the unknowns with `besides` more vertices of three rates and with more elements, (k, 4), and blocks,
+        (b, 5, 5), at their slots there, zero elsewhere."""
         nodes = more[:, PAIRS].astype(np.int64)
         new = np.setdiff1d(nodes.min(axis=2) << 32 | nodes.max(axis=2), self.keys)
         place = np.searchsorted(self.keys, new)
@@ -74,7 +74,7 @@ class Unknowns:
 
     @cached_property
     def diagonal(self) -> Index:
-        """The slot of each vertex with itself, (n,); −1 of those of no element."""
+        """Return the slot of each vertex with itself, (n,); −1 of vertices of no element."""
         high, low, _ = self._pairs
         slot = np.full(len(self.slides), -1, dtype=np.int32)
         own = np.flatnonzero(high == low)
@@ -83,30 +83,32 @@ class Unknowns:
 
     @cached_property
     def table(self) -> Index:
-        """Each vertex' rates, (n, 5), −1 behind its last."""
+        """Return the numbers of each vertex' rates, (n, 5), −1 after its last."""
         numbers = self.first[:-1, None] + np.arange(MOST)
         table: Index = np.where(numbers < self.first[1:, None], numbers, -1).astype(np.int32)
         return table
 
     @cached_property
     def _lower(self) -> tuple[sp.csc_matrix, Index]:
-        """The lower triangle's pattern, and where each of its values stands among those of the blocks."""
+        """Return the pattern of the lower triangle, and the number of each of its values among those of the blocks."""
         high, low, _ = self._pairs
         starts, rows, values = lower_of(high, low, self.first)
         return tidy_csc(np.zeros(len(rows)), rows, starts), values
 
     def lower(self, blocks: Vec) -> sp.csc_matrix:
-        """The lower triangle of the matrix with these blocks (b, 5, 5); the same one each time, with other values."""
+        """Return the lower triangle of the matrix of blocks, (b, 5, 5): one object, whose values each call overwrites.
+        """
         pattern, where = self._lower
         np.take(blocks.ravel(), where, out=pattern.data)
         return pattern
 
     def flat(self, v: Vec, slide: Vec) -> Vec:
-        """Rates (m,) of velocities ẋ (n, 3) and Ẋ (n, 2)."""
+        """Return rates, (m,), of velocities ẋ, (n, 3) [m/s], and Ẋ, (n, 2) [m/s]."""
         return np.concatenate([v, slide], axis=1).ravel()[self._there]
 
     def parted(self, u: Vec) -> tuple[Vec, Vec]:
-        """ẋ (n, 3) and Ẋ (n, 2), zero where a vertex does not slide, of rates (m,)."""
+        """Return velocities ẋ, (n, 3) [m/s], and Ẋ, (n, 2) [m/s], zero where a vertex does not slide, of rates, (m,).
+        """
         both = np.zeros(MOST * len(self.slides))
         both[self._there] = u
         both = both.reshape(-1, MOST)
@@ -114,7 +116,7 @@ class Unknowns:
 
     @cached_property
     def _there(self) -> Index:
-        """Places of the rates among five of each vertex."""
+        """Return the numbers of the rates among five of each vertex, (m,)."""
         there = np.ones((len(self.slides), MOST), dtype=bool)
         there[~self.slides, 3:] = False
         return np.flatnonzero(there.ravel()).astype(np.int32)
@@ -122,7 +124,7 @@ class Unknowns:
 
 @dataclass(frozen=True)
 class Joined(Unknowns):
-    """With pairs that no element of its own joins; so few that others' places are not searched again."""
+    """Unknowns with additional pairs that no element joins, so few that slots of elements are not computed again."""
 
     joined: NDArray[np.int64]  #: keys of all blocks, (b,)
 

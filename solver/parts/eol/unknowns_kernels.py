@@ -1,4 +1,4 @@
-"""Kernels: which vertices elements join, and the pattern of the matrix over their rates."""
+"""Kernels of the pairs of vertices that elements join, and of the pattern of the matrix over their rates."""
 
 from __future__ import annotations
 
@@ -11,9 +11,13 @@ CORNERS = 4  #: of an element, the last again where there are three
 
 @kernel("Tuple((i4[::1], i4[::1], i4[:,::1]))(i4[:,::1], i8)")
 def pairs_of(elements, count):  # type: ignore[no-untyped-def]
-    """Pairs of `count` vertices that elements (p, 4) join, each with itself too: the larger (b,), the smaller (b,),
-    sorted by the smaller and then by the larger; and where each element's (0, 0), (1, 0), (1, 1), (2, 0), … stand
-    among them, (p, 10): −1 − place where its first node is the smaller."""
+    """Return pairs of `count` vertices that elements, (p, 4), join, each vertex with itself too, and the slots of each
+    element's pairs.
+
+    The pairs are the larger (b,) and the smaller vertex (b,), sorted by the smaller and then by the larger. Slots are
+    numbers of an element's pairs (0, 0), (1, 0), (1, 1), (2, 0), … among them, (p, 10); −1 − slot where the first node
+    is the smaller.
+    """
     first = np.zeros(count + 1, np.int64)
     for e in range(elements.shape[0]):
         for a in range(CORNERS):
@@ -71,8 +75,8 @@ def pairs_of(elements, count):  # type: ignore[no-untyped-def]
 
 @kernel("Tuple((i4[::1], i4[::1], i8[::1]))(i4[::1], i4[::1], i4[::1])")
 def lower_of(high, low, first):  # type: ignore[no-untyped-def]
-    """indptr (m + 1,) and row indices of the lower triangle of blocks at pairs that are sorted as `pairs_of` has them,
-    and where each value stands among (b, 5, 5). first: of each vertex' rates, (n + 1,)."""
+    """Return indptr (m + 1,) and row indices of the lower triangle of blocks at pairs in the order of `pairs_of`, and
+    the number of each value in the blocks, (b, 5, 5). first: of each vertex' rates, (n + 1,)."""
     blocks, size = high.shape[0], first[-1]
     indptr, total = np.zeros(size + 1, np.int32), 0
     begin = 0
