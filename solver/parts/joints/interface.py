@@ -1,4 +1,5 @@
-"""Protocol between stages of joints and their constraints: where a stage is linearised, and the solution."""
+"""Interface between stages of joints and their constraints: the point of linearisation and the constraints'
+solution."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from ...state import Index, Vec
 
 @dataclass(frozen=True)
 class LinearizationPoint:
-    """State at which a stage of a mechanism is linearised; its posture is overwritten by the next one."""
+    """State at which a stage of a mechanism is linearised; its posture is overwritten when the next point is
+    evaluated."""
 
     posture: Posture
     q: Vec  #: coordinates, (m,)
@@ -30,7 +32,7 @@ class LinearizationPoint:
 
 @dataclass(frozen=True)
 class Unsettled:
-    """Largest error of contact and friction."""
+    """Largest residual of contact and friction after their last pass."""
 
     off: float  #: by how much [m/s]
     bodies: Index  #: both, −1 where there is none, (2,)
@@ -39,7 +41,7 @@ class Unsettled:
 
 @dataclass(frozen=True)
 class ConstraintSolution:
-    """Solution of the constraints of a stage. Impulses are theirs, without those of forces."""
+    """Solution of the constraints of a stage. Impulses are those of the constraints alone, without those of forces."""
 
     rates: Vec  #: (m,)
     active: Names = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  #: active contacts and limits, (k,)
@@ -54,8 +56,8 @@ class ConstraintSolution:
 
 @dataclass(frozen=True)
 class AttachedLoads:
-    """Contribution of attached soft bodies to a stage: G and g, of velocities that are linear in rates of the joints.
-    [ConJac MUSCLE]"""
+    """Contribution of attached soft bodies to a stage of joints: G and g, for velocities that are linear in joint
+    rates. [ConJac MUSCLE]"""
 
     rates: Index  #: of the joints that move attached nodes, (r,)
     columns: Vec  #: what these are in the velocities, (c, r)
