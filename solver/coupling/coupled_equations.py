@@ -93,8 +93,8 @@ class EquationsOfBoth:
         return self._positions(self.flesh.q if flesh is None else flesh, self.joints.q if joints is None else joints)
 
     def largest_step(self, start: Vec, end: Vec) -> float:
-        """Return the fraction of a straight displacement between positions (n, 3) [m] that is free of contact, in [0,
-        1]."""
+        """Return the fraction of a straight displacement between positions (n, 3) [m] that is free of contact, in
+        [0, 1]."""
         return self.soft.largest_step(start, end)
 
     def update_friction(self, x: Vec) -> None:

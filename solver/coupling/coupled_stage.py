@@ -239,8 +239,8 @@ class CoupledStage(NoQuasistatic):
         return np.concatenate([self.posed.respond(on_flesh) + columns @ self._at.carrying(u), u])
 
     def correction(self, u: Vec) -> Vec:
-        """Return the position correction of nodes and joints at the rates u (3 f + m,) of `solve`, as a rate, (3 f +
-        m,)."""
+        """Return the position correction of nodes and joints at the rates u (3 f + m,) of `solve`, as a rate,
+        (3 f + m,)."""
         return np.concatenate([self.posed.correction(u[: self._cut]), self.bones.correction(u[self._cut :])])
 
     def moving(self, u: Vec) -> Vec:

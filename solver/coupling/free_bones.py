@@ -230,8 +230,8 @@ def _points(inertia: Vec) -> Vec:
 
 
 def _adds_up(E: Vec, impulses: Vec) -> bool:
-    """Whether impulses on bodies in the bodies' frames, (b, 6), have a resultant torque or force, with bodies at E (b,
-    4, 4)."""
+    """Whether impulses on bodies in the bodies' frames, (b, 6), have a resultant torque or force, with bodies at E
+    (b, 4, 4)."""
     turn = E[:, :3, :3]
     torque, force = np.einsum("bij,bj->bi", turn, impulses[:, :3]), np.einsum("bij,bj->bi", turn, impulses[:, 3:])
     torque += np.cross(E[:, :3, 3] - E[0, :3, 3], force)
