@@ -26,7 +26,7 @@ class LinearizationPoint:
     #: [N]; None where there is none
     external_force: Vec | None = None
     drive_lead: Vec | None = None  #: rates of drives in excess of their target, (m,)
-    #: momentum that bodies bring midway through a centred step, in their frames there, (n, 6); None in other steps
+    #: momentum of bodies extrapolated to the midpoint of a centred step, in their frames, (n, 6); None in other steps
     brought: Vec | None = None
 
 
@@ -34,9 +34,9 @@ class LinearizationPoint:
 class Unsettled:
     """Largest residual of contact and friction after their last pass."""
 
-    off: float  #: by how much [m/s]
-    bodies: Index  #: both, −1 where there is none, (2,)
-    place: Vec  #: (3,) [m]
+    off: float  #: size of the residual [m/s]
+    bodies: Index  #: both bodies of the contact, −1 for none, (2,)
+    place: Vec  #: position of the contact, (3,) [m]
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,10 @@ class ConstraintSolution:
     on_bodies: Vec | None = None  #: impulses in the bodies' frames, (n, 6) [N m s, N s]
     memory: Mapping[str, Vec] = field(default_factory=dict)  #: for the State: multipliers, warm starts, efforts
     efforts: Vec | None = None  #: efforts of drives [N m, N], (m,); None without drives
-    unsettled: Sequence[str] = ()  #: which frictions' passes ran out before they agreed
-    worst: Unsettled | None = None  #: where that of contacts did
-    position_correction: Vec | None = None  #: rates that positions owe and velocities never see, (m,); None for none
-    tolerance: float = 0.0  #: of the rates: where constraints find them by passes, nearer than this they do not agree
+    unsettled: Sequence[str] = ()  #: names of frictions that did not converge within their passes
+    worst: Unsettled | None = None  #: largest residual of contacts that did not converge; None for none
+    position_correction: Vec | None = None  #: rates that act on positions and not on velocities, (m,); None for none
+    tolerance: float = 0.0  #: relative error of the rates where passes of the constraints end
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class AttachedLoads:
     rates. [ConJac MUSCLE]"""
 
     rates: Index  #: of the joints that move attached nodes, (r,)
-    columns: Vec  #: what these are in the velocities, (c, r)
+    columns: Vec  #: velocities for unit rates, (c, r)
     matrix: Vec  #: G, (c, c)
     impulse: Vec  #: g, (c,)
     #: (b,): the velocities are their twists, S φ gets G φ, and w gets g; None: they are the rates themselves

@@ -86,8 +86,9 @@ class PosedTree:
         self.right, self.flesh = right, flesh  #: b, (m,), with the contribution of soft bodies
         #: rates, impulses and memory of the constraints, once `solve` has found them; None where there are none
         self.constraint_solution: ConstraintSolution | None = None
-        self._leaving: Vec | None = None  #: rates with which bodies leave from there, (m,), where not as it is solved
-        self._free: Vec = np.zeros(0)  #: rates that forces alone gave there, (m,)
+        #: rates with which bodies leave the point of linearisation, (m,), where they differ from the step's
+        self._leaving: Vec | None = None
+        self._free: Vec = np.zeros(0)  #: rates without constraints, (m,)
         self._inverse: Vec | None = None  #: A⁻¹, (m, m)
 
     @property
@@ -105,7 +106,7 @@ class PosedTree:
         return self.constraint_solution.rates
 
     def rounding(self, u: Vec) -> float:
-        """Return the smallest significant change of rates u (m,) [rad/s, m/s], relative to the largest rate with or
+        """Return the smallest significant change of rates u (m,) [rad/s, m/s], a fraction of the largest rate with or
         without constraints."""
         known_to = ROUNDING if self.constraint_solution is None else max(ROUNDING, self.constraint_solution.tolerance)
         return known_to * max(float(np.abs(u).max(initial=0.0)), float(np.abs(self._free).max(initial=0.0)))
@@ -197,20 +198,20 @@ class Jointed:
         self._coupled = WoodburyUpdate(self.factor) if len(on_rates.coupled) else None
         if self._coupled is not None:
             self.factor = self._coupled
-        self._with_flesh: WoodburyUpdate | None = None  #: around it, once nodes are attached
+        self._with_flesh: WoodburyUpdate | None = None  #: update of the factor, once nodes are attached
         n = tree.count
         self.diagonal: Vec = tree.inertia.copy()  #: S's blocks on bodies, (n, 6, 6)
-        self.below: Vec = np.zeros((n, 6, 6))  #: in rows of bodies and columns of their parents
+        self.below: Vec = np.zeros((n, 6, 6))  #: S's blocks in rows of bodies and columns of their parents, (n, 6, 6)
         self.wrench: Vec = np.zeros((n, 6))  #: w
         self._momentum, self._moved, self._gathered = np.zeros((n, 6)), np.zeros((n, 6)), np.zeros((n, 6))
         self._world: Vec = np.tile(np.eye(4), (n, 1, 1))
         self._earlier, self._predicted_rates = tree.blank(), tree.blank()
         self._between, self._turned = tree.blank(), np.zeros((n, 6))
         self.light: Vec = np.linalg.inv(tree.inertia)  #: M⁻¹ of bodies alone, (n, 6, 6)
-        self._taken: Stage | None = None  #: that whose explicit forces are known
+        self._taken: Stage | None = None  #: stage whose explicit forces are evaluated
 
     def exchange_springs(self, springs: Springs) -> None:
-        """Replace the springs between bodies from now on."""
+        """Replace the springs between bodies in all following stages."""
         self.springs = springs
 
     def pose(self, lin: LinearizationPoint, stage: Stage, flesh: AttachedLoads | None = None) -> PosedTree:
@@ -235,7 +236,7 @@ class Jointed:
         if flesh is not None:
             if flesh.bodies is None:
                 right[flesh.rates] += flesh.columns.T @ flesh.impulse
-            # what makes G positive does nothing at the rates where all is linearised, so a stage keeps its root
+            # the addition that makes G positive vanishes at the rates of linearisation, so the root does not change
             right[flesh.rates] += lifted @ lin.v[flesh.rates]
         return PosedTree(self, lin, stage, right, flesh)
 
@@ -335,7 +336,7 @@ class Jointed:
             self.springs.add(at.E, at.twist, bodies_moved, share, k_share, damping_scale, self.wrench, self.diagonal,
                              self.below)
         if self.explicit is not None:
-            self.on_rates.force[:] = 0.0  # what explicit forces were in the last stage
+            self.on_rates.force[:] = 0.0  # discard the explicit forces of the last stage
         self.on_rates.weigh(at, lin.q, lin.v, lin.memory.get(CENTRES, tree.fresh), time, motor_time, moved, share,
                             k_share, damping_scale, rates_before)
 

@@ -1,4 +1,4 @@
-"""Memory of a mechanism's last linearised step: the twists with which bodies left it."""
+"""Memory of a mechanism's last linearised step: its length, and the twists with which bodies left it."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ class LeapStep:
                         loads, wrench, world, np.zeros((n, 6)))
         self._end = (jointed.light, blocks, np.zeros((n, 6, 6)), np.zeros((n, 6, 6)), *factor, loads, wrench, world,
                      np.zeros(m))
-        self._carried: Vec = np.zeros((n, 6))  #: of the step that `finish` ends
+        self._carried: Vec = np.zeros((n, 6))  #: twists of the step that `finish` ends
 
     def solve(self, state: State, h: float) -> tuple[State, bool]:
         """Return the state after h seconds, with midpoint rates, and whether it is regular: otherwise its rates and

@@ -27,7 +27,7 @@ class LeapfrogSteps:
     def __init__(self, jointed: Jointed) -> None:
         self._jointed, tree = jointed, jointed.tree
         self._mid, self._end = tree.blank(), tree.blank()
-        self._brought = np.zeros((tree.count, 6))  #: momentum of bodies midway through a step, in their frames there
+        self._brought = np.zeros((tree.count, 6))  #: momentum of bodies at the midpoint of a step, in their frames
         self._world, self._gathered = np.tile(np.eye(4), (tree.count, 1, 1)), np.zeros((tree.count, 6))
 
     def step(self, lin: LinearizationPoint, start: State, h: float) -> State:
@@ -111,7 +111,7 @@ class LeapfrogSteps:
         and the kinetic energy before that projection [J]."""
         jointed, tree, flown, fallen = self._jointed, self._jointed.tree, flown_since(lin.memory, h), 0.0
         if momentum is Momentum.REFLECTED:
-            # what joints took of half a step's weight where it starts goes with the other half's
+            # the half of the weight at the step's start is projected together with the other half
             flown = fallen = 0.5 * h
             bring, E = lin.memory.get(CARRIED), self._world
             bring = started(lin.posture, np.zeros(3)) if bring is None else bring

@@ -26,7 +26,7 @@ class OnRates:
         self.force: Vec = np.zeros(tree.rates)  #: r
         self.own: Vec = np.zeros((tree.count, 6, 6))  #: R of the joint above each body, in the upper left corner
         owner = np.repeat(np.arange(tree.count, dtype=np.int32), np.diff(tree.dof))
-        #: below joints that something acts on
+        #: bodies below joints on which a law acts
         self.bodies: Index = np.unique(np.concatenate([joints.bodies, *(owner[rates] for _, rates in laws)])
                                        ).astype(np.int32)
         self._inside = [owner[rates[0]] if len(np.unique(owner[rates])) == 1 else None for _, rates in laws]

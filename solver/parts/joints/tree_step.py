@@ -68,7 +68,7 @@ def move_on(dof, chart, q, h, rates, next_q):  # type: ignore[no-untyped-def]
     status = CALM
     for k in range(q.shape[0]):
         next_q[k] = q[k] + h * rates[k, 0]
-        if not abs(rates[k, 0]) < CALM_RATE:  # not a number is not calm
+        if not abs(rates[k, 0]) < CALM_RATE:  # also true where the rate is not a number
             status = LIVELY
     for i in range(chart.shape[0]):
         if chart[i] >= 0:
@@ -127,7 +127,7 @@ class TreeStep:
         self._jointed = jointed
         tree, rates, bonds = jointed.tree, jointed.on_rates, jointed.springs
         joints = rates.joints
-        # looked up once: the kernel takes less than the looking up would
+        # attributes are looked up once, which takes longer than the kernel
         self._tree, self._joints = tree, joints
         self._fills = [(batch.kind.fill, batch.bodies) for batch in tree.batches]
         n, m = tree.count, tree.rates
