@@ -41,7 +41,8 @@ class ReducedState:
     carrier_motion: Vec  #: coordinates of groups of pins, (4 g, 3) [m]
     led_rate: Vec  #: [m/s], (4 g, 3)
     time: float = 0.0  #: [s]
-    past: tuple[Vec, Vec, Vec, Vec, float] | None = None  #: y, u, led, led_rate and step before, for BDF2
+    #: y, u, carrier_motion, led_rate and length of the previous step, for BDF2
+    past: tuple[Vec, Vec, Vec, Vec, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Stepping:
     stiffness_damping: float = 0.0  #: α of D = α K − β M [s]
     mass_damping: float = 0.0  #: β [1/s]
     floor: Floor | None = None
-    planes: Planes | None = None  #: as they are at the end of a step
+    planes: Planes | None = None  #: planes at the end of a step
     springs: PointSprings | None = None
     iterating: Iterating = field(default_factory=Iterating)
 
@@ -65,7 +66,7 @@ class Truth:
     frequencies: Vec  #: of the whole mesh, the slowest few [Hz]
     spanned: Vec  #: of the subspace [Hz]
     sampled: Vec  #: of the subspace with cubature points alone, as it is stepped [Hz]
-    factor: float  #: by which volumes of clusters had to grow for that
+    factor: float  #: total volume of the points relative to that of the mesh
 
     @property
     def off(self) -> float:
@@ -89,17 +90,17 @@ class ReducedBody:
         if seen is None:
             seen = sp.csr_matrix((np.ones(len(self.skin)), (np.arange(len(self.skin)), self.skin)),
                                  shape=(len(self.skin), len(nodes)))
-        self.rest_surface: Vec = seen @ nodes  #: where drawn points are at rest [m], (s, 3)
+        self.rest_surface: Vec = seen @ nodes  #: rest positions of drawn points [m], (s, 3)
         self.surface_functions: Vec = seen @ subspace.functions  #: Φ there, (s, p)
         self.surface_led: Vec = seen @ subspace.prescribed  #: Ψ there, (s, 4 g)
         mass = subspace.mass[:, None]
         self.weighed: Vec = (mass * subspace.functions).sum(axis=0)  #: Φᵀ M 1, (p,)
         self._coupling = subspace.functions.T @ (mass * subspace.prescribed)  #: Φᵀ M Ψ, (p, 4 g)
         some = self.skin[_spread_out(nodes[self.skin], TOUCHING)]
-        #: what stands on the floor
+        #: points with contact to the floor
         self.touching = SkinPoints(subspace.functions[some], subspace.prescribed[some], nodes[some])
         self.truth = Truth(np.zeros(0), np.zeros(0), np.zeros(0), 1.0)
-        self.last: tuple[SolvedStage, ...] = ()  #: how the stages of the last step ended
+        self.last: tuple[SolvedStage, ...] = ()  #: solutions of the stages of the last step
 
     @classmethod
     def build(cls, tets: Index, nodes: Vec, material: Substance, pins: Sequence[Index] = (), m: int = MODES,
@@ -251,7 +252,7 @@ class ReducedBody:
         """Return a plane normal · x = height [m], of a stiffness at which the body's weight on eight points penetrates
         by a two hundredth of its size. friction: Coulomb's coefficient."""
         weight = float(self.subspace.mass.sum()) * max(float(np.linalg.norm(self.stepping.gravity)), 1.0)
-        few = 8  #: points that carry a body, about
+        few = 8  #: approximate number of points that carry a body
         unit = np.asarray(normal, float) / np.linalg.norm(normal)
         return Floor(unit, height, weight / (few * 5e-3 * self.subspace.size), friction)
 

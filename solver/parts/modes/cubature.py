@@ -64,7 +64,7 @@ def build_cubature(nodes: Vec, tets: Index, stiffness: Vec, subspace: Subspace, 
     members = [np.flatnonzero(group == one) for one in range(int(group.max()) + 1)]
     spread = np.array([_spread(features[one], volumes[one]) for one in members])
     if energy is not None:
-        # where nothing is stretched in slow motion a few points do, however large it is
+        # lumps without strain in slow motion need few points, however large they are
         spread *= np.array([energy[one].sum() / volumes[one].sum() for one in members])
     share = spread**SHARE / max(float((spread**SHARE).sum()), 1e-300)
     share *= max(points - sum(min(FEW, len(one)) for one in members), 0) / points

@@ -40,8 +40,8 @@ def fitted_volumes(points: CubaturePoints, modes: Vec, loose: float = LOOSE) -> 
     """Return factors of the points' volumes, (c,), with which Σ w K_c is nearest to the stiffness of all elements.
 
     modes: (q, p, 3), all of the subspace, orthonormal in that stiffness, slow ones first. Errors are measured in these
-    modes, with the largest weights for slow ones and what couples to them, and are balanced against the deviation of
-    the factors from a common one. loose: weight of that deviation.
+    modes, with the largest weights for slow ones, and are balanced against the deviation of the factors from a common
+    one. loose: weight of that deviation.
     """
     weights = np.sqrt(SLOW / (SLOW + np.arange(len(modes))))
     roots = _roots(points, modes)[: points.count] * weights

@@ -39,7 +39,7 @@ class Vibrations:
 
     frequencies: Vec  #: of the whole mesh [Hz], (5,) or as many as there are
     spanned: Vec  #: of the subspace, all elements counted [Hz]
-    modes: Vec  #: of the subspace, (q, p, 3), with a stiffness of one each [N^−½ m^−½ kg^½]
+    modes: Vec  #: of the subspace, (q, p, 3), scaled to a stiffness of one [N^−½ m^−½ kg^½]
 
     @property
     def off(self) -> float:
@@ -71,7 +71,7 @@ def with_load_modes(nodes: Vec, tets: Index, substance: Substance, subspace: Sub
     spanned, _, modes = whole.of_subspace(subspace, 3 * subspace.functions.shape[1])
     swinging = spanned > RIGID * spanned[requested[-1]] if len(requested) else np.zeros(len(spanned), bool)
     modes = modes[swinging] / np.sqrt(spanned[swinging])[:, None, None]
-    # a span is never too soft: the iteration was not at its end
+    # a subspace is never softer than the mesh: where it is, the iteration had not converged
     true[requested] = np.minimum(true[requested], spanned[requested])
     hertz, spanned_hertz = (np.sqrt(values[requested]) / (2.0 * np.pi) for values in (true, spanned))
     return subspace, Vibrations(hertz, spanned_hertz, modes)
@@ -184,7 +184,7 @@ class _Whole:
             return np.maximum(values, 0.0), self._all(found @ turn)
         size = (len(self._mass),) * 2
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # that it did not converge, which it need not
+            warnings.simplefilter("ignore", UserWarning)  # convergence is not required
             values, found = lobpcg(
                 LinearOperator(size, matvec=lambda y: self._shifted @ y, matmat=lambda y: self._shifted @ y), fields,
                 B=sp.diags(self._mass), M=LinearOperator(size, matvec=self._precondition, matmat=self._precondition),

@@ -34,7 +34,7 @@ class Floor:
 
     normal: Vec  #: unit length, out of the ground, (3,)
     offset: float  #: normal · x of the plane [m]
-    stiffness: float  #: of each sampled point that is below [N/m]
+    stiffness: float  #: of each sampled point below the plane [N/m]
     friction: float = 0.5  #: Coulomb's coefficient
 
 
@@ -63,9 +63,9 @@ class Planes:
     points: SkinPoints  #: (k,)
     normals: Vec  #: unit length, (k, 3)
     offsets: Vec  #: normal · x of each plane [m], (k,)
-    stiffness: Vec  #: of each point that is below its plane [N/m], (k,)
+    stiffness: Vec  #: of each point below its plane [N/m], (k,)
     friction: Vec  #: Coulomb's coefficient of each, (k,)
-    speed: Vec  #: velocity of what each plane belongs to [m/s], (k, 3)
+    speed: Vec  #: velocity of each plane [m/s], (k, 3)
 
     def later(self, seconds: float) -> Planes:
         """Return the planes after a duration [s], moved by their velocities."""
@@ -98,16 +98,16 @@ class StageLoads:
             self._gaps = np.einsum("ij,ij->i", standing, planes.normals) - planes.offsets
             load, slide = planes.stiffness * self._inside(base), of.rows @ rate - planes.speed
             along = slide - np.einsum("ij,ij->i", slide, planes.normals)[:, None] * planes.normals
-            #: as of the floor, along each plane [N s/m]
+            #: friction coefficient along each plane, as that of the floor [N s/m]
             self._friction = planes.friction * load / np.maximum(np.linalg.norm(along, axis=1), CREEP)
         if floor is not None:
             self._standing = touching.rest + (touching.carrier_motion @ carrier_motion if len(carrier_motion) else 0.0)
             started = self._standing + touching.rows @ base
-            # what each point weighed on the floor where the stage started: friction holds back by that [N]
+            # normal forces on the floor at the stage's start, which bound friction [N]
             load = floor.stiffness * np.maximum(floor.offset - started @ floor.normal, 0.0)
             slide = touching.rows @ rate
             speed = np.linalg.norm(slide - (slide @ floor.normal)[:, None] * floor.normal, axis=1)
-            #: friction as a brake: Coulomb's at the speed it would go on with, so that one iteration finds it [N s/m]
+            #: friction as damping: Coulomb's at the predicted speed, so that one iteration suffices [N s/m]
             self._brake = floor.friction * load / np.maximum(speed, CREEP)
 
     def energy(self, y: Vec) -> float:

@@ -25,10 +25,10 @@ TRACE = (0, 4, 8)
 class Substance:
     """Material, constants and density of the elements of a reduced body."""
 
-    material: Any  #: of the catalogue's family "material": its class
-    constants: Vec  #: what the material's kernels read, (c, e) [Pa]
+    material: Any  #: class of the catalogue's family "material"
+    constants: Vec  #: arguments of the material's kernels, (c, e) [Pa]
     density: Vec  #: (e,) [kg/m³]
-    fiber_material: Any = None  #: of the family "fiber_material", None where there are no fibers
+    fiber_material: Any = None  #: class of the family "fiber_material"; None without fibers
     fiber_constants: Vec | None = None  #: direction and constants of the fibers, (3 + c, e)
 
     @classmethod
@@ -129,7 +129,7 @@ def stiffness_operator(nodes: Vec, tets: Index, substance: Substance) -> sp.csr_
         rows = np.broadcast_to((3 * tets[some][:, PAIR_ROWS])[:, :, None, None] + axis[:, None], blocks.shape)
         columns = np.broadcast_to((3 * tets[some][:, PAIR_COLUMNS])[:, :, None, None] + axis, blocks.shape)
         off = sp.coo_matrix((blocks.ravel(), (rows.ravel(), columns.ravel())), shape=(3 * n, 3 * n)).tocsr()
-        # a corner's own block balances those of its pairs
+        # the diagonal block of a corner balances those of its pairs
         own = np.zeros((n, 3, 3))
         for pair, (a, b) in enumerate(zip(PAIR_ROWS, PAIR_COLUMNS, strict=True)):
             np.add.at(own, tets[some][:, a], -blocks[:, pair])

@@ -21,7 +21,7 @@ class PinGroups:
 
     @property
     def groups(self) -> tuple[Index, ...]:
-        """Return the nodes of each group."""
+        """Return the nodes of each group of pins."""
         return self.subspace.groups
 
     def lead(self, positions: Sequence[Vec]) -> Vec:

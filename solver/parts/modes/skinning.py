@@ -37,9 +37,9 @@ class Subspace:
     stiffnesses: Vec  #: Γ, (m,) [1/s²], of the weights
     mass: Vec  #: of the nodes [kg], (n,)
     groups: tuple[Index, ...]  #: nodes of each group of pins
-    pinned: Index  #: nodes of all of them
-    centre: Vec  #: [m], (3,), and
-    size: float  #: [m], of the mesh at rest: X of the functions above is (X − centre)/size
+    pinned: Index  #: nodes of all groups
+    centre: Vec  #: centre of the mesh at rest [m], (3,)
+    size: float  #: size of the mesh at rest [m]: X of the functions above is (x − centre)/size
 
     def affine(self, places: Vec) -> Vec:
         """Return 1, X, Y and Z, (k, 4), at positions (k, 3) [m], X = (x − centre)/size."""

@@ -27,10 +27,10 @@ class Iterating:
     """Settings of the iterations of a stage."""
 
     mixed: bool = True
-    iterations: int = 2  #: at most
-    tolerance: float = 1.0e-5  #: of the body's size: a mean move of less ends the stage
-    search: bool = True  #: halve steps that win nothing
-    guarded: bool = True  #: a stage of mixed ones that gained energy is solved again by plain ones
+    iterations: int = 2  #: largest number of iterations
+    tolerance: float = 1.0e-5  #: mean step relative to the body's size at which the stage ends
+    search: bool = True  #: whether steps are halved that do not decrease the potential
+    guarded: bool = True  #: whether a mixed stage that increases the potential is solved again by plain iterations
 
 
 class ReducedStage:
@@ -48,7 +48,7 @@ class ReducedStage:
         """
         self.points, self.loads, self.carrier_motion = points, loads, carrier_motion
         self.kappa, self.bh = 1.0 / (ah * bh), bh
-        self.factor: Vec = np.zeros((0, 0))  #: of the last iteration's matrix, as of `factored_pairs`
+        self.factor: Vec = np.zeros((0, 0))  #: factor of the last iteration's matrix, from `factored_pairs`
         self.base, self.start = base, base + bh * rate
         self.force = weight
         if len(carrier_motion):
@@ -95,8 +95,8 @@ class SolvedStage:
 
     y: Vec  #: coordinates, (p, 3)
     iterations: int
-    decrements: tuple[float, ...]  #: Newton's, of each iteration [√J]
-    again: bool  #: whether it was solved again by plain iterations
+    decrements: tuple[float, ...]  #: Newton decrement of each iteration [√J]
+    again: bool  #: whether the stage was solved again by plain iterations
 
 
 def solve_stage(stage: ReducedStage, y: Vec, how: Iterating, length: float) -> SolvedStage:
@@ -208,7 +208,7 @@ def factored_pairs(matrix: Vec, force: Vec) -> tuple[Vec, Vec]:
     """Return the upper Cholesky factor (3 p, 3 p), axis by axis, of a matrix in blocks of pairs of axes, (p, 6, p), and
     the solution (p, 3) for `force` (p, 3). Raises StepFailed where the matrix is not positive definite."""
     p = len(force)
-    lower = np.empty((3 * p, 3 * p))  # whose upper triangle nobody reads
+    lower = np.empty((3 * p, 3 * p))  # its upper triangle is not read
     for pair, (i, k) in enumerate(PAIRS):
         lower[i * p : (i + 1) * p, k * p : (k + 1) * p] = matrix[:, pair]
     factor, found, info = dposv(lower.T, force.T.reshape(-1), lower=0, overwrite_a=1)
