@@ -80,7 +80,7 @@ class Full:
     """Full finite elements, linearly implicit. [ConJac Alg. 2]"""
 
     sleep = at_once = sweeps = None
-    solves_hits = False  # forces brake what lands here
+    solves_hits = False  # a linearised stage that hits the ground is not solved to its root
 
     def __init__(self, mesh: Mesh, linear: LinearSolver, params: dict[str, float]) -> None:
         """params: beta, the factor on stiffness that sets numerical damping."""
@@ -93,7 +93,7 @@ class Full:
         linear.analyse(self.matrix, 0)
         self.loads = Loads(mesh)
         self.floating = FloatingParts(mesh.rest, mesh.parts, mesh.coordinates.prescribed)
-        #: where each node of the elimination order stands among the free ones, (f,)
+        #: index of each node of the elimination order among the free ones, (f,)
         self.rank: Index = np.searchsorted(free, self.pattern.order).astype(np.int32)
 
     @property
@@ -139,7 +139,7 @@ class Full:
     def tangent(self, lin: Linearised, w: Vec | None) -> Tangent:
         """Return the linearisation with K and D of the free nodes as products. w: velocities of prescribed nodes,
         (p, 3) [m/s], for K w; None for none."""
-        from ...assembly.tangent import FreeProduct, Tangent  # compiled for the methods that ask for it
+        from ...assembly.tangent import FreeProduct, Tangent  # compiled only for methods that use it
 
         free = self.mesh.coordinates.free
         self.pattern.gather(lin.blocks, lin.node_blocks, 1.0, np.zeros(len(lin.x)), lin.others)
@@ -182,7 +182,7 @@ def eliminate(posed: PosedFull, stage: NodeStage, carried: Vec) -> Eliminated:
     if stage.w is not None:
         alone[coordinates.prescribed, :, 0] = stage.w
 
-    # G and g stand in the rows of the nodes that joints carry: in the others' nothing is left
+    # G and g are the rows of the attached nodes: those of the others vanish
     loaded = owner.loads.loaded_prescribed(lin, stage)
     rows = owner.loads.on_prescribed(lin, stage, np.concatenate([columns, alone], axis=2), loaded)
     rows = carried[loaded].reshape(-1, count).T @ rows.reshape(-1, count + 1)
