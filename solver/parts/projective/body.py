@@ -28,12 +28,12 @@ COLUMNS = ("nodes", "weights", "targets", "normals", "friction", "velocities")
 class TargetRows:
     """Potentials ½ w |x − p|² of single nodes in a step, p a fixed point or the nearest point of a half-space."""
 
-    nodes: Index  #: (k,), prescribed ones do not count
+    nodes: Index  #: (k,), rows of prescribed nodes have no effect
     weights: Vec  #: w [N/m], (k,)
-    targets: Vec  #: [m], (k, 3): the place, or a point of the half-space's border
-    normals: Vec  #: (k, 3): zero for a place, else the unit normal out of what is touched
+    targets: Vec  #: [m], (k, 3): the fixed point, or a point on the boundary of the half-space
+    normals: Vec  #: (k, 3): zero for a fixed point, else the unit normal out of the obstacle
     friction: Vec  #: Coulomb's coefficient, (k,)
-    velocities: Vec  #: of what is touched, whose targets are those at the step's end [m/s], (k, 3)
+    velocities: Vec  #: of the obstacle, whose targets are those at the step's end [m/s], (k, 3)
 
     @classmethod
     def springs(cls, nodes: Index, weights: Vec | float, targets: Vec) -> TargetRows:
@@ -74,7 +74,7 @@ class TargetRows:
 
 
 NOTHING = TargetRows.springs(np.zeros(0, np.int32), 0.0, np.zeros((0, 3)))
-#: asked with positions where a step would lead without constraints and where it begins, (n, 3) [m] each
+#: contacts from positions at the step's end without constraints and at its start, (n, 3) [m] each
 Touching = Callable[[Vec, Vec], TargetRows]
 
 
@@ -85,7 +85,7 @@ class ProjectiveState:
     x: Vec  #: [m], (n, 3)
     v: Vec  #: [m/s], (n, 3)
     time: float = 0.0  #: [s]
-    past: tuple[Vec, Vec, float] | None = None  #: x, v and length of the step before, for BDF2
+    past: tuple[Vec, Vec, float] | None = None  #: x, v and length of the previous step, for BDF2
 
 
 @dataclass
@@ -100,10 +100,10 @@ class ProjectiveBody:
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)  #: [m/s²]
     mass_damping: float = 0.0  #: β of D = −β M [1/s]
     integrator: str = "backward_euler"
-    iterations: int = ITERATIONS  #: of a step, at most
-    #: earlier iterations of a step whose moves bend the next ones, as in L-BFGS [Liu 2017]; 0 is plain
+    iterations: int = ITERATIONS  #: largest number in a step
+    #: number of secant pairs of a step, as in L-BFGS [Liu 2017]; 0: the constant matrix alone
     memory: int = MEMORY
-    tolerance: float = 0.0  #: of a node's move in an iteration [m]: a smaller one ends the step
+    tolerance: float = 0.0  #: largest displacement of a node in an iteration at which the step ends [m]
 
     def __post_init__(self) -> None:
         n = len(self.rest)
@@ -192,7 +192,7 @@ class ProjectiveBody:
             move = self._pairs.direction(-here.net, solve)
             trial, there = self._moved(x, move, terms, here)
             if not there.lagged < here.energy and len(self._pairs):
-                # past steps mislead: a step with the constant matrix alone never raises the potential
+                # discard the secant pairs: a step with the constant matrix alone never raises the potential
                 self._pairs.clear(3 * len(self.free))
                 move = solve(here.net)
                 trial, there = self._moved(x, move, terms, here)
@@ -252,20 +252,20 @@ class _StepTerms:
     """Terms of the potential of one step in addition to the constraints."""
 
     kappa: float  #: 1/(a b h²) [1/s²]
-    predicted: Vec  #: y, where inertia alone leads [m], (n, 3)
+    predicted: Vec  #: y, positions by inertia alone [m], (n, 3)
     load: Vec  #: [N], (n, 3)
     base: Vec  #: positions from which mass damping resists motion [m], (n, 3)
     drag: float  #: β/(b h) [1/s²]
     points: TargetRows
     begin: Vec  #: positions at the step's start [m], (n, 3)
-    moved: Vec  #: how far what points touch goes in the step [m], (k, 3)
+    moved: Vec  #: displacement of the obstacles in the step [m], (k, 3)
 
 
 @dataclass(frozen=True)
 class _Measured:
     """Potential of a step at some positions; friction has a potential while its limits are constant."""
 
-    energy: float  #: with the limits of friction there [J]
-    lagged: float  #: with those where it was measured before [J]
-    net: Vec  #: its negative slope, (3 f,) [N]
-    limits: Vec  #: by how much nodes slide at most before they slip [m], (k,)
+    energy: float  #: with the limits of friction at these positions [J]
+    lagged: float  #: with the limits of the previous evaluation [J]
+    net: Vec  #: negative gradient of the potential, (3 f,) [N]
+    limits: Vec  #: largest elastic displacements before nodes slip [m], (k,)

@@ -42,7 +42,7 @@ class Lengths:
 
     nodes: Index  #: (k, 4), unused ones with the coefficient 0
     coefficients: Vec  #: (k, 4)
-    weights: Vec  #: w [N/m] of what has the unit of x, (k,)
+    weights: Vec  #: w, (k,), [N/m] where d has the unit of x
     least: Vec  #: (k,)
     most: Vec  #: (k,)
     centres: Vec  #: (k, 3)

@@ -36,14 +36,14 @@ class GlobalMatrix:
         self._diagonal = self._lower.indptr[:-1]  # each column begins with its diagonal
         self._plain = self._lower.data[self._diagonal].copy()
         self._linear.analyse(self._lower, 0)
-        self._added = np.zeros(len(self._order))  #: diagonal that is in the factor
-        self._wanted = self._added  #: diagonal that the matrix has
-        self._changed: Index = np.zeros(0, dtype=np.int64)  #: where they differ
+        self._added = np.zeros(len(self._order))  #: diagonal of the factored matrix in addition to the constant one
+        self._wanted = self._added  #: required diagonal in addition to the constant one
+        self._changed: Index = np.zeros(0, dtype=np.int64)  #: indices at which both differ
         self._columns: dict[int, Vec] = {}
         self._copy: SingleFew | None = None
-        self.factored = 1  #: how often
+        self.factored = 1  #: number of factorizations
         self._linear.factor(self._lower)
-        #: in which precisions the factor stands
+        #: precisions in which the factor exists
         self._in_double, self._in_single = True, False
 
     def add(self, diagonal: Vec) -> None:
@@ -112,7 +112,7 @@ class GlobalMatrix:
     def _single_copy(self) -> SingleFew | None:
         """Return the solver in single precision on the factor's pattern; None where the linear solver does not show
         that."""
-        from ...linear.cholesky.single_few import SingleFew  # compiled where something is iterated
+        from ...linear.cholesky.single_few import SingleFew  # compiled only where it is used
 
         if self._copy is None:
             inside = inside_of(self._linear)
