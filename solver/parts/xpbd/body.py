@@ -27,9 +27,9 @@ class CompliantBody:
     prescribed: Index = field(default_factory=lambda: np.zeros(0, np.int32))  #: nodes, (p,)
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)  #: [m/s²]
     mass_damping: float = 0.0  #: [1/s]
-    stiffness_damping: float = 0.0  #: of rows, τ [s]
-    substeps: int = SUBSTEPS  #: of a step
-    iterations: int = SWEEPS  #: sweeps over all constraints in each of them
+    stiffness_damping: float = 0.0  #: time constant τ of the damping of rows [s]
+    substeps: int = SUBSTEPS  #: number in a step
+    iterations: int = SWEEPS  #: sweeps over all constraints in each substep
 
     def __post_init__(self) -> None:
         free = np.setdiff1d(np.arange(len(self.rest)), self.prescribed)

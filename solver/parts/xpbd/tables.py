@@ -64,7 +64,7 @@ class CompliantRows:
 
     def __init__(self, lengths: Lengths) -> None:
         counts = (lengths.coefficients != 0.0).astype(np.int32)
-        width = np.maximum(4 - np.argmax(counts[:, ::-1], axis=1), 1)  # unused nodes stand last
+        width = np.maximum(4 - np.argmax(counts[:, ::-1], axis=1), 1)  # unused nodes are last
         coloured = Coloured(lengths.nodes, width)
         self._multipliers = np.zeros((len(lengths.nodes), 3))
         self._own = coloured.cut(lengths.nodes, lengths.coefficients, 1.0 / lengths.weights, lengths.least,
@@ -121,7 +121,7 @@ def compliant_cloth(sheet: Sheet, membrane: Mapping[str, float], bending: Mappin
     """Return the constraints of a sheet: directions across each triangle, its right angle, and bends, equivalent to the
     woven membrane for small strains. Arguments are those of `cloth_constraints` of projective dynamics."""
     ways, turned, _ = membrane_moduli(membrane)
-    # |F − R|² of g is what two ways of 2 g and ½ g (f₁ · f₂)² are for small strains
+    # for small strains g |F − R|² equals two directions of 2 g and ½ g (f₁ · f₂)²
     ways = ways + np.array([2.0 * turned, 2.0 * turned, 0.0, 0.0])
     rows, areas = [], sheet.areas
     for (e0, e1, _), stiffness in zip(WAYS, ways):
