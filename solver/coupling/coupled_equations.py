@@ -1,4 +1,4 @@
-"""A stage of soft bodies and of the joints that carry some of their nodes, as equations in the coordinates of both."""
+"""Stages of soft bodies and of the joints that carry some of their nodes, as equations in the coordinates of both."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from .skeleton import Skeleton
 
 
 class LastStage:
-    """The last stage with a factor, which stages with the same matrix may use."""
+    """Record of the last factored stage, whose factor stages with an equal matrix may reuse."""
 
     def __init__(self) -> None:
         self._posed: CoupledStage | None = None
-        self._factored = 0  #: number of factorizations at that time
+        self._factored = 0  #: number of factorizations when the stage was recorded
 
     def note(self, posed: CoupledStage, factored: int) -> None:
         """Record a stage. factored: number of factorizations of the linear solver, that of this stage included."""
         self._posed, self._factored = posed, factored
 
     def forget(self) -> None:
-        """Discard the stage."""
+        """Discard the recorded stage."""
         self._posed = None
 
     def serving(self, stage: NodeStage, factored: int) -> CoupledStage | None:
@@ -40,7 +40,8 @@ class LastStage:
 
 
 class EquationsOfBoth:
-    """Positions at coordinates, and contact, for nodes with inertia and for quasistatic ones.
+    """Common part of the equations of a stage of soft bodies and joints: positions at coordinates, and contact of
+    surfaces.
 
     Coordinates are those of the free nodes and then of the joints, q (m_q,), as are rates u, (m,).
     """
@@ -108,19 +109,19 @@ class EquationsOfBoth:
         return self.soft.contact_forces_at(x)
 
     def body_of(self, node: int) -> str | None:
-        """Return the name of the body that contains a node; None for none."""
+        """Return the name of the body that contains a node; None where the body has none."""
         return self.soft.body_of(node)
 
 
 class CoupledEquations(EquationsOfBoth):
-    """A stage of nodes with inertia and of joints."""
+    """Equations of a stage of nodes with inertia and of joints."""
 
     def __init__(self, soft: NodesPart, skeleton: Skeleton, stages: tuple[NodeStage, Stage], states: Sequence[State],
                  damped: Damped | None, last: LastStage) -> None:
         """last: receives each stage that is factored. The other arguments are as in `EquationsOfBoth`."""
         super().__init__(soft, skeleton, stages, states, damped)
         self._last, self._iterates = last, Iterates(soft.links)
-        #: of attached nodes, where they keep their momentum as bones do, (a, 3) [m/s]
+        #: predicted velocities of attached nodes where momentum is STRAIGHT, as that of bones, (a, 3) [m/s]
         self._carried_velocities: Vec | None = None
         if self.of_joints.momentum is Momentum.STRAIGHT:
             start = skeleton.bodies(self.joints)

@@ -33,7 +33,7 @@ from .coupled_stage import CarrierSystem
 
 @dataclass(frozen=True)
 class BodyPositions:
-    """Positions, rates and forces of both parts at an iterate."""
+    """Positions, rates and forces of soft bodies and joints at an iterate."""
 
     joints: State
     bodies: Bodies
@@ -45,9 +45,9 @@ class BodyPositions:
 class CoupledQuasistatic:
     """One iteration of a stage of soft bodies and joints, in the rates of all positions and of the joints."""
 
-    curvature: float  #: of what is lowered, along the way that `solve` found: the soft bodies' share, δᵀ S δ
+    curvature: float  #: of the merit along the step that `solve` found, the soft bodies' part: δᵀ S δ
     tree_stage: Any = None  #: the stage of joints at the rates that `solve` found
-    start_slope: float  #: its slope where the iteration begins, along it
+    start_slope: float  #: slope of the merit along that step at its start
 
     def __init__(self, whole: Full, inertia: PositionInertia, bones: CarrierSystem, here: BodyPositions,
                  lin_at: Callable[[bool], Linearised], project: bool, stage: NodeStage, of_joints: Stage) -> None:

@@ -81,8 +81,8 @@ class CoupledStage(NoQuasistatic):
     error of order h², and a stage that is iterated to its root takes a few more iterations.
     """
 
-    posed: PosedNodes  #: the flesh's part at the rates that `solve` found
-    stage: NodeStage  #: and its stage
+    posed: PosedNodes  #: the soft bodies' part at the rates that `solve` found
+    stage: NodeStage  #: the soft bodies' stage
     bones: PosedCarrier  #: the joints' part
 
     def __init__(self, flesh: AttachedSystem, bones: CarrierSystem, at: Bodies, lin: Linearised, stage: NodeStage,
@@ -125,7 +125,7 @@ class CoupledStage(NoQuasistatic):
             self.posed = self.posed.under(self._impulses)
         own = self.posed.solve()
         self._way = own - self.lin.v[self._coordinates.free].ravel(), rates - self._at.carrying(self._joints.u)
-        # at the way's end free nodes have nothing left, and those on bones what is left on their rates
+        # at the step's end free nodes have no residual, and attached ones only that on the joints' rates
         self._end_slope = float((eliminated.matrix @ rates - eliminated.impulse) @ self._way[1])
         self._start_slope: float | None = None
         return np.concatenate([own, u])
@@ -179,7 +179,7 @@ class CoupledStage(NoQuasistatic):
         or, where that is None, derived from the predicted rates of the joints. columns: J_a, (a, 3, c)."""
         attached, v_hat = self._coordinates.attached, stage.v_hat.copy()
         if v_attached is None:
-            # inertia keeps what attached nodes have, J_a û, less what their turning takes
+            # predicted velocities of attached nodes are J_a û less the change of J_a by rotation
             turning = attached.accelerations(at.E, at.twist, at.drift)
             v_attached = columns @ at.carrying(of_joints.u_hat) - stage.a * stage.h * turning
         v_hat[attached.nodes] = v_attached

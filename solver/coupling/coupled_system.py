@@ -42,8 +42,8 @@ class CoupledSystem(System[CoupledStage]):
         """skeleton: the joints as carriers of attached nodes."""
         self._soft, self._jointed, self._skeleton, self._states = soft, jointed, skeleton, states
         self._flesh, self._cut = soft.coordinates, soft.unknowns
-        self._last = LastStage()  #: on the last factor, for stages with the same matrix
-        self._changes = Anderson(DEPTH)  #: of iterations on it
+        self._last = LastStage()  #: stage of the last factor, for stages with an equal matrix
+        self._changes = Anderson(DEPTH)  #: history of iterations on that factor
         self._whole: Full | None = None  #: all free nodes as unknowns, for quasistatic bodies in contact
 
     @cached_property
@@ -76,7 +76,7 @@ class CoupledSystem(System[CoupledStage]):
         soft, joints = self._states.split(at)
         carried_velocities: Vec | None = None
         if stage.base is None:
-            # in a linearised step bones keep the momentum of the last linearisation, and so do attached nodes
+            # in a linearised step bones and attached nodes have the momentum of the last linearisation
             earlier = self._skeleton.bodies(joints, flown_since(joints.memory, stage.h))
             carried_velocities = self._flesh.attached.velocities(earlier.E, earlier.twist)
         bodies = self._skeleton.bodies(joints)

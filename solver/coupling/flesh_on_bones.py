@@ -85,8 +85,7 @@ class FleshOnBones(Coupling, SteppedSoft):
 
         The rates of a drive overshoot its target by half of their change in the step, which the projection corrects.
         Where that correction is blocked by contact the step is repeated with drive rates that lead to the target, so
-        that soft bodies give way. Raises StepFailed after `max_tries` attempts, and where positions or velocities
-        diverge.
+        that soft bodies are moved aside. Raises StepFailed after `max_tries` attempts, and where positions diverge.
         """
         soft, joints = self.parted(after)
         constraints, posed = self.jointed.constraints, joints.tree_stage

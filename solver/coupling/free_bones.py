@@ -32,15 +32,15 @@ class FreeTree:
 
     bones: Index  #: bodies of the tree, its root first
     flesh: Index  #: nodes
-    mass: Vec  #: of nodes, then of six points for each bone [kg], (p,)
+    mass: Vec  #: masses of nodes, then of six points for each bone [kg], (p,)
 
 
 @dataclass(frozen=True)
 class Momenta:
     """Linear velocity and angular momentum of a free tree."""
 
-    drift: Vec  #: velocity of its centre of mass [m/s], (3,)
-    spin: Vec  #: angular momentum about it [kg m²/s], (3,)
+    drift: Vec  #: velocity of the tree's centre of mass [m/s], (3,)
+    spin: Vec  #: angular momentum about the centre of mass [kg m²/s], (3,)
 
 
 class FreeBones:
@@ -54,9 +54,11 @@ class FreeBones:
         self._soft, self._jointed, self._tree = soft, jointed.condensation, jointed.tree
         inertia = self._tree.inertia
         self._arms = _points(inertia)
-        self._points = self._speeds = np.zeros_like(self._arms)  #: of the last state that was evaluated, (n, 6, 3)
+        #: positions and velocities in the last evaluated state, (n, 6, 3)
+        self._points = self._speeds = np.zeros_like(self._arms)
         self._posture = self._tree.blank()
-        sixths = np.repeat(inertia[:, 5, 5, None] / 6.0, 6, axis=1)  #: of the bones' masses, at their points
+        #: masses of the points, a sixth of their bone's each
+        sixths = np.repeat(inertia[:, 5, 5, None] / 6.0, 6, axis=1)
         self._trees = [FreeTree(bones, flesh, np.concatenate([soft.mass[flesh], sixths[bones].ravel()]))
                        for bones, flesh in _flying(jointed.condensation, soft, soft.coordinates.attached)]
         self._group = np.full(len(soft.mass), -1, dtype=np.int32)  #: the number of each node's tree, (n,)
@@ -65,7 +67,8 @@ class FreeBones:
         #: trees of one bone without flesh, whose linear momentum stages conserve as they are
         self._rigid: Mask = np.array([len(one.bones) == 1 and not soft.mass[one.flesh].any() for one in self._trees],
                                      dtype=bool)
-        self._acted_on = self._rigid.copy()  #: trees that stay as they are in this step: with external forces, or rigid
+        #: trees that are not corrected in this step: with external forces, or rigid
+        self._acted_on = self._rigid.copy()
 
     def start_step(self, is_alone: bool) -> None:
         """Reset the record of external forces at the start of a step. is_alone: whether no other part acts in the

@@ -37,8 +37,8 @@ class InterfacePoints(Protocol):
         """
 
     def inertia(self, state: State, h: float) -> InterfaceInertia:
-        """Return the effective inertia of the points in a step of h seconds from a state of the part, without those
-        constraints of the part that it does not know."""
+        """Return the effective inertia of the points in a step of h seconds from a state of the part, as far as it can
+        be evaluated without the part's other constraints."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,8 @@ class NodePoints:
         return out
 
     def inertia(self, state: State, h: float) -> InterfaceInertia:
-        """Return M − h² K of the body, with contacts at their state; for a large body its lumped mass alone, a lower
-        bound. Too little inertia is corrected by further iterations, too much makes contact violent."""
+        """Return M − h² K of the body, with the bodies in contact with it fixed; for a large body its lumped mass
+        alone, a lower bound. Too little inertia is corrected by further iterations, too much makes contact violent."""
         soft, own = self.soft, np.zeros(len(self.soft.rest), dtype=bool)
         own[self.body] = soft.coordinates.is_free[self.body]
         if np.count_nonzero(own) > self.largest_body:

@@ -1,13 +1,13 @@
 """Staggered coupling of parts that step by themselves, such as a cloth with substeps, with all parts that they touch or
 are attached to.
 
-The vertices of cloth with Sharp Edges come and go within a step, so its equations cannot be part of one system with
-others. Instead the others step first, under predicted forces of the staggered part; then this steps among them, with
-interface points that respond by their effective inertia (`parts/eol/interface_inertia`), and returns its reaction. Both
-steps are repeated with relaxation until prediction and reaction agree and the staggered part intersects nothing at the
-others' final positions. The remaining impulse is carried over to the next step, so momentum is conserved. Without
-convergence the others' motion is final, and the staggered part steps among them with their motion prescribed; where it
-has no room the step is shorter.
+The vertices of cloth with Sharp Edges are created and removed within a step, so its equations cannot be part of one
+system with others. Instead the other parts step first, under predicted forces of the staggered part. Then the staggered
+part steps, with interface points that respond by their effective inertia (`parts/eol/interface_inertia`), and returns
+its reaction. Both steps are repeated with relaxation until prediction and reaction agree and the staggered part
+intersects nothing at the others' final positions. The remaining impulse is carried over to the next step, so momentum
+is conserved. Without convergence the others' motion is final, and the staggered part steps with the interface points
+prescribed; where it has no room the step is shortened.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class InterfaceLink:
 
     carrier: InterfacePoints
     points: slice  #: among all interface points of the staggered part
-    path: OnItsWay  #: as the staggered part sees it
+    path: OnItsWay  #: motion of the points within a step, as prescribed to the staggered part
     #: interpolation from the part's points to the interface points, (points, k); None: identity
     within: csr_matrix | None = None
 
@@ -93,7 +93,7 @@ class CoupledInterface:
 
 
 class _Points:
-    """All interface points of the staggered parts of a world, one after the other."""
+    """All interface points of the staggered parts of a world, (p,), in the order of their links."""
 
     def __init__(self, interfaces: Sequence[CoupledInterface], before: Sequence[State], h: float) -> None:
         self.interfaces, self.before, self.h = interfaces, before, h
