@@ -26,7 +26,7 @@ def factor_rows(G, Y, compliance, dependent, softened, L, scale, order):  # type
     for i in range(count):
         for k in range(rates):
             g = G[i, k]
-            if g != 0.0:  # a row reaches from its bodies to the root and no farther
+            if g != 0.0:  # a row has entries only from its bodies to the root
                 for j in range(i + 1):
                     W[i, j] += g * Y[k, j]
         W[i, i] += compliance[i]

@@ -40,9 +40,9 @@ class BoundedProgram:
         self._typical = slip
         self._guess = guess
         self._side = np.zeros(len(W), dtype=np.int64)  #: active bound of the last solution, −1, 0 or 1
-        self._few = True  #: whether Newton's method has settled so far
+        self._few = True  #: whether Newton's method has converged so far
         self._model: daqp.Model | None = None
-        self.iterations = 0  #: of either method, in all
+        self.iterations = 0  #: total number of both methods
 
     def solve(self, slip: Vec, low: Vec, high: Vec) -> Vec:
         """Return the minimum, exactly within its bounds, (k,). Raises StepFailed where there is none or numbers are not
@@ -77,7 +77,7 @@ class BoundedProgram:
             self._model.update(f=s, bupper=above, blower=below)
         x, _, flag, found = self._model.solve()
         self.iterations += int(found["iterations"])
-        if flag < 1:  # rows that are nearly dependent: regularised more, from the start
+        if flag < 1:  # nearly dependent rows need a larger regularisation, without a warm start
             softer, none = each[:, None] * self._W * each, np.zeros(len(s), dtype=np.int32)
             softer += self.softening * np.eye(len(s))
             self._model = self._begun(softer, s, above, below, none)
@@ -85,7 +85,7 @@ class BoundedProgram:
             self.iterations += int(found["iterations"])
         if flag < 1:
             raise StepFailed(f"the impulses of contacts and joints were not found (daqp's flag {flag})")
-        # active bounds are met to the last digit
+        # unknowns on active bounds are equal to them
         pressed = found["lam"]
         solution: Vec = np.where(pressed > 0.0, high, np.where(pressed < 0.0, low, np.clip(size * x, low, high)))
         return solution

@@ -26,7 +26,7 @@ class Solution:
     unilateral: Vec  #: (p,)
     friction: Vec  #: along the rows of `ConeRows`, (2 k,)
     passes: int  #: of contact and friction
-    #: by how much contact and friction do not agree at each contact once passes ran out [m/s], (k,); None: they agree
+    #: residual of contact and friction at each contact where passes ran out [m/s], (k,); None: they converged
     off: Vec | None = None
     name: Names = field(default_factory=lambda: np.zeros(0, np.int64))  #: of the unilateral rows, (p,)
 
@@ -93,8 +93,8 @@ class DenseDual:
         np.einsum("ii->i", W)[:p] += unilateral.compliance
         self._W = W
         self._last: tuple[Vec, Vec] | None = None
-        self._rotated: tuple[Vec, Vec] | None = None  #: turn and W in it, of the first solution
-        self._off: Vec = np.zeros(0)  #: of the last pass of all, (k,) [m/s]
+        self._rotated: tuple[Vec, Vec] | None = None  #: rotation to the slip of the first solution, and W in these axes
+        self._off: Vec = np.zeros(0)  #: residual of the last pass, (k,) [m/s]
 
     def solve(self, free: Vec, warm: Multipliers | None = None, split_targets: Vec | None = None) -> Solution:
         """Return rates and multipliers under all rows, from the rates without any, (m,). Raises StepFailed.
@@ -137,7 +137,7 @@ class DenseDual:
         p, k = self._p, self._k
         low, high = self._unilateral.low, self._unilateral.high
         if guess is not None and self._rotated is not None:
-            # the same rows as a moment ago: from where they were
+            # rows of an earlier solution: start from its impulses
             turn, W = self._rotated
             at = np.concatenate([approach, turn.T @ slip])
             both = self._both_at(W, at, np.concatenate([guess[0], turn.T @ guess[1]]))

@@ -19,7 +19,7 @@ class EliminatedRows:
     component along B, and each row costs one solve with a factor. [Ascher 26]
     """
 
-    rows: DenseRows  #: in the order of the free nodes or, after `ordered`, in that of the unknowns
+    rows: DenseRows  #: unknowns in the order of the free nodes or, after `ordered`, in that of its argument
     directions: Vec  #: B, (m, s)
 
     def ordered(self, rank: Index) -> EliminatedRows:

@@ -58,7 +58,7 @@ def semismooth_newton(W, at, low, high, friction, iterations, most_free, x, side
         if count > most_free:
             return UNSETTLED
 
-        # what is on a bound is known, or μ times the normal impulse: what is left is W on the others
+        # impulses on a bound are known or μ times the normal impulse: W on the others remains
         for i in range(size):
             if side[i] != 0:
                 x[i] = least[i] if side[i] < 0 else most[i]

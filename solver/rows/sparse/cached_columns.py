@@ -9,7 +9,7 @@ import numpy as np
 from ...state import Index, Vec
 
 FREED, ON_VERTEX, SPREAD = 0, 1, 2  #: a released direction, a row of one vertex, one of several
-Name = tuple[int, int, int]  #: one of these, the number of its vertex or row, and which direction
+Name = tuple[int, int, int]  #: kind, number of the vertex or row, and direction
 
 
 class CachedColumns:

@@ -18,14 +18,14 @@ class Minimum:
 
     u: Vec  #: (m,)
     on_vertex: Vec  #: multipliers of the vertex' rows, in their order, (r,)
-    spread: Vec  #: of the others, (s,)
+    spread: Vec  #: multipliers of the rows over several vertices, (s,)
     active: Mask  #: vertex' rows that are active, (r,); rows that others imply are not among them
     spread_active: Mask  #: (s,)
     names: tuple[Names, Names]  #: of both tables
     warm: Multipliers  #: of active rows that may be exceeded, to start another solution from
     factored: int  #: number of factorizations
     tried: int  #: number of active sets
-    one_by_one: bool  #: whether the rows had to be taken one at a time
+    one_by_one: bool  #: whether rows were added one at a time
 
     @property
     def multipliers(self) -> Multipliers:

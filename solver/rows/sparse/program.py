@@ -27,8 +27,8 @@ from .vertex_programs import choose_rows
 class _Table:
     """Rows of vertices, scaled to length one and sorted by vertex, equations first."""
 
-    order: Index  #: of the caller's rows, (r,)
-    length: Vec  #: of the caller's rows in this order, (r,)
+    order: Index  #: indices of the caller's rows in the order of this table, (r,)
+    length: Vec  #: lengths of the caller's rows in the order of this table, (r,)
     vertex: Index  #: (r,) rank
     touched: Index  #: (t,) ranks
     first: Index  #: (t + 1,)
@@ -54,7 +54,7 @@ class SparseProgram:
         self._pattern: VertexPattern | None = None
         self._reduced: ReducedProgram | None = None
         self._run: _Run | None = None
-        self._slack: SlackProgram | None = None  #: of the last program, where rows of it had compliance
+        self._slack: SlackProgram | None = None  #: last program, where rows of it had compliance; else None
 
     @property
     def backend(self) -> str:
@@ -266,7 +266,7 @@ class _Run:
         self.reduced.activate(self.active, self.spread_active)
         self.u, self.multiplier, self.spread_multiplier = self.reduced.solve(self.right, self.rows.target,
                                                                              self.spread_target)
-        # where all is fixed, what is left of u is rounding of what the forces would do to the heaviest
+        # where all unknowns are fixed, u is rounding of the response of the heaviest one to the forces
         alone = self.strongest / max(self.heaviest, 1.0e-300)
         self.fastest = max(float(np.abs(self.u).max(initial=0.0)), alone, 1.0e-300)
 

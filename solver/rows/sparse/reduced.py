@@ -253,7 +253,7 @@ class ReducedProgram:
             u += moved
         u += self._out(free)
         if len(multipliers):
-            # once more, for what rounding of the border's small matrix leaves of its rows
+            # once more, against the rounding of the border's small matrix
             nothing = np.zeros(size)
             free, moved, more = self._bordered(nothing, nothing, goal - u @ self._rows)
             u += moved + self._out(free)
@@ -362,7 +362,7 @@ def _scale(diagonal: Vec) -> Vec:
     return roots
 
 
-# scipy checks so few rows for longer than it solves them
+# for so few rows scipy's checks take longer than the solution
 @kernel("void(f8[:,:], f8[::1])")
 def there(triangle, x):  # type: ignore[no-untyped-def]
     """Replace x (k,) by L⁻¹ x, L lower triangular (k, k)."""

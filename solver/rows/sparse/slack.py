@@ -25,7 +25,7 @@ class SlackProgram:
     rows: VertexRows  #: hard ones
     spread: SparseRows
     hard: Index  #: numbers of `rows` among the given ones, (h,)
-    compliant: Index  #: of the others, which are the last of `spread`, (r − h,)
+    compliant: Index  #: numbers of the compliant rows, which are the last of `spread`, (r − h,)
     own: int  #: m
 
     @classmethod

@@ -74,7 +74,7 @@ def neighbours(indptr, indices, owner, unknowns):  # type: ignore[no-untyped-def
                 first[v + 1] += first[v]
             at, joined = first[:-1].copy(), np.empty(first[-1], np.int32)
 
-    # both may have been found from the other's side
+    # a pair may have been found from both sides
     once, end = np.zeros(count + 1, np.int32), 0
     for v in range(count):
         sort(joined, first[v], first[v + 1])
@@ -139,7 +139,7 @@ def places_of(  # type: ignore[no-untyped-def]
     """
     count = 0
     for column in range(indptr.shape[0] - 1):
-        last, block = -1, 0  # a vertex' entries follow each other
+        last, block = -1, 0  # entries of one vertex are consecutive
         for entry in range(indptr[column], indptr[column + 1]):
             if indices[entry] < column:
                 continue
