@@ -1,1 +1,2 @@
-"""Couplings of parts: monolithic, one system with the unknowns of both; staggered, each in turn until they agree."""
+"""Couplings of parts: monolithic, with the unknowns of both parts in one system, or staggered, each part in turn until
+they agree."""

@@ -1,4 +1,4 @@
-"""A stage of soft bodies and of the joints that carry some of their nodes, as equations in the coordinates of both."""
+"""Stages of soft bodies and of the joints that carry some of their nodes, as equations in the coordinates of both."""
 
 from __future__ import annotations
 
@@ -18,36 +18,38 @@ from .skeleton import Skeleton
 
 
 class LastStage:
-    """The last stage with a factor, which stages with the same matrix may use."""
+    """Record of the last factored stage, whose factor stages with an equal matrix may reuse."""
 
     def __init__(self) -> None:
         self._posed: CoupledStage | None = None
-        self._factored = 0  #: number of factorizations at that time
+        self._factored = 0  #: number of factorizations when the stage was recorded
 
     def note(self, posed: CoupledStage, factored: int) -> None:
-        """Record a stage, and the number of factorizations with its own."""
+        """Record a stage. factored: number of factorizations of the linear solver, that of this stage included."""
         self._posed, self._factored = posed, factored
 
     def forget(self) -> None:
-        """Discard the stage."""
+        """Discard the recorded stage."""
         self._posed = None
 
     def serving(self, stage: NodeStage, factored: int) -> CoupledStage | None:
-        """Return the stage if its factor is valid for another one: of the same matrix, and the last that was made."""
+        """Return the recorded stage if its factor is valid for `stage`: the matrix is equal and nothing was factored
+        since; else None."""
         posed = self._posed
         return posed if posed is not None and factored == self._factored and posed.stage.shares(stage) else None
 
 
 class EquationsOfBoth:
-    """Positions at coordinates, and contact, for nodes with inertia and for quasistatic ones.
+    """Common part of the equations of a stage of soft bodies and joints: positions at coordinates, and contact of
+    surfaces.
 
     Coordinates are those of the free nodes and then of the joints, q (m_q,), as are rates u, (m,).
     """
 
     def __init__(self, soft: NodesPart, skeleton: Skeleton, stages: tuple[NodeStage, Stage], states: Sequence[State],
                  damped: Damped | None) -> None:
-        """stages, states: those of the soft bodies and of the joints, states at the stage's start. damped: through the
-        whole stage."""
+        """stages, states: stages of the soft bodies and of the joints, and the states of both at the stage's start.
+        damped: damping matrix through the whole stage; None for none."""
         self.soft, self.skeleton, self.damped = soft, skeleton, damped
         self.of_flesh, self.of_joints = stages
         self.flesh, self.joints = states
@@ -57,8 +59,9 @@ class EquationsOfBoth:
         self.step_start: Vec = soft.coordinates.positions(self.flesh.q, self.flesh.time, self.flesh.carrier_motion)
 
     def at_coordinates(self, q: Vec, u: Vec) -> tuple[State, Bodies, CarrierMotion, Vec, Vec]:
-        """Return the joints' state, bodies, the motion of attached nodes, and positions and velocities of all nodes,
-        (n, 3), at coordinates and rates of the stage's end; attached nodes have no velocities."""
+        """Return the joints' state, their bodies, the motion of attached nodes, and positions [m] and velocities [m/s]
+        of all nodes, (n, 3), at coordinates q and rates u of the stage's end. The velocities of attached nodes are not
+        filled in."""
         cut, flesh, stage = self._cut, self.coordinates, self.of_flesh
         joints = State(stage.time, q[cut:], u[cut:], self.joints.memory)
         at = self.skeleton.bodies(joints)
@@ -73,11 +76,11 @@ class EquationsOfBoth:
 
     @property
     def edge(self) -> float:
-        """Return the mean edge of the surfaces [m], the smallest of all contact laws."""
+        """Return the mean edge length of the surfaces [m], the smallest of all contact laws."""
         return min(law.edge for law in self.soft.contacts)
 
     def positions_at(self, q: Vec) -> Vec:
-        """Return positions of all nodes at coordinates of the stage's end, (n, 3) [m]."""
+        """Return positions of all nodes, (n, 3) [m], at coordinates q (m_q,) of the stage's end."""
         return self._positions(q[: self._cut], q[self._cut :])
 
     def _positions(self, q: Vec, of_joints: Vec) -> Vec:
@@ -86,46 +89,47 @@ class EquationsOfBoth:
 
     @cached_property
     def _base(self) -> Vec:
-        """Return positions of all nodes at rates of zero, (n, 3) [m]."""
+        """Return positions of all nodes at the stage's end if all rates were zero, (n, 3) [m]."""
         flesh, joints = self.of_flesh.base, self.of_joints.base
         return self._positions(self.flesh.q if flesh is None else flesh, self.joints.q if joints is None else joints)
 
     def largest_step(self, start: Vec, end: Vec) -> float:
-        """Return the fraction of a straight path between positions (n, 3) [m] that is free of contact."""
+        """Return the fraction of a straight displacement between positions (n, 3) [m] that is free of contact, in
+        [0, 1]."""
         return self.soft.largest_step(start, end)
 
     def update_friction(self, x: Vec) -> None:
-        """Evaluate normal forces and normals of friction at positions x (n, 3) [m], which act from now on."""
+        """Evaluate normal forces and normals of friction at positions x (n, 3) [m]; they apply until the next call."""
         seconds = self.of_flesh.b * self.of_flesh.h
         self.frictions = [one for law in self.soft.contacts
                            if (one := law.lagged_friction(x, self._base, seconds)) is not None]
 
     def contact_forces(self, x: Vec) -> Vec:
-        """Return midpoint, force and distance of active pairs at positions (n, 3) [m], (k, 7) [m, N, m]."""
+        """Return midpoint [m], force [N] and distance [m] of each active pair at positions x (n, 3) [m], (k, 7)."""
         return self.soft.contact_forces_at(x)
 
     def body_of(self, node: int) -> str | None:
-        """Return the name of the body that contains a node."""
+        """Return the name of the body that contains a node; None where the body has none."""
         return self.soft.body_of(node)
 
 
 class CoupledEquations(EquationsOfBoth):
-    """A stage of nodes with inertia and of joints."""
+    """Equations of a stage of nodes with inertia and of joints."""
 
     def __init__(self, soft: NodesPart, skeleton: Skeleton, stages: tuple[NodeStage, Stage], states: Sequence[State],
                  damped: Damped | None, last: LastStage) -> None:
-        """last: receives each stage that is factored. Others are as in `EquationsOfBoth`."""
+        """last: receives each stage that is factored. The other arguments are as in `EquationsOfBoth`."""
         super().__init__(soft, skeleton, stages, states, damped)
         self._last, self._iterates = last, Iterates(soft.links)
-        #: of attached nodes, where they keep their momentum as bones do, (a, 3) [m/s]
+        #: predicted velocities of attached nodes where momentum is STRAIGHT, as that of bones, (a, 3) [m/s]
         self._carried_velocities: Vec | None = None
         if self.of_joints.momentum is Momentum.STRAIGHT:
             start = skeleton.bodies(self.joints)
             self._carried_velocities = soft.coordinates.attached.velocities(start.E, start.twist)
 
     def pose_at(self, q: Vec, u: Vec, project: bool = True) -> CoupledStage:
-        """Linearise and factor at coordinates and rates of the stage's end, with K projected to negative semi-definite
-        or not. Raises NotPositiveDefinite, StepFailed."""
+        """Linearise and factor the stage at coordinates q (m_q,) and rates u (m,) of its end. project: whether K is
+        projected to negative semi-definite. Raises NotPositiveDefinite, StepFailed."""
         joints, at, _, x, v = self.at_coordinates(q, u)
         self._iterates.follow(x, self.of_flesh.time)
         lin = self.soft.linearise_at(x, v, self.of_flesh.time, project, self.frictions)
@@ -136,7 +140,8 @@ class CoupledEquations(EquationsOfBoth):
         return posed
 
     def on_last_factor(self, q: Vec, u: Vec) -> RelinearisedStage | None:
-        """Return the stage linearised at coordinates and rates on the last factor; None where that is not valid."""
+        """Return the stage linearised at coordinates q (m_q,) and rates u (m,) of its end on the last factor; None
+        where that factor is not valid for it. Raises StepFailed."""
         posed = self._last.serving(self.of_flesh, self.soft.linear.factored)
         if posed is None:
             return None
@@ -144,13 +149,13 @@ class CoupledEquations(EquationsOfBoth):
         return posed.on_last_factor(at, v, force, self.of_flesh, joints, self.of_joints, self._carried_velocities)
 
     def slope_at(self, posed: CoupledStage, q: Vec, u: Vec) -> float:
-        """Return the slope of the soft bodies' potential at other coordinates and rates along the step that a stage
-        found [J]."""
+        """Return the slope of the soft bodies' potential at coordinates q (m_q,) and rates u (m,), along the step that
+        the stage `posed` found [J]."""
         return posed.slope(*self._forces(q, u)[1:])
 
     def _forces(self, q: Vec, u: Vec) -> tuple[State, Bodies, Vec, Vec]:
-        """Return the joints' state, bodies, velocities of all nodes and forces on them, (n, 3) [m/s], [N], damping
-        included, at coordinates and rates of the stage's end."""
+        """Return the joints' state, their bodies, and velocities [m/s] of all nodes and forces [N] on them, damping
+        included, (n, 3), at coordinates and rates of the stage's end."""
         joints, at, carrier_motion, x, v = self.at_coordinates(q, u)
         force = self.soft.evaluate(x, self.of_flesh.time, self.frictions)[0]
         v[self.coordinates.attached.nodes] = carrier_motion.velocities

@@ -1,14 +1,14 @@
-"""ConJac's bodies that touch, and the joints that carry some of their nodes or of what they touch, solved at once.
+"""Iterations of a stage of ConJac bodies in contact and of the joints that carry some of their nodes.
 
 Unknowns are the rates y of all positions and r of the joints. Velocities are V C (y − F − F_r r) + F + F_r r on free
-nodes, F_r what follows where a joint turns, and J_a r on those that joints carry: so both bodies' momentum changes by
-the forces alone that they share. An iteration asks for what y and r still change, δy and δr:
+nodes, F_r the velocities of quasistatic nodes for unit rates of the joints, and J_a r on attached nodes: both parts
+exchange momentum only through their mutual forces. An iteration solves for the changes δy and δr:
 
     S_yy δy + S_yr δr = −∂E/∂y,   S_yy = Cᵀ Vᵀ W V C − a b h² K_yy,   S_yr = Cᵀ Vᵀ W Z − a b h² K_ya J_a,
 
-W = M − a h D, Z = (F_r − V C F_r; J_a). δy is eliminated by conjugate gradients, on a factor that has a little mass in
-place of what follows: they need not be exact, since both sides vanish at the root.
-[ConJac MUSCLE, changed: positions balance with all that touches]
+W = M − a h D, Z = (F_r − V C F_r; J_a). δy is eliminated by conjugate gradients, preconditioned with a factor that has
+a regularisation mass in place of Cᵀ Vᵀ W V C. The solutions need not be exact, since both right-hand sides vanish at
+the root. [ConJac MUSCLE, changed: positions balance with all that touches]
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .coupled_stage import CarrierSystem
 
 @dataclass(frozen=True)
 class BodyPositions:
-    """Positions, rates and forces of both parts at an iterate."""
+    """Positions, rates and forces of soft bodies and joints at an iterate."""
 
     joints: State
     bodies: Bodies
@@ -43,18 +43,20 @@ class BodyPositions:
 
 
 class CoupledQuasistatic:
-    """One iteration of a stage of both."""
+    """One iteration of a stage of soft bodies and joints, in the rates of all positions and of the joints."""
 
-    curvature: float  #: of what is lowered, along the way that `solve` found: the soft bodies' share, δᵀ S δ
+    curvature: float  #: of the merit along the step that `solve` found, the soft bodies' part: δᵀ S δ
     tree_stage: Any = None  #: the stage of joints at the rates that `solve` found
-    start_slope: float  #: its slope where the iteration begins, along it
+    start_slope: float  #: slope of the merit along that step at its start
 
     def __init__(self, whole: Full, inertia: PositionInertia, bones: CarrierSystem, here: BodyPositions,
                  lin_at: Callable[[bool], Linearised], project: bool, stage: NodeStage, of_joints: Stage) -> None:
-        """Factor. Raises NotPositiveDefinite.
+        """Factor the iteration. Raises NotPositiveDefinite, StepFailed where the soft bodies' load on the joints is not
+        finite.
 
-        whole: matrix and factor of all free nodes. lin_at: f and K there; K negative semi-definite where its argument
-        is true. project: whether solutions are those of such a K. stage, of_joints: of the nodes and of the joints.
+        whole: matrix and factor of all free nodes. here: the iterate. lin_at: returns forces and K at the iterate, with
+        K projected to negative semi-definite where its argument is true. project: whether the solution uses that
+        projection, too; else only the factor does. stage, of_joints: stages of the nodes and of the joints.
         """
         self._whole, self._inertia, self._bones, self._here = whole, inertia, bones, here
         self._of_joints, self._stage = of_joints, stage
@@ -89,7 +91,8 @@ class CoupledQuasistatic:
         self._left = ReducedOnRates(matrix, impulse + matrix @ here.rates)
 
     def solve(self) -> Vec:
-        """Rates of the free nodes' positions, (3 f,) [m/s], and of the joints, (m,). Raises StepFailed."""
+        """Return new rates of the free nodes' positions, (3 f,) [m/s], and then of the joints, (m,) [rad/s, m/s].
+        Raises StepFailed."""
         at = self._here.bodies
         bones = self._bones.pose(at, self._here.joints, self._of_joints, self._left)
         u = bones.solve()
@@ -107,28 +110,28 @@ class CoupledQuasistatic:
         return np.concatenate([(self._here.positions[coordinates.free] + moved).ravel(), u])
 
     def slope(self, there: BodyPositions) -> float:
-        """Return the slope of the merit along the direction that `solve` found, elsewhere on it: the soft bodies' part
-        [J]."""
+        """Return the slope of the merit at another iterate along the direction that `solve` found, the soft bodies'
+        part alone [J]."""
         columns = self._whole.mesh.coordinates.attached.columns(there.bodies.E, there.bodies.twists)
         on_nodes, on_rates = self._slope(there, self._ways(columns))
         of_nodes, turned = self._way
         return float(on_nodes[self._whole.pattern.order].ravel() @ of_nodes) + float(on_rates @ turned)
 
     def _ways(self, columns: Vec) -> Vec:
-        """Z, (n, 3, c), of velocities J_a of attached nodes, (a, 3, c)."""
+        """Return Z, (n, 3, c), from the velocities J_a of attached nodes for unit rates of the joints, (a, 3, c)."""
         ways: Vec = self._inertia.carried - self._inertia.following(self._inertia.carried)
         ways[self._whole.mesh.coordinates.attached.nodes] = columns
         return ways
 
     def _weigh(self, v: Vec) -> Vec:
-        """W of velocities, both (n, 3, c)."""
+        """Return W v, with W = M − a h D; both (n, 3, c)."""
         out: Vec = self._weight[:, None, None] * v
         if self._lin.damped is not None and self._lin.damped.has_blocks:
             out -= self._stage.a * self._stage.h * self._lin.damped.multiply(v)
         return out
 
     def _slope(self, at: BodyPositions, ways: Vec) -> tuple[Vec, Vec]:
-        """∂E/∂y, (n, 3), and ∂E/∂r, (c,) [N s]."""
+        """Return ∂E/∂y, (n, 3), and ∂E/∂r, (c,) [N s]."""
         coordinates, stage = self._whole.mesh.coordinates, self._stage
         attached = coordinates.attached.nodes
         v = self._inertia.velocities(at.positions, at.rates)
@@ -142,7 +145,8 @@ class CoupledQuasistatic:
         return self._inertia.generalised_force(gained)[:, :, 0] - pulled, on_rates
 
     def _factor(self, lin: Linearised, lin_at: Callable[[bool], Linearised] | None) -> None:
-        """Keep −a b h² K and a little mass, and factor it, or that of another K which is written over this one."""
+        """Store −a b h² K plus the regularisation mass, and factor it, or else the matrix of the projected K from
+        `lin_at`."""
         pattern, matrix, factor = self._whole.pattern, self._whole.matrix, -self._stage.stiffness_factor
         pattern.gather(lin.blocks, lin.node_blocks, factor, self._light, lin.others)
         self._lower: sp.csc_matrix = matrix.copy()
@@ -153,7 +157,7 @@ class CoupledQuasistatic:
         self._diagonal = self._lower.diagonal() + np.repeat(self._light[pattern.order], 3)
 
     def _times(self, y: Vec) -> Vec:
-        """S_yy of rates of positions, both (3 f, c)."""
+        """Return S_yy y of rates of positions; both (3 f, c)."""
         order = self._whole.pattern.order
         field = np.zeros((len(self._light), 3, y.shape[1]))
         field[order] = y.reshape(-1, 3, y.shape[1])
@@ -161,7 +165,8 @@ class CoupledQuasistatic:
         return out + self._inertia.times(field)[order].reshape(y.shape)
 
     def _solve(self, right: Vec) -> Vec:
-        """S_yy⁻¹ of columns, both (3 f, c), nearly; where S_yy curves down, as far as it does not."""
+        """Return approximate S_yy⁻¹ of the columns by conjugate gradients, both (3 f, c); a column stops at the first
+        direction of negative curvature."""
         x, left, linear = np.zeros_like(right), right.copy(), self._whole.linear
         way = linear.solve(left)
         last = np.einsum("ij,ij->j", left, way)

@@ -1,4 +1,4 @@
-"""A linearised stage of soft bodies and of the joints that carry some of their nodes, solved at once."""
+"""Linearised stages of soft bodies and of the joints that carry some of their nodes, solved monolithically."""
 
 from __future__ import annotations
 
@@ -18,40 +18,42 @@ from ..state import CarrierMotion, Index, State, Vec
 
 
 class CarrierSystem(Protocol):
-    """A mechanism with attached soft bodies, as a step needs it."""
+    """Protocol of a mechanism with attached soft bodies."""
 
     def bodies(self, state: State) -> Bodies:
-        """At the coordinates and rates of a state of the joints."""
+        """Return the bodies at the coordinates and rates of a state of the joints."""
 
     def pose(self, at: Bodies, state: State, stage: Stage, eliminated: ReducedOnRates) -> PosedCarrier:
-        """A stage linearised at a state, where bodies are `at`, with G and g of the soft bodies in its equations.
+        """Return the joints' stage linearised at a state whose bodies are `at`, with G and g of the soft bodies added
+        to its equations.
 
         Raises StepFailed.
         """
 
 
 class PosedCarrier(Protocol):
-    """Their stage with what soft bodies add to it, factored."""
+    """Protocol of a factored stage of joints that includes the contribution of attached soft bodies."""
 
     @property
     def tree_stage(self) -> Any:
         """Return the stage of joints."""
 
     def solve(self) -> Vec:
-        """Rates at its end, (m,). Raises StepFailed."""
+        """Return the rates of the joints at the stage's end, (m,) [rad/s, m/s]. Raises StepFailed."""
 
     def respond(self, impulses: Vec) -> Vec:
-        """Return changes of all rates by impulses on them, both (m, c), soft bodies included."""
+        """Return changes of all rates by impulses on the rates, both (m, c), with the inertia of the soft bodies."""
 
     def correction(self, u: Vec) -> Vec:
-        """Return the position correction at the new rates u, as a rate, (m,)."""
+        """Return the position correction at the new rates u (m,), as a rate, (m,)."""
 
     def compliance(self) -> Vec:
-        """Return changes by unit impulses of the rates that soft bodies are condensed to, these included, (c, c)."""
+        """Return changes of the rates to which soft bodies are condensed by unit impulses on these rates, (c, c), with
+        the inertia of the soft bodies."""
 
 
 class AttachedSystem(Protocol):
-    """Attached soft bodies, as a step needs them."""
+    """Protocol of soft bodies with nodes attached to a mechanism."""
 
     coordinates: FreeNodes
     condensation: Condensation
@@ -59,7 +61,7 @@ class AttachedSystem(Protocol):
 
 @dataclass(frozen=True)
 class RelinearisedStage:
-    """An iteration on a factor that was made elsewhere: what is left of momentum is answered as it would be there."""
+    """One iteration of a stage on the factor of an earlier linearisation: exact residual, approximate matrix."""
 
     rates: Vec  #: of the free nodes and of the joints, (3 f + m,)
     tree_stage: Any  #: the stage of joints
@@ -74,22 +76,24 @@ class RelinearisedStage:
 class CoupledStage(NoQuasistatic):
     """[A_m + G] u = b_m + g on the joints' rates u, then v = C u + v₀ on the soft bodies' nodes. [ConJac MUSCLE]
 
-    Its unknowns are the free nodes' velocities and then the joints' rates. Left out of the matrix is what the joints'
-    turning does to the pull of attached nodes, ∂J_aᵀ/∂q f_a, and to inertia: a linearised step errs by terms of order
-    h², a stage that is iterated to its root takes a few more iterations.
+    Unknowns are the free nodes' velocities and then the joints' rates. The matrix omits the change of attached nodes'
+    forces on the rates as joints turn, ∂J_aᵀ/∂q f_a, and the corresponding change of inertia: a linearised step has an
+    error of order h², and a stage that is iterated to its root takes a few more iterations.
     """
 
-    posed: PosedNodes  #: the flesh's part at the rates that `solve` found
-    stage: NodeStage  #: and its stage
+    posed: PosedNodes  #: the soft bodies' part at the rates that `solve` found
+    stage: NodeStage  #: the soft bodies' stage
     bones: PosedCarrier  #: the joints' part
 
     def __init__(self, flesh: AttachedSystem, bones: CarrierSystem, at: Bodies, lin: Linearised, stage: NodeStage,
                  joints: State,
                  of_joints: Stage, v_attached: Vec | None = None) -> None:
-        """Factor the flesh's part. Raises NotPositiveDefinite, StepFailed.
+        """Factor the soft bodies' part. Raises NotPositiveDefinite, StepFailed where its load on the joints is not
+        finite.
 
-        at, lin, joints: where both are linearised. stage, of_joints: the flesh's and the joints'; what attached nodes
-        have in the former is found here, unless it is `v_attached`, (a, 3) [m/s], from where the bones' momentum is.
+        at, lin, joints: bodies, soft bodies and joints where the stage is linearised. stage, of_joints: stages of the
+        soft bodies and of the joints. v_attached: predicted velocities of attached nodes, (a, 3) [m/s]; None: they are
+        derived from the predicted rates of the joints.
         """
         coordinates = flesh.coordinates
         self._flesh, self._coordinates, self._bones, self._at = flesh, coordinates, bones, at
@@ -107,7 +111,8 @@ class CoupledStage(NoQuasistatic):
         self._impulses: Vec | None = None
 
     def solve(self) -> Vec:
-        """Rates of the free nodes, (3 f,) [m/s], and of the joints, (m,) [rad/s, m/s]. Raises StepFailed."""
+        """Return rates of the free nodes, (3 f,) [m/s], and then of the joints, (m,) [rad/s, m/s]. Raises
+        StepFailed."""
         eliminated = self._eliminated
         if self._impulses is not None:
             on_rates = eliminated.columns.T @ self._impulses[self._coordinates.free].ravel()
@@ -120,15 +125,15 @@ class CoupledStage(NoQuasistatic):
             self.posed = self.posed.under(self._impulses)
         own = self.posed.solve()
         self._way = own - self.lin.v[self._coordinates.free].ravel(), rates - self._at.carrying(self._joints.u)
-        # at the way's end free nodes have nothing left, and those on bones what is left on their rates
+        # at the step's end free nodes have no residual, and attached ones only that on the joints' rates
         self._end_slope = float((eliminated.matrix @ rates - eliminated.impulse) @ self._way[1])
         self._start_slope: float | None = None
         return np.concatenate([own, u])
 
     @property
     def start_slope(self) -> float:
-        """Return the slope of the merit where both are linearised along the way that `solve` found: the soft bodies'
-        part [J]."""
+        """Return the slope of the merit at the point of linearisation along the step that `solve` found, the soft
+        bodies' part alone [J]."""
         if self._start_slope is None:
             self._start_slope = self._slope_here()
         return self._start_slope
@@ -141,24 +146,25 @@ class CoupledStage(NoQuasistatic):
 
     @property
     def curvature(self) -> float:
-        """Return the curvature of the merit along the way that `solve` found: the soft bodies' part [J]."""
+        """Return the curvature of the merit along the step that `solve` found, the soft bodies' part alone [J]."""
         return self._end_slope - self.start_slope
 
     def slope(self, at: Bodies, v: Vec, force: Vec) -> float:
-        """Return the slope of the merit along the way that `solve` found, where both have moved on: the soft bodies'
-        part [J]. at: the bones there. v, force: of and on all nodes, damping and attached nodes included, (n, 3) [m/s],
-        [N]."""
+        """Return the slope of the merit at another point along the step that `solve` found, the soft bodies' part alone
+        [J]. at: bodies of the joints at that point. v, force: velocities [m/s] of all nodes, attached ones included,
+        and forces [N] on them, damping included, (n, 3)."""
         columns = self._coordinates.attached.columns(at.E, at.twists)
         v_hat = self._brought(at, columns, self._of_flesh, self._of_joints, self._v_attached)
         return self._along(self._left(v, v_hat, force), columns)
 
     def _left(self, v: Vec, v_hat: Vec, force: Vec) -> Vec:
-        """Return the momentum that velocities v owe to forces, all of all nodes, (n, 3) [N s]."""
+        """Return the residual inertia M (v − v̂) − a h f of all nodes, (n, 3) [N s]."""
         stage = self._of_flesh
         return np.asarray(stage.inertia * self.lin.mass[:, None] * (v - v_hat) - stage.a * stage.h * force)
 
     def _along(self, left: Vec, columns: Vec) -> float:
-        """Return the sum of momenta (n, 3) times the change of velocities, attached nodes by `columns`, (a, 3, c)."""
+        """Return the product of a residual (n, 3) with the step that `solve` found [J]. columns: J_a of attached nodes,
+        (a, 3, c)."""
         of_nodes, turned = self._way
         on_rates = np.einsum("aic,ai->c", columns, left[self._coordinates.attached.nodes])
         return float(left[self._coordinates.free].ravel() @ of_nodes) + float(on_rates @ turned)
@@ -169,13 +175,11 @@ class CoupledStage(NoQuasistatic):
         return self.bones.tree_stage
 
     def _brought(self, at: Bodies, columns: Vec, stage: NodeStage, of_joints: Stage, v_attached: Vec | None) -> Vec:
-        """Return v̂ of all nodes, (n, 3) [m/s]; those of attached ones are `v_attached`, (a, 3), or else found here.
-
-        columns: J_a, (a, 3, c).
-        """
+        """Return predicted velocities v̂ of all nodes, (n, 3) [m/s]; those of attached nodes are `v_attached`, (a, 3),
+        or, where that is None, derived from the predicted rates of the joints. columns: J_a, (a, 3, c)."""
         attached, v_hat = self._coordinates.attached, stage.v_hat.copy()
         if v_attached is None:
-            # inertia keeps what attached nodes have, J_a û, less what their turning takes
+            # predicted velocities of attached nodes are J_a û less the change of J_a by rotation
             turning = attached.accelerations(at.E, at.twist, at.drift)
             v_attached = columns @ at.carrying(of_joints.u_hat) - stage.a * stage.h * turning
         v_hat[attached.nodes] = v_attached
@@ -183,10 +187,12 @@ class CoupledStage(NoQuasistatic):
 
     def on_last_factor(self, at: Bodies, v: Vec, force: Vec, stage: NodeStage, joints: State, of_joints: Stage,
                        v_attached: Vec | None) -> RelinearisedStage:
-        """The stage where both have moved on, or another one of the same matrix, on the flesh's factor as it is.
+        """Return an iteration at another point, or of another stage with an equal matrix, on the present factor of the
+        soft bodies. Raises StepFailed.
 
-        at, joints: where bones are. v, force: of and on all nodes, damping and attached nodes included, (n, 3) [m/s],
-        [N]. The others are as above. Only where no nodes follow others.
+        at, joints: bodies and joints at that point. v, force: velocities [m/s] of all nodes, attached ones included,
+        and forces [N] on them, damping included, (n, 3). stage, of_joints, v_attached: as in `__init__`. Valid only
+        without quasistatic nodes.
         """
         other, rates = copy.copy(self), at.carrying(joints.u)
         attached = self._coordinates.attached
@@ -203,27 +209,29 @@ class CoupledStage(NoQuasistatic):
                                  bones.tree_stage)
 
     def _standing(self, rates: Vec) -> CarrierMotion:
-        """Return the motion of attached nodes at the end of a stage with such rates, (c,), to first order."""
+        """Return the motion of attached nodes at the end of a stage with joint rates (c,), to first order."""
         attached, stage = self._coordinates.attached, self.stage
         v = self._columns @ rates
         moved = stage.b * stage.h * (v - attached.velocities(self._at.E, self._at.twist))
         return CarrierMotion(attached.positions(self._at.E) + moved, v)
 
     def under(self, impulses: Vec) -> CoupledStage:
-        """Return the stage with additional impulses on all nodes, (n, 3) [N s], which act on bones, too."""
+        """Return the stage with additional impulses on all nodes, (n, 3) [N s]; those on attached nodes act on the
+        joints."""
         other = copy.copy(self)
         other._impulses = impulses
         return other
 
     def again(self, stage: Stage) -> CoupledStage:
-        """Another stage where this one was linearised, on a factor of its own. Raises as this was made."""
+        """Return another stage at this point of linearisation, on a factor of its own. Raises NotPositiveDefinite,
+        StepFailed."""
         cut = self._cut
         of_flesh = NodeStage.of(stage.part(slice(cut), slice(cut)), self._coordinates)
         return CoupledStage(self._flesh, self._bones, self._at, self.lin, of_flesh, self._joints,
                             stage.part(slice(cut, None), slice(cut, None)))
 
     def respond(self, impulses: Vec) -> Vec:
-        """Return changes of rates by impulses on nodes and joints, both (3 f + m, c)."""
+        """Return changes of rates by impulses on free nodes and joints, both (3 f + m, c)."""
         on_flesh, columns = impulses[: self._cut], self._eliminated.columns
         pushed = impulses[self._cut :].copy()
         pushed[self._at.rates] += self._at.columns.T @ (columns.T @ on_flesh)
@@ -231,22 +239,26 @@ class CoupledStage(NoQuasistatic):
         return np.concatenate([self.posed.respond(on_flesh) + columns @ self._at.carrying(u), u])
 
     def correction(self, u: Vec) -> Vec:
-        """Return the correction of positions and joints at the rates of `solve`, as a rate, (3 f + m,)."""
+        """Return the position correction of nodes and joints at the rates u (3 f + m,) of `solve`, as a rate,
+        (3 f + m,)."""
         return np.concatenate([self.posed.correction(u[: self._cut]), self.bones.correction(u[self._cut :])])
 
     def moving(self, u: Vec) -> Vec:
-        """Rates with which contacts of the free nodes are pressed at theirs, both (3 f,) [m/s]."""
+        """Return velocities of the free nodes at which contacts evaluate their motion, from their rates u; both (3 f,)
+        [m/s]."""
         return self.posed.moving(u)
 
     def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
-        """Coordinates at a stage's end whose quasistatic nodes are nearer to their balance, (3 f + m,)."""
+        """Return coordinates at the stage's end, (3 f + m,), with quasistatic nodes nearer to equilibrium; arguments as
+        in `Touched.relax`."""
         cut = self._cut
         joints = State(self.stage.time, q[cut:], u[cut:], self._joints.memory)
         carrier_motion = self._coordinates.attached.carrier_motion(self._bones.bodies(joints))
         return np.concatenate([self.posed.relax(q[:cut], u[:cut], evaluate, corrections, carrier_motion), q[cut:]])
 
     def compliance(self, nodes: Index) -> Compliance:
-        """Return the response of these free nodes to impulses on them, (c, 3), with that of their bones."""
+        """Return the response of these free nodes' velocities to impulses on them, (c, 3) [N s] to (c, 3) [m/s], with
+        the joints free to move."""
         alone = self.posed.compliance(nodes)
         free = np.searchsorted(self._coordinates.free, nodes)
         count = self._eliminated.columns.shape[1]

@@ -1,4 +1,4 @@
-"""Soft bodies and the joints that carry them, as the system of an integrator."""
+"""Soft bodies and the joints that carry them, as one system that an integrator steps."""
 
 from __future__ import annotations
 
@@ -36,33 +36,34 @@ WHO = "flesh and bones"
 
 
 class CoupledSystem(System[CoupledStage]):
-    """One system with the coordinates of both parts, q̇ = u, whose states are joined."""
+    """System with the coordinates of soft bodies and joints, q̇ = u, whose states are joined."""
 
     def __init__(self, soft: NodesPart, jointed: JointsPart, skeleton: Skeleton, states: JoinedStates) -> None:
         """skeleton: the joints as carriers of attached nodes."""
         self._soft, self._jointed, self._skeleton, self._states = soft, jointed, skeleton, states
         self._flesh, self._cut = soft.coordinates, soft.unknowns
-        self._last = LastStage()  #: on the last factor, for stages with the same matrix
-        self._changes = Anderson(DEPTH)  #: of iterations on it
+        self._last = LastStage()  #: stage of the last factor, for stages with an equal matrix
+        self._changes = Anderson(DEPTH)  #: history of iterations on that factor
         self._whole: Full | None = None  #: all free nodes as unknowns, for quasistatic bodies in contact
 
     @cached_property
     def free_bones(self) -> FreeBones:
-        """Return the conservation of momenta of free mechanisms."""
+        """Return the object that restores the momenta of free mechanisms, built on first use."""
         return FreeBones(self._soft, self._jointed)
 
     @property
     def beta(self) -> float:
-        """Return β of semi-implicit Euler, for K."""
+        """Return β, the factor on K in semi-implicit Euler."""
         return self._soft.beta
 
     def acceleration(self, state: State) -> Vec:
-        """Raise BadScene: neither part has an acceleration of its own."""
+        """Raise BadScene: accelerations of attached soft bodies and their joints cannot be evaluated separately."""
         raise BadScene("soft bodies attached to bones load them, so their accelerations can only "
                        "be solved together", "Use an integrator that begins with no accelerations, such as SDIRK2")
 
     def keep_spin(self, before: State, after: State, h: float, posed: CoupledStage) -> State:
-        """Return the end of a step with the angular momentum of free bodies before it, with bones or without."""
+        """Return the state at the end of a step of h seconds, with the angular momentum of each free mechanism and free
+        body restored from the state before."""
         damped = posed.lin.damped
         start, end = self._states.parted(before), self._states.parted(after)
         soft, joints = self.free_bones.restore_spin(start, end, h, damped)
@@ -70,11 +71,12 @@ class CoupledSystem(System[CoupledStage]):
         return self._states.merged([self._soft.with_spin(start[0], soft, h, damped), joints])
 
     def pose(self, at: State, stage: Stage, time: float | None = None) -> CoupledStage:
-        """Linearise and factor the stage of both at a state. time: of D. Raises StepFailed."""
+        """Linearise and factor the stage of both parts at a state. time: at which damping is evaluated [s]; None: that
+        of the state. Raises StepFailed."""
         soft, joints = self._states.split(at)
         carried_velocities: Vec | None = None
         if stage.base is None:
-            # in a linearised step bones keep the momentum of the last linearisation, and so do attached nodes
+            # in a linearised step bones and attached nodes have the momentum of the last linearisation
             earlier = self._skeleton.bodies(joints, flown_since(joints.memory, stage.h))
             carried_velocities = self._flesh.attached.velocities(earlier.E, earlier.twist)
         bodies = self._skeleton.bodies(joints)
@@ -89,7 +91,8 @@ class CoupledSystem(System[CoupledStage]):
     def _stages(self, stage: Stage) -> tuple[NodeStage, Stage]:
         """Return the stages of the soft bodies and of the joints.
 
-        Both take projected momentum: reflected momentum of the bones alone would part from that of the soft bodies.
+        Momentum of the joints is projected, not reflected: the soft bodies' momentum is not reflected, so reflected
+        momentum of the joints alone would be inconsistent with it.
         """
         cut = self._cut
         if stage.momentum is not Momentum.STRAIGHT:
@@ -98,8 +101,8 @@ class CoupledSystem(System[CoupledStage]):
                 stage.part(slice(cut, None), slice(cut, None)))
 
     def finish_linear_stage(self, posed: CoupledStage, stage: Stage, start: State, is_last: bool = True) -> State:
-        """Return the state at the end of a linearised stage with friction; quasistatic nodes are relaxed only at the
-        step's end.
+        """Return the state at the end of a linearised stage, with friction on the ground. Quasistatic nodes are relaxed
+        only where is_last, at the end of the step. A stage in which surfaces touch is solved to its root instead.
 
         Raises StepFailed.
         """
@@ -112,15 +115,17 @@ class CoupledSystem(System[CoupledStage]):
         return after if stage.base is not None else replace(after, memory=stepped(after.memory, stage.h, JOINTS))
 
     def touching(self, state: State) -> Index:
-        """Return nodes in contact with the ground, and active motors and drives of the mechanisms."""
+        """Return indices of nodes in contact with the ground, and of active motors and drives of the mechanisms, offset
+        by the number of nodes."""
         soft, joints = self._states.parted(state)
         return np.concatenate([self._soft.touching(soft), len(self._soft.rest) + self._jointed.touching(joints)])
 
     def solve_stage(self, stage: Stage, start: State,
                     prescribed_directions: EliminatedRows | None = None) -> State:
-        """Return the end of a stage of both: M (u − û) = a h f(q, u), q = base + b h u. Raises StepFailed.
+        """Return the state at the end of a stage of both parts: M (u − û) = a h f(q, u), q = base + b h u. Raises
+        StepFailed.
 
-        With ConJac the quasistatic nodes are in equilibrium there, as without bones. [ConJac MUSCLE]
+        With ConJac the quasistatic nodes are in equilibrium at the end. [ConJac MUSCLE]
         """
         stages, states = self._stages(stage), self._states.parted(start)
         damped = self._damped(stage, states)
@@ -139,8 +144,8 @@ class CoupledSystem(System[CoupledStage]):
         return _with_friction(self._soft, self._states, equations.pose_at(after.q, after.u, self._soft.project), after)
 
     def _damped(self, stage: Stage, states: Sequence[State]) -> Damped | None:
-        """Return D through a stage, at the predicted end of both parts; None where nothing is damped. states: of both
-        at its start."""
+        """Return the damping matrix D through a stage, at the predicted end of both parts; None where nothing is
+        damped. states: of both parts at the stage's start."""
         soft, joints = states
         predicted = replace(joints, q=joints.q + (stage.time - soft.time) * joints.u)
         return self._soft.damped_through(stage, replace(soft, carrier_motion=self._states.carrier_motion(predicted)))
@@ -158,8 +163,8 @@ class CoupledSystem(System[CoupledStage]):
         return Coupled(equations.pose_at, *arguments).solve_stage()
 
     def _quasistatic(self, reduced: Balancing, equations: CoupledEquations, stage: Stage, start: State) -> State:
-        """Return the end of a stage of mostly quasistatic nodes: without contact where there is none, else by positions
-        of all nodes. Raises StepFailed."""
+        """Return the end of a stage of mostly quasistatic nodes: solved without contact where the displacement has
+        none, else in the positions of all nodes. Raises StepFailed."""
         def solve() -> tuple[State, Vec]:
             after = self._without_contact(equations, stage, start)
             return after, equations.positions_at(after.q)
@@ -175,14 +180,15 @@ class CoupledSystem(System[CoupledStage]):
         return quasistatic.with_velocities(BoundedQuasistatic(quasistatic, stage, start, limits).solve_stage())
 
     def forget_past(self) -> None:
-        """Discard the factor of the last stage; the rest belongs to the parts."""
+        """Discard the factor of the last stage and the history of its iterations; the parts discard their own
+        caches."""
         self._last.forget()
         self._changes.clear()
 
 
 def _with_friction(soft: NodesPart, states: JoinedStates, posed: CoupledStage, after: State) -> State:
-    """Return the end of a stage with friction on the ground, as far as contact of surfaces permits. posed: at that
-    end."""
+    """Return the end of a stage with friction on the ground, up to the first contact of surfaces. posed: the stage
+    linearised at the end `after`."""
     with_friction = with_ground_friction(soft, posed, after)
     fraction = soft.largest_step(states.positions(after), states.positions(with_friction)) if soft.contacts else 1.0
     if fraction == 1.0:

@@ -1,4 +1,4 @@
-"""Monolithic coupling of soft bodies with the rigid bodies that they are attached to."""
+"""Monolithic coupling of soft bodies with the rigid bodies to which they are attached."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ from .skeleton import Skeleton
 
 
 class FleshOnBones(Coupling, SteppedSoft):
-    """Soft bodies attached to bones, and all mechanisms: two parts that are stepped as one system."""
+    """Coupling of attached soft bodies with all mechanisms: two parts that are stepped as one system."""
 
     max_tries = 4  #: attempts of a step whose projected end is blocked by contact
 
     def __init__(self, soft: NodesPart, jointed: JointsPart, integrator: Integrator, by_body: bool = False) -> None:
-        """integrator: of both. by_body: whether the mechanisms need the forces of soft bodies on each rigid body."""
+        """integrator: steps both parts. by_body: whether the mechanisms need the soft bodies' forces on each rigid
+        body, as friction in joints does."""
         self.soft, self.jointed, self.integrator, self.by_body = soft, jointed, integrator, by_body
         self._flesh, attached = soft.coordinates, soft.coordinates.attached
         skeleton = Skeleton(jointed, attached.bodies, by_body)
@@ -40,29 +41,31 @@ class FleshOnBones(Coupling, SteppedSoft):
 
     @property
     def parts(self) -> tuple[NodesPart, JointsPart]:
-        """Return the soft bodies and the mechanisms."""
+        """Return the part of the soft bodies and the part of the mechanisms."""
         return self.soft, self.jointed
 
     def initial_state(self) -> State:
-        """Return the joint initial state. Raises Diverged."""
+        """Return the joined state of both parts at the start frame. Raises Diverged."""
         joints = self.jointed.initial_state()
         return self.merged([self.soft.initial_state(self._states.carrier_motion(joints)), joints])
 
     def parted(self, state: State) -> list[State]:
-        """Return the soft bodies' state, with attached nodes at their bones, and that of the joints."""
+        """Return the soft bodies' state, with attached nodes at their bones, and the joints' state."""
         return self._states.parted(state)
 
     def merged(self, states: Sequence[State]) -> State:
-        """Return one state of both with one history. Raises BadInput where one lacks its own."""
+        """Return the joined state of both parts, with one history. Raises BadInput where only one of the states has a
+        history."""
         return self._states.merged(states)
 
     def begin(self, state: State, h: float) -> None:
-        """Prepare the contact laws for a step."""
+        """Prepare the contact laws for a step from a state."""
         for law in self.soft.contacts:
             law.begin(self._states.positions(state), state.time)
 
     def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
-        """Return the states after the integrator's step, before joints are closed."""
+        """Return the joined state after the integrator's step of h seconds, before exact constraints are projected.
+        Raises StepFailed."""
         soft, joints = self.parted(state)
         on_soft, on_bones = (inputs.external_forces.get(k) for k in range(2))
         start, external_force = self.soft.damped_start(soft, h, on_soft, self.integrator.remembered_rates)
@@ -77,11 +80,12 @@ class FleshOnBones(Coupling, SteppedSoft):
         return self.merged([self.soft.with_loss_memory(flesh, soft, h), bones])
 
     def judge(self, before: State, after: State, h: float, inputs: StepInputs) -> tuple[State, StepInputs | None]:
-        """Return the states with exact constraints projected and None, or the state and inputs to repeat the step with.
+        """Return the joined state with exact constraints projected and None, or `before` and the inputs to repeat the
+        step with.
 
         The rates of a drive overshoot its target by half of their change in the step, which the projection corrects.
-        Where that correction is blocked by contact the step is repeated with rates that lead to the target, so that
-        soft bodies give way.
+        Where that correction is blocked by contact the step is repeated with drive rates that lead to the target, so
+        that soft bodies are moved aside. Raises StepFailed after `max_tries` attempts, and where positions diverge.
         """
         soft, joints = self.parted(after)
         constraints, posed = self.jointed.constraints, joints.tree_stage
@@ -103,5 +107,5 @@ class FleshOnBones(Coupling, SteppedSoft):
         return self.merged([soft, joints]), None
 
     def forget_past(self) -> None:
-        """Discard the factor of the last stage; the rest belongs to the parts."""
+        """Discard the factor of the last stage; the parts discard their own caches."""
         self.system.forget_past()

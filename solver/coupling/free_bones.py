@@ -1,7 +1,7 @@
 """Conservation of the momenta of free mechanisms with attached soft bodies.
 
-A linearised step dissipates angular momentum. A stage that is solved ends early, and combines rates of joints at
-different postures, where equal rates have different momenta: a step of order p loses both by h^(p+1).
+A linearised step dissipates angular momentum. An implicit stage stops at a tolerance, and combines rates of joints at
+different postures, where equal rates have different momenta: a step of order p has an error of h^(p+1) in both momenta.
 """
 
 from __future__ import annotations
@@ -32,31 +32,33 @@ class FreeTree:
 
     bones: Index  #: bodies of the tree, its root first
     flesh: Index  #: nodes
-    mass: Vec  #: of nodes, then of six points for each bone [kg], (p,)
+    mass: Vec  #: masses of nodes, then of six points for each bone [kg], (p,)
 
 
 @dataclass(frozen=True)
 class Momenta:
-    """Momenta of a free tree."""
+    """Linear velocity and angular momentum of a free tree."""
 
-    drift: Vec  #: velocity of its centre of mass [m/s], (3,)
-    spin: Vec  #: angular momentum about it [kg m²/s], (3,)
+    drift: Vec  #: velocity of the tree's centre of mass [m/s], (3,)
+    spin: Vec  #: angular momentum about the centre of mass [kg m²/s], (3,)
 
 
 class FreeBones:
-    """Restores the momenta that steps lose.
+    """Restores the momenta of free trees of bones after a step.
 
-    A bone is represented by six points with its mass, centre and inertia, so that a free tree is a set of points.
+    A bone is represented by six points with its mass, centre and inertia, so that a free tree is a set of point masses.
     """
 
     def __init__(self, soft: NodesPart, jointed: JointsPart) -> None:
-        """soft: bodies with nodes attached to the bones."""
+        """soft: soft bodies with nodes attached to the bones. jointed: the mechanisms."""
         self._soft, self._jointed, self._tree = soft, jointed.condensation, jointed.tree
         inertia = self._tree.inertia
         self._arms = _points(inertia)
-        self._points = self._speeds = np.zeros_like(self._arms)  #: of the last state that was evaluated, (n, 6, 3)
+        #: positions and velocities in the last evaluated state, (n, 6, 3)
+        self._points = self._speeds = np.zeros_like(self._arms)
         self._posture = self._tree.blank()
-        sixths = np.repeat(inertia[:, 5, 5, None] / 6.0, 6, axis=1)  #: of the bones' masses, at their points
+        #: masses of the points, a sixth of their bone's each
+        sixths = np.repeat(inertia[:, 5, 5, None] / 6.0, 6, axis=1)
         self._trees = [FreeTree(bones, flesh, np.concatenate([soft.mass[flesh], sixths[bones].ravel()]))
                        for bones, flesh in _flying(jointed.condensation, soft, soft.coordinates.attached)]
         self._group = np.full(len(soft.mass), -1, dtype=np.int32)  #: the number of each node's tree, (n,)
@@ -65,15 +67,17 @@ class FreeBones:
         #: trees of one bone without flesh, whose linear momentum stages conserve as they are
         self._rigid: Mask = np.array([len(one.bones) == 1 and not soft.mass[one.flesh].any() for one in self._trees],
                                      dtype=bool)
-        self._acted_on = self._rigid.copy()  #: trees that stay as they are in this step: with external forces, or rigid
+        #: trees that are not corrected in this step: with external forces, or rigid
+        self._acted_on = self._rigid.copy()
 
     def start_step(self, is_alone: bool) -> None:
-        """Record external forces from now on. is_alone: whether no other part acts in the step."""
+        """Reset the record of external forces at the start of a step. is_alone: whether no other part acts in the
+        step."""
         self._acted_on[:] = self._rigid | (not is_alone)
 
     def note_stage(self, states: Sequence[State], damped: Damped | None = None) -> None:
-        """Record which trees have external forces, mass damping included, at the end of a solved stage, from its states
-        of soft bodies and bones."""
+        """Record which trees have external forces, mass damping included, at the end of a solved stage. states: of the
+        soft bodies and of the bones."""
         if self._acted_on.all():
             return
         soft, bones = states
@@ -85,16 +89,16 @@ class FreeBones:
             self._acted_on[number] |= touched[one.flesh].any() or self._is_acted_on(one, bones)
 
     def note_linearised_stage(self) -> None:
-        """Record a stage with unknown external forces: all trees stay as they are in this step."""
+        """Record a stage with unknown external forces: the momenta of no tree are restored in this step."""
         self._acted_on[:] = True
 
     def restore_momenta(self, before: Sequence[State], after: Sequence[State], h: float) -> list[State]:
-        """Return states of soft bodies and bones at the end of a step of h seconds of solved stages, from those at both
-        ends.
+        """Return states of soft bodies and bones at the end of a step of h seconds of solved stages, with momenta
+        restored. before, after: states of both at the step's start and end.
 
-        Each free tree on which no force but weight has acted from outside, at the start or in any stage, gains a rigid
-        velocity, so that it has its initial momenta and those of weight. Positions stay as they are: they are of the
-        integrator's order.
+        Each free tree on which no external force but weight has acted, at the start or in any stage, gains a rigid
+        velocity, so that its momenta are those at the start plus those of weight. Positions do not change: their error
+        is of the integrator's order.
         """
         self.note_stage(before)
         soft, bones = after
@@ -116,11 +120,11 @@ class FreeBones:
 
     def restore_spin(self, before: Sequence[State], after: Sequence[State], h: float,
                      damped: Damped | None) -> list[State]:
-        """Return states of soft bodies and bones at the end of a step of h seconds, from those at both ends.
+        """Return states of soft bodies and bones at the end of a step of h seconds, with positions and angular momentum
+        restored. before, after: states of both at the step's start and end. damped: damping matrix; None for none.
 
-        Each free tree is rotated as a whole and gains a rigid angular velocity, so that it has its initial angular
-        momentum about its centre, less mass damping, plus that of external forces. Trees with contacts or drives stay
-        as they are.
+        Each free tree is moved as a rigid body and gains a rigid velocity, so that its momenta are the initial ones,
+        less mass damping, plus those of external forces. Trees with contacts or drives do not change.
         """
         touched = self._find_contacts(before)
         starts = [self._points_of(one, before[0]) for one in self._trees]
@@ -143,16 +147,16 @@ class FreeBones:
         return [replace(soft, q=x[free].ravel(), u=v[free].ravel()), bones]
 
     def _momenta_after(self, one: FreeTree, x: Vec, v: Vec, h: float) -> Momenta:
-        """Return the momenta of a tree after h seconds under the present external forces and weight, from its points
-        before, (p, 3) [m], [m/s]."""
+        """Return the momenta of a tree after h seconds under the present external forces and weight, from positions [m]
+        and velocities [m/s] of its points before, (p, 3)."""
         total, pushes = one.mass.sum(), self._soft.external_force[one.flesh]
         moment = np.cross(x[: len(one.flesh)] - one.mass @ x / total, pushes).sum(axis=0)
         return Momenta(one.mass @ v / total + h * (self._soft.gravity + pushes.sum(axis=0) / total),
                        spin(one.mass, x, v) + h * moment)
 
     def _find_contacts(self, states: Sequence[State]) -> Mask:
-        """Evaluate the points of bones in these states of soft bodies and bones; return a mask of the nodes in contact,
-        (n,)."""
+        """Evaluate the points of the bones in the states of soft bodies and bones; return a mask of the nodes in
+        contact, (n,)."""
         soft, bones = states
         self._evaluate_points(bones)
         touched = np.zeros(len(self._soft.mass), dtype=bool)
@@ -160,7 +164,7 @@ class FreeBones:
         return touched
 
     def _evaluate_points(self, bones: State) -> None:
-        """Evaluate the points of bones in this state of theirs."""
+        """Evaluate positions and velocities of the bones' points in a state of the bones."""
         at = self._tree.posture(bones.q, bones.u, bones.memory, self._posture)
         turn = at.E[:, None, :3, :3]
         own = np.cross(at.twist[:, None, :3], self._arms) + at.twist[:, None, 3:]
@@ -168,15 +172,15 @@ class FreeBones:
         self._speeds = (turn @ own[..., None])[..., 0]
 
     def _points_of(self, one: FreeTree, soft: State) -> tuple[Vec, Vec]:
-        """Return positions and velocities of a tree's points in the last state of the bones and this one of the soft
-        bodies, (p, 3)."""
+        """Return positions [m] and velocities [m/s] of a tree's points, (p, 3), in the last evaluated state of the
+        bones and this state of the soft bodies."""
         x, v = self._soft.coordinates.positions(soft.q, soft.time, soft.carrier_motion), self._soft.velocity(soft)
         return (np.concatenate([x[one.flesh], self._points[one.bones].reshape(-1, 3)]),
                 np.concatenate([v[one.flesh], self._speeds[one.bones].reshape(-1, 3)]))
 
     def _is_acted_on(self, one: FreeTree, bones: State) -> bool:
-        """Whether springs join its bones to something else, or constraints had a resultant on them in the stage that a
-        state of the bones solves."""
+        """Whether springs join the tree's bones to another body, or constraints had a resultant on the tree in the
+        stage that ended in this state of the bones."""
         joined = np.isin(np.concatenate([springs.body for springs in self._jointed.all_springs]), one.bones)
         if (joined[:, 0] != joined[:, 1]).any():
             return True
@@ -189,8 +193,8 @@ class FreeBones:
             impulses is not None and _adds_up(posed.lin.posture.E[one.bones], impulses[one.bones]))
 
     def _with_root_velocity(self, bones: State, root: int, centre: Vec, gain: Vec, lacking: Vec) -> State:
-        """Return the state of the bones with an additional velocity (3,) [m/s] of the tree above a root and an
-        additional angular velocity (3,) [rad/s] about a centre (3,) [m]."""
+        """Return the state of the bones with an additional velocity `gain` (3,) [m/s] of the tree above a root, and an
+        additional angular velocity `lacking` (3,) [rad/s] about a centre (3,) [m]."""
         at = self._tree.posture(bones.q, bones.u, bones.memory, self._posture)
         first, into, place = int(self._tree.dof[root]), at.E[root, :3, :3].T, at.E[root, :3, 3]
         change = np.concatenate([into @ lacking, into @ (gain + np.cross(lacking, place - centre))])
@@ -199,7 +203,8 @@ class FreeBones:
         return replace(bones, u=u)
 
     def _with_root_motion(self, bones: State, root: int, turn: Turn) -> State:
-        """Return the state of the bones with the tree above a root rotated, on a chart about its new orientation."""
+        """Return the state of the bones with the tree above a root moved by a rigid turn, on a chart about its new
+        orientation."""
         tree, first = self._tree, int(self._tree.dof[root])
         posture = tree.posture(bones.q, bones.u, bones.memory, self._posture)
         E, twist = posture.E[root].copy(), posture.twist[root].copy()
@@ -216,8 +221,8 @@ class FreeBones:
 
 
 def _points(inertia: Vec) -> Vec:
-    """Return six points of each body in its frame, (n, 6, 3) [m], that have its inertia (n, 6, 6) with a sixth of its
-    mass."""
+    """Return six points for each body in its frame, (n, 6, 3) [m], with a sixth of its mass each and together its
+    inertia (n, 6, 6)."""
     moments = inertia[:, :3, :3]
     # Σ m x xᵀ, positive semi-definite for any solid
     second = 0.5 * np.trace(moments, axis1=1, axis2=2)[:, None, None] * np.eye(3) - moments
@@ -228,7 +233,8 @@ def _points(inertia: Vec) -> Vec:
 
 
 def _adds_up(E: Vec, impulses: Vec) -> bool:
-    """Whether impulses on bodies in their frames, (b, 6), have a resultant, with bodies at E (b, 4, 4)."""
+    """Whether impulses on bodies in the bodies' frames, (b, 6), have a resultant torque or force, with bodies at E
+    (b, 4, 4)."""
     turn = E[:, :3, :3]
     torque, force = np.einsum("bij,bj->bi", turn, impulses[:, :3]), np.einsum("bij,bj->bi", turn, impulses[:, 3:])
     torque += np.cross(E[:, :3, 3] - E[0, :3, 3], force)
@@ -236,7 +242,7 @@ def _adds_up(E: Vec, impulses: Vec) -> bool:
 
 
 def _flying(jointed: Jointed, soft: NodesPart, attached: Attached) -> list[tuple[Index, Index]]:
-    """Return the bodies of each free tree with soft nodes, its root first, and these nodes."""
+    """Return the bodies of each free tree with soft nodes, the root first, and the nodes attached to it."""
     tree = jointed.tree
     root = np.arange(tree.count)
     for i in range(tree.count):

@@ -1,5 +1,5 @@
-"""Points of other parts that a staggered part touches or is attached to: positions, effective inertia, external forces.
-"""
+"""Points of other parts that a staggered part touches or is attached to: positions, effective inertia, external
+forces."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ if TYPE_CHECKING:
 
 
 class InterfacePoints(Protocol):
-    """Some points of one part."""
+    """Protocol of a set of points of one part."""
 
     @property
     def part(self) -> int:
-        """Return its index in the world."""
+        """Return the index of the part in the world."""
 
     def positions(self, state: State) -> Vec:
-        """Return positions in a state of that part, (k, 3) [m]."""
+        """Return positions of the points in a state of the part, (k, 3) [m]."""
 
     def external_forces(self, forces: Vec, others: Vec | None) -> Vec:
-        """Return the external forces on the part in the form of `StepInputs`, from those on the points, (k, 3) [N].
+        """Return external forces on the part, in the form of `StepInputs`, from forces on the points, (k, 3) [N].
 
-        others: external forces of other staggered parts; None for none.
+        others: external forces on this part from other staggered parts, which are included; None for none.
         """
 
     def inertia(self, state: State, h: float) -> InterfaceInertia:
-        """Return the effective inertia of the points in a step of h seconds, as far as it is known without other
-        constraints of the part."""
+        """Return the effective inertia of the points in a step of h seconds from a state of the part, as far as it can
+        be evaluated without the part's other constraints."""
 
 
 @dataclass(frozen=True)
 class NodePoints:
-    """Nodes of soft bodies."""
+    """Interface points that are nodes of soft bodies."""
 
     largest_body = 2000  #: largest number of nodes of a body whose stiffness contributes to the effective inertia
     part: int
@@ -60,8 +60,8 @@ class NodePoints:
         return out
 
     def inertia(self, state: State, h: float) -> InterfaceInertia:
-        """Return M − h² K of the body, with contacts at rest; for a large one its lumped mass alone, a lower bound: too
-        little inertia is corrected try by try, too much throws what touches it."""
+        """Return M − h² K of the body, with the bodies in contact with it fixed; for a large body its lumped mass
+        alone, a lower bound. Too little inertia is corrected by further iterations, too much makes contact violent."""
         soft, own = self.soft, np.zeros(len(self.soft.rest), dtype=bool)
         own[self.body] = soft.coordinates.is_free[self.body]
         if np.count_nonzero(own) > self.largest_body:
@@ -83,7 +83,7 @@ class NodePoints:
 
 @dataclass(frozen=True)
 class BonePoints:
-    """Points of one rigid body of a mechanism."""
+    """Interface points of one rigid body of a mechanism."""
 
     constrained_compliance = 1.0e-4  #: compliance where joints constrain a body, relative to that of the isolated body
     part: int

@@ -1,4 +1,4 @@
-"""States of soft bodies and of the joints that carry them, as one."""
+"""Joining of the states of soft bodies and of the joints that carry them."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ HISTORIES = [key for pair in PAIRS for key in pair]  #: keys of the memory with 
 
 
 class JoinedStates:
-    """Joins the states of both parts, and takes them apart.
+    """Joins the states of soft bodies and joints into one, and separates them.
 
     Coordinates of the soft bodies are first, then those of the joints. Within a step the integrator's history is one
-    array of both, next to the memory of the soft bodies, and that of the joints has a prefix.
+    array of both, next to the memory of the soft bodies; keys of the joints' memory have a prefix.
     """
 
     def __init__(self, soft: NodesPart, skeleton: Skeleton) -> None:
@@ -33,7 +33,7 @@ class JoinedStates:
         return self._flesh.attached.carrier_motion(self._skeleton.bodies(carrier))
 
     def parted(self, state: State) -> list[State]:
-        """Return the soft bodies' state, with attached nodes at their bones, and that of the joints."""
+        """Return the soft bodies' state, with attached nodes at their bones, and the joints' state."""
         soft, joints = self.split(state)
         flesh, bones = dict(soft.memory), dict(joints.memory)
         for key in HISTORIES:
@@ -43,14 +43,16 @@ class JoinedStates:
         return [replace(soft, memory=flesh, carrier_motion=self.carrier_motion(joints)), joints]
 
     def split(self, state: State) -> tuple[State, State]:
-        """Return both states, the history of both with the soft bodies."""
+        """Return the states of soft bodies and of joints; the integrator's history of both remains in the soft bodies'
+        memory."""
         flesh = {key: value for key, value in state.memory.items() if not key.startswith(JOINTS)}
         bones = {key.removeprefix(JOINTS): value for key, value in state.memory.items() if key.startswith(JOINTS)}
         return (State(state.time, state.q[: self._cut], state.u[: self._cut], flesh),
                 State(state.time, state.q[self._cut :], state.u[self._cut :], bones, tree_stage=state.tree_stage))
 
     def merged(self, states: Sequence[State]) -> State:
-        """Return one state of both with one history. Raises BadInput where one lacks its own."""
+        """Return the joined state of soft bodies and joints, with one history. Raises BadInput where only one of them
+        has a history."""
         soft, jointed = states
         flesh, bones = dict(soft.memory), dict(jointed.memory)
         for key in HISTORIES:
@@ -63,6 +65,6 @@ class JoinedStates:
                      tree_stage=jointed.tree_stage)
 
     def positions(self, state: State) -> Vec:
-        """Return positions of all nodes, (n, 3) [m]."""
+        """Return positions of all nodes in a joined state, (n, 3) [m]."""
         soft = self.parted(state)[0]
         return self._flesh.positions(soft.q, soft.time, soft.carrier_motion)

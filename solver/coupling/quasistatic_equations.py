@@ -1,4 +1,4 @@
-"""A stage of mostly quasistatic nodes and of the joints that carry some of them, as equations in the rates of both."""
+"""Stages of mostly quasistatic nodes and of the joints that carry some of them, as equations in the rates of both."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from .skeleton import Skeleton
 
 
 class QuasistaticEquations(EquationsOfBoth):
-    """A stage in the rates of all positions, from which velocities follow."""
+    """Equations of a stage in the rates of all positions, from which velocities follow."""
 
     def __init__(self, soft: NodesPart, skeleton: Skeleton, stages: tuple[NodeStage, Stage], states: Sequence[State],
                  damped: Damped | None, whole: Full, reduced: Balancing) -> None:
-        """whole: matrix and factor of all free nodes. reduced: the method that condenses them. Others are as in
-        `EquationsOfBoth`."""
+        """whole: matrix and factor of all free nodes. reduced: the condensation of the quasistatic nodes. The other
+        arguments are as in `EquationsOfBoth`."""
         super().__init__(soft, skeleton, stages, states, damped)
         at, coordinates = skeleton.bodies(self.joints), soft.coordinates
         carried = coordinates.carried(coordinates.attached.columns(at.E, at.twists))
@@ -32,8 +32,8 @@ class QuasistaticEquations(EquationsOfBoth):
         self._whole, self._inertia = whole, reduced.inertia(lin, self.of_flesh, bool(soft.between), carried)
 
     def pose_at(self, q: Vec, u: Vec, project: bool = True) -> CoupledQuasistatic:
-        """Linearise and factor at coordinates and rates of the stage's end, with K projected to negative semi-definite
-        or not. Raises NotPositiveDefinite, StepFailed."""
+        """Linearise and factor the stage at coordinates q (m_q,) and rates u (m,) of its end. project: whether K is
+        projected to negative semi-definite. Raises NotPositiveDefinite, StepFailed."""
         here, x = self._positions_and_forces(q, u)
 
         def lin_at(project: bool) -> Linearised:
@@ -44,12 +44,13 @@ class QuasistaticEquations(EquationsOfBoth):
                                   self.of_joints)
 
     def slope_at(self, posed: CoupledQuasistatic, q: Vec, u: Vec) -> float:
-        """Return the slope of the soft bodies' potential at other coordinates and rates along the step that a stage
-        found [J]."""
+        """Return the slope of the soft bodies' potential at coordinates q (m_q,) and rates u (m,), along the step that
+        the iteration `posed` found [J]."""
         return posed.slope(self._positions_and_forces(q, u)[0])
 
     def with_velocities(self, after: State) -> State:
-        """Return the end of the stage with the velocities of free nodes instead of the rates of their positions."""
+        """Return the stage's end with rates of the free nodes that are their velocities, instead of rates of their
+        positions."""
         u, there = after.u.copy(), self._positions_and_forces(after.q, after.u)[0]
         velocities = self._inertia.velocities(there.positions, there.rates)
         u[: self.soft.unknowns] = velocities[self.coordinates.free].ravel()

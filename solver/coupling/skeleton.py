@@ -1,4 +1,4 @@
-"""A mechanism as the carrier of attached soft bodies."""
+"""Adapter of a mechanism as the carrier of attached soft bodies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..world.joints_part import JointsPart
 
 
 def rates_that_move(tree: Tree, bodies: Index) -> Index:
-    """Return rates of the joints on the path from the world to these bodies, ascending."""
+    """Return indices of the joint rates on the path from the world to any of these bodies, ascending."""
     on_path: set[int] = set()
     for body in {*bodies.tolist()}:
         while body >= 0 and body not in on_path:
@@ -28,7 +28,7 @@ def rates_that_move(tree: Tree, bodies: Index) -> Index:
 
 
 class Skeleton:
-    """A mechanism as the carrier of attached soft bodies.
+    """Mechanism as the carrier of attached soft bodies.
 
     Soft bodies are condensed to one column for each rate that moves attached nodes. Friction inside joints needs their
     forces on each body, not on rates alone: then there are six columns for each body, which are projected on rates
@@ -36,7 +36,8 @@ class Skeleton:
     """
 
     def __init__(self, world: JointsPart, bodies: Index, by_body: bool) -> None:
-        """bodies: those with attached nodes."""
+        """bodies: those with attached nodes. by_body: whether columns are six for each body instead of one for each
+        rate."""
         self._world, tree = world, world.tree
         own = np.unique(bodies).astype(np.int32)
         self._bodies = own if by_body else None
@@ -49,7 +50,8 @@ class Skeleton:
         self._columns, self._posture = np.eye(len(rates)), tree.blank()
 
     def bodies(self, state: State, ago: float = 0.0) -> Bodies:
-        """Return the bodies in a state of the joints, or `ago` seconds before at its rates."""
+        """Return the bodies in a state of the joints; with `ago` those that many seconds earlier, extrapolated back at
+        constant rates."""
         tree = self._world.tree
         at = tree.posture(state.q - ago * state.u if ago else state.q, state.u, state.memory, self._posture)
         moved, columns = tree.spread(at, self._unit), self._columns
@@ -58,15 +60,15 @@ class Skeleton:
         return Bodies(at.E.copy(), moved, at.twist.copy(), at.drift.copy(), self._rates, columns)
 
     def pose(self, at: Bodies, state: State, stage: Stage, eliminated: ReducedOnRates) -> PosedSkeleton:
-        """Linearise the stage at a state, with bodies `at`, and add G and g of the soft bodies. Raises StepFailed.
-        [Thesis 3.6]"""
+        """Linearise the joints' stage at a state whose bodies are `at`, add G and g of the soft bodies, and factor.
+        Raises NotPositiveDefinite, StepFailed. [Thesis 3.6]"""
         flesh = AttachedLoads(self._rates, at.columns, eliminated.matrix, eliminated.impulse, self._bodies)
         return PosedSkeleton(self._world.condensation.pose(self._world.linearise(state), stage, flesh), at, self._unit)
 
 
 @dataclass(frozen=True)
 class PosedSkeleton:
-    """A linearised stage, valid until the next one is posed."""
+    """A factored stage of joints with attached soft bodies, valid until the next one is posed."""
 
     posed: PosedTree
     at: Bodies
@@ -78,18 +80,18 @@ class PosedSkeleton:
         return self.posed
 
     def solve(self) -> Vec:
-        """Return rates at the stage's end, (m,). Raises StepFailed."""
+        """Return the rates of the joints at the stage's end, (m,) [rad/s, m/s]. Raises StepFailed."""
         return self.posed.solve()
 
     def respond(self, impulses: Vec) -> Vec:
-        """Return velocity changes by impulses on all rates, both (m, c), soft bodies included."""
+        """Return velocity changes by impulses on all rates, both (m, c), with the inertia of the soft bodies."""
         return self.posed.owner.factor.solve(impulses)
 
     def correction(self, u: Vec) -> Vec:
-        """Return the position correction at the new rates u, as a rate, (m,)."""
+        """Return the position correction at the new rates u (m,), as a rate, (m,)."""
         return self.posed.correction(u)
 
     def compliance(self) -> Vec:
-        """Return velocity changes by unit impulses on the rates that soft bodies are condensed to, (c, c)."""
+        """Return velocity changes by unit impulses on the rates to which soft bodies are condensed, (c, c)."""
         found: Vec = self.respond(self.unit)[self.at.rates]
         return self.at.columns @ found @ self.at.columns.T

@@ -1,13 +1,13 @@
 """Staggered coupling of parts that step by themselves, such as a cloth with substeps, with all parts that they touch or
 are attached to.
 
-The vertices of cloth with Sharp Edges come and go within a step, so its equations cannot be part of one system with
-others. Instead the others step first, under predicted forces of the staggered part; then this steps among them, with
-interface points that respond by their effective inertia (`parts/eol/interface_inertia`), and returns its reaction. Both
-steps are repeated with relaxation until prediction and reaction agree and the staggered part intersects nothing at the
-others' final positions. The remaining impulse is carried over to the next step, so momentum is conserved. Without
-convergence the others' motion is final, and the staggered part steps among them with their motion prescribed; where it
-has no room the step is shorter.
+The vertices of cloth with Sharp Edges are created and removed within a step, so its equations cannot be part of one
+system with others. Instead the other parts step first, under predicted forces of the staggered part. Then the staggered
+part steps, with interface points that respond by their effective inertia (`parts/eol/interface_inertia`), and returns
+its reaction. Both steps are repeated with relaxation until prediction and reaction agree and the staggered part
+intersects nothing at the others' final positions. The remaining impulse is carried over to the next step, so momentum
+is conserved. Without convergence the others' motion is final, and the staggered part steps with the interface points
+prescribed; where it has no room the step is shortened.
 """
 
 from __future__ import annotations
@@ -37,13 +37,16 @@ SLOWEST, FASTEST = 0.02, 1.0  #: bounds of the relaxation factor
 
 
 class StaggeredPart(Protocol):
-    """A part that steps by itself; its step returns its reaction, an `InterfaceReaction`, with the state."""
+    """Protocol of a part that steps by itself; its step returns its reaction, an `InterfaceReaction`, with the
+    state."""
 
     def with_interface(self, inertia: InterfaceInertia | None) -> SteppedPart:
-        """Return a copy whose interface points respond with this inertia; None: their motion is prescribed."""
+        """Return a copy of the part whose interface points respond with this inertia; None: the points' motion is
+        prescribed."""
 
     def may_finish(self, state: State) -> bool:
-        """Whether the interface points may be where they are after the step that returned this state."""
+        """Whether the part intersects nothing at the final positions of the interface points. state: as the step
+        returned it."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ class InterfaceLink:
 
     carrier: InterfacePoints
     points: slice  #: among all interface points of the staggered part
-    path: OnItsWay  #: as the staggered part sees it
+    path: OnItsWay  #: motion of the points within a step, as prescribed to the staggered part
     #: interpolation from the part's points to the interface points, (points, k); None: identity
     within: csr_matrix | None = None
 
@@ -62,15 +65,15 @@ class InterfaceLink:
         return self.points.stop - self.points.start if self.within is None else int(self.within.shape[1])
 
     def reaction(self, state: State) -> Vec:
-        """Return the impulses on the points of the part, (k, 3) [N s]. state: as the step of the staggered part
-        returned it."""
+        """Return the staggered part's impulses on the points of the part, (k, 3) [N s]. state: as the step of the
+        staggered part returned it."""
         reaction: Vec = state.reaction.impulses[self.points]
         return reaction if self.within is None else self.within.T @ reaction
 
 
 @dataclass(frozen=True)
 class CoupledInterface:
-    """One staggered part and all points that it touches or is attached to."""
+    """A staggered part and all points that it touches or is attached to."""
 
     number: int  #: its index among the parts of the world
     part: StaggeredPart
@@ -78,8 +81,8 @@ class CoupledInterface:
     linked: Sequence[InterfaceLink]
 
     def inertia(self, before: Sequence[State], h: float) -> InterfaceInertia:
-        """Return the effective inertia of the interface points in a step from these states; points without a link are
-        rigid."""
+        """Return the effective inertia of the interface points in a step of h seconds from these states; points without
+        a link are rigid."""
         found, done = list[InterfaceInertia](), 0
         for one in self.linked:
             if one.points.stop <= self.touched:
@@ -90,7 +93,7 @@ class CoupledInterface:
 
 
 class _Points:
-    """All interface points of the staggered parts of a world, one after the other."""
+    """All interface points of the staggered parts of a world, (p,), in the order of their links."""
 
     def __init__(self, interfaces: Sequence[CoupledInterface], before: Sequence[State], h: float) -> None:
         self.interfaces, self.before, self.h = interfaces, before, h
@@ -101,7 +104,7 @@ class _Points:
         self.inertia = [one.inertia(before, h) for one in interfaces]
 
     def positions(self, states: Sequence[State]) -> Vec:
-        """Return positions in these states, (p, 3) [m]."""
+        """Return positions of the points in these states of all parts, (p, 3) [m]."""
         return np.concatenate([linked.carrier.positions(states[linked.carrier.part]) for _, linked in self.all])
 
     def reaction(self, after: Sequence[State]) -> Vec:
@@ -116,7 +119,7 @@ class _Points:
         return np.concatenate([one for one in values if one is not None])
 
     def remembered(self, state: State, which: int, **values: Vec) -> State:
-        """Return the state of a staggered part with values for the next step in its memory."""
+        """Return a staggered part's state with values of its points, (p, 3), in its memory for the next step."""
         own = [mine for mine, (one, _) in zip(self.own, self.all) if one is self.interfaces[which]]
         return replace(state, memory={**state.memory, **{
             name: np.concatenate([value[mine] for mine in own]) for name, value in values.items()}})
@@ -147,8 +150,8 @@ class _Points:
 
 
 class StaggeredParts(Coupling):
-    """Parts that step by themselves, and all parts that step before them under their predicted forces: the first of the
-    world."""
+    """Coupling of staggered parts with all parts that step before them under their predicted forces: the outermost
+    coupling of a world."""
 
     def __init__(self, parts: Sequence[Part], couplings: Sequence[Coupling],
                  interfaces: Sequence[CoupledInterface]) -> None:
@@ -161,22 +164,23 @@ class StaggeredParts(Coupling):
 
     @property
     def parts(self) -> list[Part]:
-        """Return the parts, the staggered ones last."""
+        """Return all parts, the staggered ones last."""
         return self._parts
 
     def solved_with(self, part: Part) -> Sequence[Part]:
-        """Return the parts that are unknowns of one system with this one, itself included."""
+        """Return the parts whose unknowns are in one system with those of this part, itself included."""
         of_part = (one.parts for one in self._couplings if any(coupled is part for coupled in one.parts))
         return next(of_part, [part])
 
     def replaced(self, part: Part, after: Part, couplings: Sequence[Coupling]) -> Sequence[Coupling]:
-        """Return the coupling with the reshaped part and its couplings."""
+        """Return this coupling, as the only element, with a reshaped part `after` in place of `part`. couplings: those
+        of the reshaped part."""
         others = [one for one in self._couplings if not any(coupled is part for coupled in one.parts)]
         return [StaggeredParts([after if one is part else one for one in self._parts], [*others, *couplings],
                                 self._interfaces)]
 
     def merged(self, states: Sequence[State]) -> State:
-        """Return one state of all parts."""
+        """Return one state of all parts from their states."""
         return self._layout.merged(states)
 
     def parted(self, state: State) -> list[State]:
@@ -188,23 +192,25 @@ class StaggeredParts(Coupling):
         return self.merged(self._subsystems.initial_states())
 
     def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
-        """Return the state after h seconds; it takes no inputs, as no coupling has it as a part. Raises StepFailed."""
+        """Return the state after h seconds. The inputs are not used, as no coupling has this one as a part. Raises
+        StepFailed."""
         return self._advanced(state, h, stepping(h))
 
     def rescue(self, state: State, h: float, failure: StepFailed, inputs: StepInputs = NO_INPUTS) -> State:
-        """Return the state after h seconds, the part that failed stepped by a more robust method. Raises StepFailed."""
+        """Return the state after h seconds, with the part that failed stepped by a more robust method. Raises
+        StepFailed."""
         return self._advanced(state, h, rescuing(h, failure))
 
     def controller(self, tolerance: float, largest: int) -> Controller:
-        """Return the controller of the first part's steps, with errors below `tolerance`; see `Subsystem`."""
+        """Return the step-size controller of the first part, for errors below `tolerance`; see `Subsystem`."""
         return self._subsystems.controller(tolerance, largest)
 
     def error(self, before: State, after: State, h: float) -> float:
-        """Return the largest error of a part or of a coupling of them."""
+        """Return the largest error estimate of a part or of a coupling of parts over a step of h seconds."""
         return self._subsystems.error(self._layout.parted(before), self._layout.parted(after), h)
 
     def forget_past(self) -> None:
-        """Discard what depends on earlier steps and is not in the State; the parts discard their own."""
+        """Discard caches of earlier steps that are not in the State; the parts discard their own."""
         for one in self._couplings:
             one.forget_past()
 
@@ -223,9 +229,11 @@ class StaggeredParts(Coupling):
 def step_coupled(interfaces: Sequence[CoupledInterface], before: Sequence[State], h: float,
                  others: Callable[[dict[int, Vec]], list[State]],
                  one_step: Callable[[int, SteppedPart, State], State]) -> list[State]:
-    """Return the states of all parts after h seconds. others: returns the states of all parts but staggered ones
-    after a step from `before` under external forces. one_step: returns that of the k-th part, a staggered one. Raises
-    StepFailed."""
+    """Return the states of all parts after h seconds from `before`. Raises StepFailed.
+
+    others: returns the states of all parts after a step from `before` under external forces, with the staggered parts
+    not yet stepped. one_step: returns the state of the staggered part with index k after its step.
+    """
     points = _Points(interfaces, before, h)
     carried_over = points.remembered_values(CARRIED_OVER)
     acting = points.remembered_values(ACTING) + carried_over / h

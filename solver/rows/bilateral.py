@@ -1,4 +1,4 @@
-"""Bilateral rows, by their dual: after their elimination the system responds like one without them."""
+"""Bilateral rows, solved by their dual, and the response of a system under them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Respond = Callable[[Vec], Vec]
 class Bilateral:
     """min ½ uᵀ A u − uᵀ b under G u + Σ λ = g, with A u = b + Gᵀ λ, by its dual W λ = g − G u_free.
 
-    W = G A⁻¹ Gᵀ + Σ is small and dense. Rows are scaled so that its diagonal is one, radians and metres alike. Rows
-    that depend on others leave it singular: all of them then give way by `softened`, and `redundant`
-    names them. Rows that no rate moves are left out. [Thesis 3.8]
+    W = G A⁻¹ Gᵀ + Σ is small and dense. Rows are scaled so that its diagonal is one, for radians and metres alike. Rows
+    that depend on others make it singular: then all rows get the compliance `softened`, and `redundant` lists the
+    dependent ones. Rows that no rate moves are left out. [Thesis 3.8]
     """
 
     #: pivot of the rows scaled to a diagonal of ones, up to which others imply a row
@@ -28,9 +28,9 @@ class Bilateral:
     softened = 1.0e-10  #: compliance relative to a row's own, where some rows are implied by others
 
     def __init__(self, rows: DenseRows, respond: Respond, response: Vec | None = None) -> None:
-        """rows: equations. respond: A⁻¹. response: A⁻¹ Gᵀ, (m, r), where it is known already.
+        """rows: equations. respond: A⁻¹. response: A⁻¹ Gᵀ, (m, r), where it is known; None: it is computed.
 
-        Raises ValueError where a number is not finite.
+        Raises ValueError where a number is not finite or rows contradict each other.
         """
         G = rows.G
         self.rows, self.G, self.plain = rows, G, respond
@@ -48,7 +48,7 @@ class Bilateral:
 
     @property
     def redundant(self) -> Index:
-        """Return rows that others imply or that no rate moves, ascending."""
+        """Return indices of the rows that others imply or that no rate moves, ascending."""
         rows: Index = np.union1d(self._order[self._rank:], np.flatnonzero(self._scale == 0.0)).astype(np.int32)
         return rows
 
@@ -62,11 +62,11 @@ class Bilateral:
         return out.reshape(missing.shape)
 
     def solve(self, free: Vec) -> tuple[Vec, Vec]:
-        """Return u and λ, (r,), from the rates without rows, (m,)."""
+        """Return u, (m,), and λ, (r,), from the rates without rows, (m,)."""
         multiplier = self.multipliers(self.rows.target - self.G @ free)
         return free + self.Y @ multiplier, multiplier
 
     def respond(self, impulses: Vec) -> Vec:
-        """Return Δu of impulses on rates, (m, c), under the rows: A⁻¹ − Y W⁻¹ Yᵀ, which is symmetric."""
+        """Return Δu by impulses on rates under the rows, both (m, c): A⁻¹ − Y W⁻¹ Yᵀ, which is symmetric."""
         free = self.plain(impulses)
         return free - self.Y @ self.multipliers(self.G @ free)

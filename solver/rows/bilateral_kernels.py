@@ -1,4 +1,4 @@
-"""Cholesky's factor of a few dozen rows, the largest pivot first: what LAPACK's dpstrf does, without its way there."""
+"""Cholesky's factor of a few dozen rows with diagonal pivoting: LAPACK's dpstrf without the overhead of its call."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ NOTHING = 1.0e-14  #: response of a row relative to the largest, up to which no 
 
 @kernel("i8(f8[:,::1], f8[:,::1], f8[::1], f8, f8, f8[:,::1], f8[::1], i8[::1])", fastmath={"contract", "reassoc"})
 def factor_rows(G, Y, compliance, dependent, softened, L, scale, order):  # type: ignore[no-untyped-def]
-    """Factor W = G Y + Σ, scaled to a diagonal of ones: W[order][:, order] = L Lᵀ. Returns its rank.
+    """Factor W = G Y + Σ, scaled to a diagonal of ones: W[order][:, order] = L Lᵀ. Return its rank, NOT_FINITE or
+    CONTRADICT.
 
-    G: (r, m). Y: (m, r). compliance: (r,). dependent: pivots up to it end the rank; the rows after it in `order` say
-    what those before it say, and all of W is factored again with `softened` on its diagonal.
-    L: (r, r), scale: (r,), 0 for rows that no rate moves, order: (r,), all written.
+    G: (r, m). Y: (m, r). compliance: (r,). dependent: a pivot up to which elimination ends: the remaining rows in
+    `order` depend on those before them, and all of W is factored again with `softened` added to its diagonal. Writes L,
+    (r, r), scale, (r,), 0 for rows that no rate moves, and order, (r,).
     """
     count, rates = G.shape
     W = np.zeros((count, count))
@@ -25,7 +26,7 @@ def factor_rows(G, Y, compliance, dependent, softened, L, scale, order):  # type
     for i in range(count):
         for k in range(rates):
             g = G[i, k]
-            if g != 0.0:  # a row reaches from its bodies to the root and no farther
+            if g != 0.0:  # a row has entries only from its bodies to the root
                 for j in range(i + 1):
                     W[i, j] += g * Y[k, j]
         W[i, i] += compliance[i]
@@ -86,7 +87,7 @@ def factor_rows(G, Y, compliance, dependent, softened, L, scale, order):  # type
 
 @kernel("void(f8[:,::1], f8[::1], i8[::1], f8[:,::1], f8[:,::1])", fastmath={"contract", "reassoc"})
 def solve_rows(L, scale, order, missing, out):  # type: ignore[no-untyped-def]
-    """out (r, c) = W⁻¹ missing (r, c), from what `factor_rows` has written."""
+    """Write W⁻¹ missing to `out`, both (r, c), with L, scale and order of `factor_rows`."""
     count, columns = missing.shape
     x = np.empty((count, columns))
     for i in range(count):

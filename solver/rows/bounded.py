@@ -1,4 +1,4 @@
-"""Small dense quadratic programs with bounds on every unknown: contact and friction impulses."""
+"""Small dense quadratic programs with bounds on every unknown, for impulses of contact and friction."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ TINY = float(np.finfo(float).tiny)
 
 
 class BoundedProgram:
-    """min ½ xᵀ W x + xᵀ s over low ≤ x ≤ high, for one W and s and bounds that change.
+    """min ½ xᵀ W x + xᵀ s over low ≤ x ≤ high, for one W and varying s and bounds.
 
-    Where few unknowns are on no bound, as where bearings slide, Newton's method on which of them are is quickest and
-    tried first; where many are or it does not settle, a dual active set finds the minimum. For the latter unknowns are
-    scaled so that W's diagonal is one and the largest of them about one, so tolerances mean the same at a watch and at
-    an excavator. A solution starts from the active bounds of the last one. [Kaufman 2008]
+    Newton's method on the set of active bounds is tried first and is fastest where few unknowns are free, as where
+    bearings slide; where many are free or it does not converge, a dual active set finds the minimum. For the latter,
+    unknowns are scaled so that W's diagonal is one and the largest of them about one, so tolerances do not depend on
+    the size of the mechanism. A solution starts from the active bounds of the last one. [Kaufman 2008]
     """
 
     tolerance = 1.0e-11  #: error of the active set on bounds, relative to the largest unknown
@@ -32,21 +32,21 @@ class BoundedProgram:
 
     def __init__(self, W: Vec, slip: Vec, guess: Vec | None = None) -> None:
         """W: symmetric, positive definite, (k, k). slip: a typical s, (k,). guess: an earlier solution, (k,), whose
-        active bounds are tried first; it saves time, the minimum does not depend on it.
-        Raises ValueError where a number is not finite.
-        """
+        active bounds are tried first; it saves time, the minimum does not depend on it. Raises ValueError where W is
+        not finite or its diagonal not positive."""
         if not (np.isfinite(W).all() and (W.diagonal() > 0.0).all()):
             raise ValueError("a quadratic program needs a finite W with a positive diagonal")
         self._W: Vec = np.ascontiguousarray(W)
         self._typical = slip
         self._guess = guess
         self._side = np.zeros(len(W), dtype=np.int64)  #: active bound of the last solution, −1, 0 or 1
-        self._few = True  #: whether Newton's method has settled so far
+        self._few = True  #: whether Newton's method has converged so far
         self._model: daqp.Model | None = None
-        self.iterations = 0  #: of either method, in all
+        self.iterations = 0  #: total number of both methods
 
     def solve(self, slip: Vec, low: Vec, high: Vec) -> Vec:
-        """Return the minimum, within its bounds to the last digit, (k,). Raises StepFailed.
+        """Return the minimum, exactly within its bounds, (k,). Raises StepFailed where there is none or numbers are not
+        finite.
 
         slip: s. low, high: bounds, which may be infinite. All are (k,).
         """
@@ -77,7 +77,7 @@ class BoundedProgram:
             self._model.update(f=s, bupper=above, blower=below)
         x, _, flag, found = self._model.solve()
         self.iterations += int(found["iterations"])
-        if flag < 1:  # rows that are nearly dependent: regularised more, from the start
+        if flag < 1:  # nearly dependent rows need a larger regularisation, without a warm start
             softer, none = each[:, None] * self._W * each, np.zeros(len(s), dtype=np.int32)
             softer += self.softening * np.eye(len(s))
             self._model = self._begun(softer, s, above, below, none)
@@ -85,7 +85,7 @@ class BoundedProgram:
             self.iterations += int(found["iterations"])
         if flag < 1:
             raise StepFailed(f"the impulses of contacts and joints were not found (daqp's flag {flag})")
-        # active bounds are met to the last digit
+        # unknowns on active bounds are equal to them
         pressed = found["lam"]
         solution: Vec = np.where(pressed > 0.0, high, np.where(pressed < 0.0, low, np.clip(size * x, low, high)))
         return solution
@@ -99,7 +99,7 @@ class BoundedProgram:
         return model
 
     def _active(self, low: Vec, high: Vec) -> np.ndarray:
-        """Return the active bounds of the guess, in daqp's words, (k,)."""
+        """Return the active bounds of the guess, (k,), as daqp's flags."""
         sense = np.zeros(len(low), dtype=np.int32)
         if self._guess is not None:
             near = self.on_bound * np.where(np.isfinite(high - low), high - low, 0.0)

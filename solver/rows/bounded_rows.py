@@ -1,4 +1,4 @@
-"""Rows whose bounds change while their Jacobian stays: friction, with normal impulses that another program finds."""
+"""Rows with a constant Jacobian and varying bounds: friction, with normal impulses from another program."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from .tables import DenseRows
 
 
 class BoundedRows:
-    """min ½ uᵀ A u − uᵀ b under G u + Σ λ = g with λ within bounds, by its dual, for b and bounds that change.
+    """min ½ uᵀ A u − uᵀ b under G u + Σ λ = g with λ within bounds, by its dual, for varying b and bounds.
 
-    W = G A⁻¹ Gᵀ + Σ is made once; A may be that of a step whose other rows have reacted to λ. Rows that are all
-    equations are one Cholesky factor, others a `BoundedProgram`. Redundant rows need a compliance.
+    W = G A⁻¹ Gᵀ + Σ is computed once; A may be the matrix of a step that includes the response of its other rows. Rows
+    that are all equations are solved by one Cholesky factor, others by a `BoundedProgram`. Redundant rows need a
+    compliance.
     """
 
     def __init__(self, rows: DenseRows, respond: Respond, start: Vec | None = None) -> None:
         """rows: their bounds may be replaced in each solution. respond: A⁻¹ of impulses on unknowns, (m, c). start:
-        multipliers of an earlier solution, (r,), which save time.
-        """
+        multipliers of an earlier solution, (r,), which save time; None for none."""
         self.rows, self._start = rows, start
         #: A⁻¹ Gᵀ, (m, r)
         self.Y: Vec = respond(np.ascontiguousarray(rows.G.T)) if len(rows) else np.zeros(rows.G.T.shape)
@@ -35,19 +35,19 @@ class BoundedRows:
 
     @property
     def iterations(self) -> int:
-        """Return the iterations of all solutions so far; 0 where rows are equations."""
+        """Return the number of iterations of all solutions so far; 0 where rows are equations."""
         return self._program.iterations if self._program else 0
 
     def named(self, multiplier: Vec) -> RowMultipliers:
-        """Return multipliers, (r,), under the names of the rows."""
+        """Return multipliers, (r,), with the names of the rows."""
         return RowMultipliers(self.rows.name, multiplier)
 
     def solve(self, u: Vec, bounds: tuple[Vec, Vec] | None = None, present: Vec | None = None) -> Vec:
-        """Return the multipliers, (r,). Raises StepFailed where there are none, ValueError where a row is not finite,
-        LinAlgError where equations have no Cholesky factor.
+        """Return the multipliers, (r,). Raises StepFailed where there is no solution, ValueError where a row is not
+        finite, LinAlgError where equations have no Cholesky factor.
 
-        u: unknowns without them, (m,), or with multipliers `present`, (r,). bounds: least and largest multipliers
-        instead of the rows' own, (r,) each.
+        u: unknowns without the rows, (m,), or, with `present`, under these multipliers, (r,). bounds: least and largest
+        multipliers instead of the rows' own, (r,) each.
         """
         velocity = self.rows.G @ u
         if present is not None:

@@ -1,4 +1,5 @@
-"""Programs of rows by their dual: bilateral rows are eliminated, then unilateral rows and friction cones solved."""
+"""Programs of few rows by their dual: bilateral rows are eliminated, then unilateral rows and friction cones are
+solved."""
 
 from __future__ import annotations
 
@@ -25,13 +26,13 @@ class Solution:
     unilateral: Vec  #: (p,)
     friction: Vec  #: along the rows of `ConeRows`, (2 k,)
     passes: int  #: of contact and friction
-    #: by how much contact and friction do not agree at each contact once passes ran out [m/s], (k,); None: they agree
+    #: residual of contact and friction at each contact where passes ran out [m/s], (k,); None: they converged
     off: Vec | None = None
     name: Names = field(default_factory=lambda: np.zeros(0, np.int64))  #: of the unilateral rows, (p,)
 
     @property
     def active(self) -> Multipliers:
-        """Return the multipliers of unilateral rows and cones that have some, to start another solution from."""
+        """Return the nonzero multipliers of unilateral rows and cones, to start another solution from."""
         along = tangent_names(self.name[:len(self.friction) // 2])
         own, loaded = np.flatnonzero(self.unilateral), np.flatnonzero(self.friction)
         return Multipliers.of((self.name[own], self.unilateral[own]), (along[loaded], self.friction[loaded]))
@@ -40,11 +41,11 @@ class Solution:
 class DenseDual:
     """min ½ uᵀ A u − uᵀ b under all rows, posed once and solved for many b; A is known by its response A⁻¹.
 
-    Bilateral rows are eliminated by their dual; what is left is small and dense in the impulses alone. Unilateral rows
-    and cones are then two programs in turn, each at the other's last solution (staggered projections), until Newton's
-    method finds where they agree from there; the last of the programs is that of the unilateral rows, so that nothing
-    sinks in whatever friction does. Friction's four-sided bounds are turned so that one of their axes lies along the
-    slip: straight sliding has the friction of the circular cone. [Thesis 3.8] [Thesis 3.9]
+    Bilateral rows are eliminated by their dual; the remaining program is small and dense in the impulses alone.
+    Unilateral rows and cones are two programs that are solved in turn, each at the other's last solution (staggered
+    projections), until Newton's method converges from there to a common solution. The program of the unilateral rows is
+    solved last, so that nothing penetrates whatever friction does. Friction's square bounds are rotated so that one of
+    their axes lies along the slip: straight sliding has the friction of the circular cone. [Thesis 3.8] [Thesis 3.9]
     """
 
     #: compliance of all rows, relative to the mean one: it separates redundant rows, such as four feet of one table
@@ -59,8 +60,8 @@ class DenseDual:
 
     def __init__(self, respond: Respond, bilateral: DenseRows, unilateral: DenseRows | SparseRows,
                  cones: ConeRows) -> None:
-        """respond: A⁻¹ on rates, or M⁻¹ on twists with rows on those. unilateral: contacts first, as many as `cones`
-        has, and none of these where the rows are sparse. Raises ValueError where a row is not finite."""
+        """respond: A⁻¹ on rates, or M⁻¹ on twists with rows on twists. unilateral: contacts first, as many as `cones`
+        has; sparse rows only without cones. Raises ValueError where a row is not finite."""
         self._equations, self._unilateral, self._cones = bilateral, unilateral, cones
         self._k, self._p = len(cones.friction), len(unilateral)
         r = len(bilateral)
@@ -92,14 +93,14 @@ class DenseDual:
         np.einsum("ii->i", W)[:p] += unilateral.compliance
         self._W = W
         self._last: tuple[Vec, Vec] | None = None
-        self._rotated: tuple[Vec, Vec] | None = None  #: turn and W in it, of the first solution
-        self._off: Vec = np.zeros(0)  #: of the last pass of all, (k,) [m/s]
+        self._rotated: tuple[Vec, Vec] | None = None  #: rotation to the slip of the first solution, and W in these axes
+        self._off: Vec = np.zeros(0)  #: residual of the last pass, (k,) [m/s]
 
     def solve(self, free: Vec, warm: Multipliers | None = None, split_targets: Vec | None = None) -> Solution:
-        """Return the rates under all rows, from those without any, (m,), with the multipliers. Raises StepFailed.
+        """Return rates and multipliers under all rows, from the rates without any, (m,). Raises StepFailed.
 
-        warm: of a program that may be near, to start from where this one has no solution yet, else from its last one.
-        split_targets: other targets of the unilateral rows, (p,), of positions alone.
+        warm: multipliers of a similar program, from which the first solution starts; later ones start from the previous
+        one. split_targets: targets of the unilateral rows for positions alone, (p,); None: the rows' own.
         """
         u, reaction = free, np.zeros(0)
         if len(self._equations):
@@ -120,21 +121,23 @@ class DenseDual:
                         None if passes <= self.max_passes else self._off, self._unilateral.name)
 
     def _guess(self, warm: Multipliers | None) -> tuple[Vec, Vec] | None:
-        """Return impulses that a warm start has for the rows, (p,) and (2 k,), 0 of others; None without one."""
+        """Return the impulses of a warm start for the rows, (p,) and (2 k,), 0 for rows that it does not have; None
+        without one."""
         if warm is None or not len(warm):
             return None
         name = self._unilateral.name
         return warm.at(name), warm.at(tangent_names(name[:self._k]))
 
     def _stagger(self, approach: Vec, slip: Vec, guess: tuple[Vec, Vec] | None) -> tuple[Vec, Vec, int]:
-        """Return normal and friction impulses, and the number of passes, self.max_passes + 1 where these ran out.
+        """Return normal impulses (p,), friction impulses (2 k,) and the number of passes, max_passes + 1 where these
+        ran out.
 
-        approach, slip: velocities along the rows without either. guess: as for `solve`.
+        approach, slip: velocities along the rows without impulses, (p,) and (2 k,). guess: initial impulses of both.
         """
         p, k = self._p, self._k
         low, high = self._unilateral.low, self._unilateral.high
         if guess is not None and self._rotated is not None:
-            # the same rows as a moment ago: from where they were
+            # rows of an earlier solution: start from its impulses
             turn, W = self._rotated
             at = np.concatenate([approach, turn.T @ slip])
             both = self._both_at(W, at, np.concatenate([guess[0], turn.T @ guess[1]]))
@@ -177,10 +180,10 @@ class DenseDual:
         return normal, turn @ friction_impulse, passes
 
     def _both_at(self, W: Vec, at: Vec, impulse: Vec) -> Vec | None:
-        """Return impulses at which contact and friction agree, by Newton's method from `impulse`, which is overwritten,
-        (p + 2 k,).
+        """Return impulses that satisfy contact and friction, by Newton's method from `impulse` (p + 2 k,), which is
+        overwritten; None where it does not converge, as in a jam with no or many solutions.
 
-        at: velocities without impulses. None where these do not settle, as in a jam that has no or many solutions.
+        at: velocities without impulses, (p + 2 k,).
         """
         side = np.empty(len(W), dtype=np.int64)
         taken = semismooth_newton(W, at, self._unilateral.low, self._unilateral.high, self._cones.friction,
@@ -189,7 +192,7 @@ class DenseDual:
 
 
 def _along(slip: Vec) -> Vec:
-    """Return block diagonal rotations (2 k, 2 k) whose first column of each contact is along its slip (2 k,)."""
+    """Return block diagonal rotations (2 k, 2 k) whose first column for each contact is along its slip (2 k,)."""
     turn = np.zeros((len(slip), len(slip)))
     x, y = slip[0::2], slip[1::2]
     size = np.hypot(x, y)

@@ -1,4 +1,4 @@
-"""Bilateral rows taken out of the unknowns along directions that are given with them."""
+"""Bilateral rows that are eliminated from the unknowns along given directions."""
 
 from __future__ import annotations
 
@@ -16,25 +16,26 @@ class EliminatedRows:
     """min ½ uᵀ A u − uᵀ b under s hard equations G u = g, by their elimination: u = B g + w with G B = 1, G w = 0.
 
     B is given with the rows, such as M⁻¹ Gᵀ where G M⁻¹ Gᵀ = 1. Iterates satisfy the rows, their residuals have no
-    part along B, and each row costs one solve with a factor. [Ascher 26]
+    component along B, and each row costs one solve with a factor. [Ascher 26]
     """
 
-    rows: DenseRows  #: in the order of the free nodes or, after `ordered`, in that of the unknowns
+    rows: DenseRows  #: unknowns in the order of the free nodes or, after `ordered`, in that of its argument
     directions: Vec  #: B, (m, s)
 
     def ordered(self, rank: Index) -> EliminatedRows:
-        """Return a copy with its unknowns, three a node, in another order of nodes. rank: (f,)."""
+        """Return the rows for another order of nodes, with three unknowns each. rank: index of each node in the present
+        order, (f,)."""
         width = len(self.rows)
         directions, transposed = (columns.reshape(-1, 3 * width)[rank].reshape(-1, width)
                                   for columns in (self.directions, self.rows.G.T))
         return EliminatedRows(replace(self.rows, G=transposed.T), directions)
 
     def impose(self, u: Vec) -> Vec:
-        """Return rates, (m,), that differ from u by B alone and satisfy the rows."""
+        """Return the rates, (m,), that satisfy the rows and differ from u (m,) along B alone."""
         return u + self.directions @ (self.rows.target - self.rows.G @ u)
 
     def direction_across(self, direction: Vec) -> Vec:
-        """Project a direction, (m,), onto those that no row resists."""
+        """Return the projection of a direction, (m,), onto those that no row resists."""
         return direction - self.directions @ (self.rows.G @ direction)
 
     def residual_across(self, residual: Vec) -> Vec:
@@ -42,7 +43,7 @@ class EliminatedRows:
         return residual - self.rows.G.T @ self._impulses(residual)
 
     def multipliers(self, residual: Vec) -> Multipliers:
-        """Return the rows' impulses where `residual`, A u − b without these, (m,), is that of the minimum."""
+        """Return the rows' impulses from the residual A u − b of the minimum without these, (m,)."""
         return Multipliers.of((self.rows.name, self._impulses(residual)))
 
     def _impulses(self, residual: Vec) -> Vec:
@@ -50,6 +51,6 @@ class EliminatedRows:
         return impulses
 
     def solve(self, free: Vec, response: Vec) -> tuple[Vec, Vec]:
-        """Return u and the rows' impulses, (s,), from the rates without rows, (m,). response: A⁻¹ Gᵀ, (m, s)."""
+        """Return u, (m,), and the rows' impulses, (s,), from the rates without rows, (m,). response: A⁻¹ Gᵀ, (m, s)."""
         off: Vec = np.linalg.solve(self.rows.G @ response, self.rows.G @ free - self.rows.target)
         return free - response @ off, -off

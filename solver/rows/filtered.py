@@ -1,4 +1,4 @@
-"""Bilateral rows of single nodes by elimination in a frame of each node, without a factor: mass modification."""
+"""Bilateral rows of single nodes, eliminated in a frame of each node without a factor: mass modification."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class FilteredProgram:
     contradiction = 1.0e-9  #: error relative to a node's largest target, above which its rows contradict each other
 
     def __init__(self, matrix: sp.csc_array, rows: SparseRows, accuracy: float | None = None) -> None:
-        """matrix: A, (m, m), three unknowns a node. accuracy: of the right-hand side, in the norm of the
-        preconditioner: what the gradients leave.
+        """matrix: A, (m, m), three unknowns for each node. accuracy: residual relative to the right-hand side at which
+        the gradients end, in the norm of the preconditioner; None for the default.
 
-        Raises ValueError where a row joins two nodes, has compliance or bounds, or rows of one node contradict each
-        other.
+        Raises ValueError where a row joins two nodes or has compliance or bounds, and where rows of one node contradict
+        each other.
         """
         if not rows.is_equation.all() or rows.compliance.any():
             raise ValueError("mass modification takes hard equations alone")
@@ -46,7 +46,7 @@ class FilteredProgram:
             self._of_node.append((node, own, G))
 
     def solve(self, right: Vec) -> tuple[Vec, Vec]:
-        """Return u, (m,), and the rows' impulses, (r,). right: b."""
+        """Return u, (m,), and the rows' impulses, (r,). right: b, (m,)."""
         c, self.taken = _filtered_gradients(self._matrix, right - self._matrix @ self._z, self._basis, self._accuracy)
         u = self._z + c
         reaction, impulse = self._matrix @ u - right, np.zeros(len(self._rows))
@@ -69,8 +69,8 @@ def _by_node(jacobian: sp.csr_array) -> dict[int, list[int]]:
 
 
 def _filtered_gradients(matrix: sp.csc_array, right: Vec, basis: Vec, accuracy: float) -> tuple[Vec, int]:
-    """Return c with S (A c − right) = 0 and S c = c, S = 1 − `basis` of each node, (n, 3, 3), and how many iterations
-    that took."""
+    """Return c with S (A c − right) = 0 and S c = c, S = 1 − `basis` of each node, (n, 3, 3), and the number of
+    iterations."""
     def filtered(vector: Vec) -> Vec:
         each = vector.reshape(-1, 3)
         return np.asarray((each - np.einsum("nij,nj->ni", basis, each)).ravel())

@@ -1,4 +1,4 @@
-"""Names of rows, and multipliers under them: what one solution hands to whoever reads it or starts from it."""
+"""Names of rows, and multipliers identified by these names from one solution to the next."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ TANGENT = 1 << 52  #: what each of the two rows along a surface adds to the name
 
 
 def row_names(kind: int, first: Numbers, second: Numbers | int = 0, third: Numbers | int = 0) -> Names:
-    """Return names of rows of one kind, 0 … 15, by three numbers of each, (r,), −1 … 65534.
+    """Return names of rows of one kind, 0 … 15, from three numbers for each row, (r,), −1 … 65534.
 
-    A float has all of their digits, so that the memory of a state can have them.
+    A 64-bit float represents a name exactly, so that the memory of a state can contain names.
     """
     name: Names = (np.asarray(first).astype(np.int64) + 1) * FIRST + kind * KIND
     return name + (np.asarray(second).astype(np.int64) + 1) * SECOND + np.asarray(third).astype(np.int64) + 1
 
 
 def tangent_names(name: Names) -> Names:
-    """Return names of the two rows along the surface of each contact, (2 k,), in turn. name: of the normals, (k,)."""
+    """Return names of the two tangential rows of each contact, (2 k,), in turn. name: of the normal rows, (k,)."""
     both: Names = (name[:, None] + np.array([TANGENT, 2 * TANGENT])).ravel()
     return both
 
 
 @dataclass(frozen=True)
 class Multipliers:
-    """Multipliers under the names of their rows."""
+    """Multipliers sorted by the names of their rows."""
 
     name: Names  #: ascending, (k,)
     value: Vec  #: (k,)
 
     @classmethod
     def of(cls, *tables: tuple[Names, Vec]) -> Multipliers:
-        """Return those of several tables of names and values, (r,) each."""
+        """Return the multipliers of several tables of names and values, (r,) each."""
         name = np.concatenate([names for names, _ in tables])
         order = np.argsort(name, kind="stable")
         return cls(name[order], np.concatenate([values for _, values in tables])[order])
@@ -49,14 +49,14 @@ class Multipliers:
         return len(self.name)
 
     def has(self, name: Names) -> Mask:
-        """Return whether there is a multiplier of each of these names, (r,)."""
+        """Return for each name, (r,), whether it has a multiplier."""
         if not len(self.name):
             return np.zeros(len(name), np.bool_)
         found: Mask = self.name[self._slots(name)] == name
         return found
 
     def at(self, name: Names) -> Vec:
-        """Return the multipliers of rows of these names, (r,), 0 of rows that have none."""
+        """Return the multipliers of rows with these names, (r,), 0 for rows that have none."""
         if not len(self.name):
             return np.zeros(len(name))
         slots = self._slots(name)
@@ -70,7 +70,7 @@ class Multipliers:
 
 @dataclass(frozen=True)
 class RowMultipliers:
-    """Multipliers in the order of one table, to start the next solution from, which mostly poses its rows in the same
+    """Multipliers in the order of one table, as a start for the next solution, which mostly has its rows in an equal
     order."""
 
     name: Names  #: (r,)
@@ -80,7 +80,7 @@ class RowMultipliers:
         return len(self.name)
 
     def at(self, name: Names) -> Vec:
-        """Return the multipliers of rows of these names, (r,), 0 of rows that have none."""
+        """Return the multipliers of rows with these names, (r,), 0 for rows that have none."""
         if self.name.tobytes() == name.tobytes():
             return self.value
         return Multipliers.of((self.name, self.value)).at(name)

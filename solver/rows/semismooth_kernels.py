@@ -1,4 +1,4 @@
-"""Semismooth Newton method for a few dozen impulses within their bounds: which are active, stick or slip."""
+"""Semismooth Newton method for a few dozen impulses with bounds and friction: which are active, stick or slip."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ UNSETTLED = -1  #: what `semismooth_newton` returns instead of a number of itera
 @kernel("i8(f8[:,::1], f8[::1], f8[::1], f8[::1], f8[::1], i8, i8, f8[::1], i8[::1])",
         fastmath={"contract"})
 def semismooth_newton(W, at, low, high, friction, iterations, most_free, x, side):  # type: ignore[no-untyped-def]
-    """x with W x + at = 0 in every row, or with x on its bound and the row's velocity to the bound's outer side.
+    """Write x with W x + at = 0 in every free row, and with x on its bound where the row's velocity points beyond it.
 
-    The first p impulses have the bounds low and high, (p,). The other 2 k belong to the first k of them two by two:
-    |x| ≤ μ of the normal impulse, friction (k,). x: where to start, and the answer, within its bounds to the last
-    digit. side: written, −1 and 1 at a bound, 0 where the row's velocity vanishes. Without friction W is symmetric
-    and the answer a minimum, so a pivot that is not positive ends it.
-    Returns how many iterations it took, UNSETTLED where these run out, where a matrix is singular or where more than
-    `most_free` impulses are on no bound.
+    The first p impulses have the bounds low and high, (p,). The other 2 k belong to the first k in pairs: |x| ≤ μ times
+    the normal impulse, friction: μ, (k,). x: initial and final impulses, (p + 2 k,), exactly within their bounds. side:
+    written, −1 and 1 at a bound, 0 where the row's velocity vanishes. Without friction W is symmetric and the solution
+    a minimum, so a pivot that is not positive ends the iteration. Returns the number of iterations; UNSETTLED where
+    these run out, where a matrix is singular or where more than `most_free` impulses are on no bound.
     """
     size, p, symmetric = x.shape[0], low.shape[0], friction.shape[0] == 0
     tried, least, most, slide = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
@@ -59,7 +58,7 @@ def semismooth_newton(W, at, low, high, friction, iterations, most_free, x, side
         if count > most_free:
             return UNSETTLED
 
-        # what is on a bound is known, or μ times the normal impulse: what is left is W on the others
+        # impulses on a bound are known or μ times the normal impulse: W on the others remains
         for i in range(size):
             if side[i] != 0:
                 x[i] = least[i] if side[i] < 0 else most[i]

@@ -1,7 +1,7 @@
-"""Rows of one program: what poses a row says its kind, Jacobian, target, bounds, compliance and name.
+"""Tables of the rows of one program: Jacobian, target, bounds, compliance and name of each row.
 
-Whatever solves them, dense or sparse, by their dual or by elimination, takes these tables and returns multipliers
-under the same names.
+All solvers, dense or sparse, by the dual or by elimination, take these tables and return multipliers with the rows'
+names.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ MOST = 5  #: unknowns of a vertex: three of its position and two in its material
 
 @dataclass(frozen=True)
 class RowTable:
-    """r rows G u + Σ λ = g where λ is within its bounds; each row's velocity may be above g where λ is at its lower
-    bound, and below where it is at the upper one. A subclass has G in the form in which its poser knows it."""
+    """Table of r rows G u + Σ λ = g with λ within bounds: a row's velocity may exceed g where λ is at its lower bound,
+    and fall below where it is at its upper one. A subclass has G in a dense, sparse or nodal form."""
 
     target: Vec  #: g, (r,)
     low: Vec  #: least multipliers, (r,): −∞ of equations, 0 of rows that may be exceeded
@@ -35,16 +35,16 @@ class RowTable:
 
     @cached_property
     def is_equation(self) -> Mask:
-        """Whether each row is bilateral, (r,): its multiplier has no bounds."""
+        """Return whether each row is bilateral, (r,): its multiplier has no bounds."""
         return np.isneginf(self.low) & np.isposinf(self.high)
 
     def of(self, k: Index | Mask | slice) -> Self:
-        """Return some of the rows."""
+        """Return the table of some of the rows."""
         return type(self)(*(getattr(self, item.name)[k] for item in fields(self)))
 
 
 def together(first: R, *others: R) -> R:
-    """Return all rows of tables of one form in one table."""
+    """Return one table of the rows of several tables of one class."""
     if not others:
         return first
     tables = (first, *others)
@@ -56,7 +56,8 @@ def _joined(columns: list[Any]) -> Any:
 
 
 def bounds_of(is_equation: Mask) -> tuple[Vec, Vec]:
-    """Return bounds of multipliers, (r,) each, of rows that are equations or may be exceeded."""
+    """Return lower and upper bounds of multipliers, (r,) each. is_equation: (r,), False for rows that may be
+    exceeded."""
     return np.where(is_equation, -np.inf, 0.0), np.full(len(is_equation), np.inf)
 
 
@@ -72,7 +73,8 @@ class DenseRows(RowTable):
     @classmethod
     def equations(cls, G: Vec, target: Vec | None = None, compliance: Vec | None = None,
                   name: Names | None = None) -> Self:
-        """Return bilateral rows; hard, with targets 0 and named by their number where nothing else is given."""
+        """Return bilateral rows from a Jacobian (r, m). By default targets are 0, rows are hard and their names are
+        their indices."""
         count = len(G)
         return cls(np.zeros(count) if target is None else target, np.full(count, -np.inf), np.full(count, np.inf),
                    np.zeros(count) if compliance is None else compliance,
@@ -80,11 +82,12 @@ class DenseRows(RowTable):
 
     @classmethod
     def none(cls, unknowns: int) -> Self:
-        """Return a table without rows."""
+        """Return a table without rows on `unknowns` unknowns."""
         return cls.equations(np.zeros((0, unknowns)))
 
     def stacked(self, cones: ConeRows) -> tuple[Vec, Vec]:
-        """Return all rows, those of cones last, (r + 2 k, m): for products with them, and as a dense matrix."""
+        """Return the Jacobian of all rows, those of cones last, (r + 2 k, m), twice: for products, and as a dense
+        matrix."""
         rows = np.concatenate([self.G, cones.T])
         return rows, rows
 
@@ -97,11 +100,12 @@ class SparseRows(RowTable):
 
     @classmethod
     def hard(cls, matrix: sp.csr_matrix, target: Vec, is_equation: Mask, name: Names) -> Self:
-        """Return rows without compliance that are equations, or else may be exceeded."""
+        """Return rows without compliance. is_equation: (r,), False for rows that may be exceeded."""
         return cls(target, *bounds_of(is_equation), np.zeros(len(target)), name, matrix)
 
     def stacked(self, cones: ConeRows) -> tuple[sp.csr_matrix, Vec]:
-        """Return the rows as they are and as a dense matrix, (r, m). There are no cones."""
+        """Return the Jacobian of the rows, (r, m), sparse for products and as a dense matrix. `cones` has to be
+        empty."""
         return self.matrix, self.matrix.toarray()
 
 
@@ -114,14 +118,14 @@ class VertexRows(RowTable):
 
     @classmethod
     def hard(cls, vertex: Index, factor: Vec, target: Vec, is_equation: Mask, name: Names) -> Self:
-        """Return rows without compliance that are equations, or else may be exceeded."""
+        """Return rows without compliance. is_equation: (r,), False for rows that may be exceeded."""
         return cls(target, *bounds_of(is_equation), np.zeros(len(target)), name, vertex, factor)
 
 
 @dataclass(frozen=True)
 class ConeRows:
-    """Two rows along the surface of each of the k contacts: |impulse| ≤ μ × normal impulse, of the first k rows of the
-    unilateral table, whose names they share."""
+    """Two tangential rows for each of k contacts: |impulse| ≤ μ × normal impulse. The normal rows are the first k of
+    the unilateral table, whose names the cones share."""
 
     T: Vec  #: (2 k, m)
     target: Vec  #: (2 k,)
@@ -129,18 +133,18 @@ class ConeRows:
 
     @classmethod
     def none(cls, unknowns: int) -> ConeRows:
-        """Return a table without rows."""
+        """Return a table without cones on `unknowns` unknowns."""
         return cls(np.zeros((0, unknowns)), np.zeros(0), np.zeros(0))
 
 
 def no_vertex_rows() -> VertexRows:
-    """Return a table without rows."""
+    """Return a table without rows of vertices."""
     none = np.zeros(0)
     return VertexRows(none, none, none, none, np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros((0, MOST)))
 
 
 @lru_cache(maxsize=256)
 def no_sparse_rows(unknowns: int) -> SparseRows:
-    """Return a table without rows; one and the same for each number, as scipy takes long to make one."""
+    """Return a table without rows on `unknowns` unknowns; cached, since scipy takes long to construct one."""
     none = np.zeros(0)
     return SparseRows(none, none, none, none, np.zeros(0, np.int64), sp.csr_matrix((0, unknowns)))

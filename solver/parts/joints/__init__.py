@@ -1,1 +1,1 @@
-"""Mechanisms: joint rates as unknowns, on a tree of bodies."""
+"""Mechanisms as a part: the unknowns are joint rates, on a tree of bodies."""

@@ -1,4 +1,4 @@
-"""Joints' rates as the unknowns of a stage: bodies' inertia, forces and stiffness seen through the tree of joints."""
+"""Stages in the rates of joints: inertia, forces and stiffness of bodies, reduced by the tree of joints."""
 
 from __future__ import annotations
 
@@ -33,24 +33,26 @@ UNRESISTED = "its joint has a direction that nothing resists"
 class Constraints(Protocol):
     """Constraints and friction on rates in addition to forces: loops, drives, limits, contacts, friction inside joints.
 
-    Between steps all memory is in the State's.
+    Between steps all memory is in the State.
     """
 
     def at_work(self, time: float) -> list[bool]:
         """Return for each drive whether it is active from `time` [s] on."""
 
     def started(self, state: State, respond: Callable[[Vec], Vec]) -> State:
-        """Return the start with the nearest rates that loops and drives permit, as after an impact. respond: M_r⁻¹."""
+        """Return the initial state with the nearest rates that loops and drives permit, as after an impact. respond:
+        M_r⁻¹."""
 
     def reflected(self, state: State, respond: Callable[[Vec], Vec], h: float) -> State:
-        """Return the end of a leapfrog step of h seconds on these constraints, with the impulse that reflects momentum
-        there."""
+        """Return the end of a leapfrog step of h seconds with rates to which the impulse of these constraints that
+        reflects momentum is added. respond: M_r⁻¹."""
 
     def begin(self, lin: LinearizationPoint, time: float, h: float) -> None:
-        """Prepare for the stages of a step of h seconds that starts at `time` [s]. lin: where it starts."""
+        """Prepare for the stages of a step of h seconds that starts at `time` [s]. lin: the step's start."""
 
     def solve(self, posed: PosedTree, free: Vec) -> ConstraintSolution:
-        """Return rates (m,) and impulses, from the rates without constraints. Raises StepFailed.
+        """Return rates (m,) and impulses under the constraints, from the rates `free` (m,) without them. Raises
+        StepFailed.
 
         Called once in a linearised stage, and in each iteration of a stage that is solved to its root.
         """
@@ -59,22 +61,23 @@ class Constraints(Protocol):
         """Return the state at the end of a step with exact constraints projected. posed: the step's last stage."""
 
     def drive_errors(self, state: State, posed: PosedTree) -> Vec:
-        """Return the difference between the drives' targets and the coordinates at a state's time, (m,); 0 of other
-        rates."""
+        """Return the difference between the drives' targets and the coordinates at a state's time, (m,); 0 for rates
+        without a drive."""
 
     def singular_loop(self, state: State, posed: PosedTree) -> str:
-        """Return the name of a loop that is stretched straight or folded flat; "" where there is none."""
+        """Return the name of a loop in a singular configuration, stretched straight or folded flat; "" where there is
+        none."""
 
     def loop_gaps(self, posture: Posture) -> Vec:
         """Return the gap of each loop at a posture [m], (l,)."""
 
 
 class PosedTree:
-    """(Jᵀ S J + R) u = Jᵀ w + r, factored: S = M − a h D − β a b h² K on bodies, R likewise on rates.
+    """(Jᵀ S J + R) u = Jᵀ w + r, factored: S = M − a h D − β a b h² K on bodies, R the corresponding matrix on rates.
 
-    w and r are M_r û + a h (f_r − D u + K (base − q)), all of it where the stage is linearised, D u taken out since
-    damping is linear in u. Lives until the next stage is posed. [Thesis 3.6, changed: M_r û of linearised steps is the
-    momentum of free flight, unless requested as printed]
+    w and r are M_r û + a h (f_r − D u + K (base − q)), evaluated at the point of linearisation; D u is subtracted from
+    the forces since the matrix contains it. Valid until the next stage is posed.
+    [Thesis 3.6, changed: M_r û of linearised steps is the momentum of free flight, unless requested as printed]
     """
 
     def __init__(self, owner: Jointed, lin: LinearizationPoint, stage: Stage, right: Vec,
@@ -83,17 +86,18 @@ class PosedTree:
         self.right, self.flesh = right, flesh  #: b, (m,), with the contribution of soft bodies
         #: rates, impulses and memory of the constraints, once `solve` has found them; None where there are none
         self.constraint_solution: ConstraintSolution | None = None
-        self._leaving: Vec | None = None  #: rates with which bodies leave from there, (m,), where not as it is solved
-        self._free: Vec = np.zeros(0)  #: rates that forces alone gave there, (m,)
+        #: rates with which bodies leave the point of linearisation, (m,), where they differ from the step's
+        self._leaving: Vec | None = None
+        self._free: Vec = np.zeros(0)  #: rates without constraints, (m,)
         self._inverse: Vec | None = None  #: A⁻¹, (m, m)
 
     @property
     def tree_stage(self) -> PosedTree:
-        """Return itself, as `CoupledStage` has that of its bones."""
+        """Return this stage itself, for callers that may have a `CoupledStage` instead."""
         return self
 
     def solve(self) -> Vec:
-        """Return rates at the stage's end, (m,). Raises StepFailed."""
+        """Return rates at the stage's end, (m,) [rad/s, m/s]. Raises StepFailed."""
         free: Vec = self.owner.factor.solve(self.right)
         if self.owner.constraints is None:
             return free
@@ -102,16 +106,16 @@ class PosedTree:
         return self.constraint_solution.rates
 
     def rounding(self, u: Vec) -> float:
-        """Return the smallest significant change of rates u (m,), relative to the largest rate of the stage, with or
+        """Return the smallest significant change of rates u (m,) [rad/s, m/s], a fraction of the largest rate with or
         without constraints."""
         known_to = ROUNDING if self.constraint_solution is None else max(ROUNDING, self.constraint_solution.tolerance)
         return known_to * max(float(np.abs(u).max(initial=0.0)), float(np.abs(self._free).max(initial=0.0)))
 
     def respond(self, impulses: Vec) -> Vec:
-        """Return Δu = A⁻¹ b of impulses on the rates, both (m,) or (m, c).
+        """Return Δu = A⁻¹ b of impulses b on the rates, both (m,) or (m, c).
 
-        Of a few rates A⁻¹ itself is cached as soon as as many columns are requested: a product with it takes a tenth of
-        both sweeps through the tree.
+        With few rates A⁻¹ is cached once as many columns are requested as there are rates: a product with it takes a
+        tenth of both sweeps through the tree.
         """
         factor = self.owner.factor
         m = len(impulses)
@@ -121,7 +125,8 @@ class PosedTree:
         return out
 
     def reaction(self, u: Vec) -> Vec:
-        """Return S J u − w − impulses on bodies, (n, 6), which joints carry; Jᵀ of it is r − R u + impulses on rates.
+        """Return S J u − w less the constraints' impulses on bodies, (n, 6) [N m s, N s]: the impulses that joints
+        transmit. Jᵀ of it is r − R u plus the impulses on rates.
 
         In a leapfrog step it includes the impulse that reflected momentum, of which Jᵀ is zero.
         """
@@ -131,7 +136,7 @@ class PosedTree:
         return out
 
     def carried(self, u: Vec) -> Vec:
-        """Return S J u − w, of which no impulses on bodies are taken out, (n, 6)."""
+        """Return S J u − w, the impulses on bodies by joints and constraints, (n, 6) [N m s, N s]."""
         owner, change = self.owner, self.lin.memory.get(CHANGE)
         out = self.multiply(owner.tree.spread(self.lin.posture, u)) - owner.wrench
         if self.stage.momentum is Momentum.REFLECTED and change is not None:
@@ -139,27 +144,28 @@ class PosedTree:
         return out
 
     def multiply(self, twist: Vec) -> Vec:
-        """Return S φ, both (n, 6), with the contribution of attached soft bodies."""
+        """Return S φ of twists φ, both (n, 6), with the contribution of attached soft bodies."""
         return self.owner.multiply(twist, self.flesh)
 
     def again(self, stage: Stage) -> PosedTree:
-        """Return another stage of this linearisation, on a factor of its own."""
+        """Return another stage at this point of linearisation, on a factor of its own. Raises StepFailed."""
         return self.owner.pose(self.lin, stage, self.flesh)
 
     def flown(self) -> Vec:
-        """Return twists with which bodies leave from where the stage is linearised, (n, 6): see FLOWN."""
+        """Return twists with which bodies leave the point of linearisation, (n, 6), in the form of LAST_TWIST."""
         rates = self.constraint_solution.rates if self.constraint_solution is not None else self.lin.v
         return in_world(self.lin.posture.E, self.owner.tree.spread(self.lin.posture, rates))
 
     def leaving(self, u: Vec) -> Vec:
-        """Return rates with which bodies leave from where the stage is linearised, (m,): those of a step that was
-        solved for rates u, unless a stage of it has rates of its own."""
+        """Return the rates with which bodies leave the point of linearisation, (m,): u, the rates of the step, or those
+        of the last of two stages."""
         return u if self._leaving is None else self._leaving
 
     def after_stage(self, first: PosedTree, fraction: float, leaving: Vec) -> PosedTree:
-        """Return this stage as the last one of a step of two, with efforts of the whole step.
+        """Return this stage as the last one of a step of two stages, with efforts of the whole step.
 
-        fraction: weight of this stage's efforts, that of the first one's is the rest. leaving: see `leaving`, (m,).
+        fraction: weight of this stage's efforts; the rest is the weight of the first stage's. leaving: see the method
+        `leaving`, (m,).
         """
         other = copy.copy(self)
         other._leaving = leaving
@@ -171,21 +177,20 @@ class PosedTree:
         return other
 
     def correction(self, u: Vec) -> Vec:
-        """Return rates that separate overlapping bodies in positions alone, (m,): joints have no part without inertia.
-        """
+        """Return the position correction of overlapping bodies, as a rate, (m,); zero where constraints have none."""
         correction = None if self.constraint_solution is None else self.constraint_solution.position_correction
         return np.zeros(len(u)) if correction is None else correction
 
 
 class Jointed:
-    """Poses stages of a mechanism. Its arrays are reused and overwritten in each stage."""
+    """Condensation of a mechanism to its joint rates, which poses stages. Arrays are overwritten in each stage."""
 
     def __init__(self, tree: Tree, springs: Springs, on_rates: OnRates, gravity: Vec, beta: float,
                  explicit: ExplicitForces | None = None, constraints: Constraints | None = None,
                  friction: bool = False) -> None:
-        """gravity: (3,) [m/s²]. beta: on K of semi-implicit Euler. explicit: forces that no matrix has. constraints: in
-        addition to forces; None where there are none. friction: whether bearings have: then rates are those of
-        midway through a step from the start on."""
+        """gravity: (3,) [m/s²]. beta: factor on K in semi-implicit Euler. explicit: forces without a matrix.
+        constraints: in addition to forces; None for none. friction: whether bearings have friction: then rates are
+        those of the midpoint of a step from the start on."""
         self.tree, self.springs, self.on_rates, self.gravity, self.beta = tree, springs, on_rates, gravity, beta
         self.explicit = explicit
         self.constraints, self.has_friction = constraints, friction
@@ -193,26 +198,26 @@ class Jointed:
         self._coupled = WoodburyUpdate(self.factor) if len(on_rates.coupled) else None
         if self._coupled is not None:
             self.factor = self._coupled
-        self._with_flesh: WoodburyUpdate | None = None  #: around it, once nodes are attached
+        self._with_flesh: WoodburyUpdate | None = None  #: update of the factor, once nodes are attached
         n = tree.count
         self.diagonal: Vec = tree.inertia.copy()  #: S's blocks on bodies, (n, 6, 6)
-        self.below: Vec = np.zeros((n, 6, 6))  #: in rows of bodies and columns of their parents
+        self.below: Vec = np.zeros((n, 6, 6))  #: S's blocks in rows of bodies and columns of their parents, (n, 6, 6)
         self.wrench: Vec = np.zeros((n, 6))  #: w
         self._momentum, self._moved, self._gathered = np.zeros((n, 6)), np.zeros((n, 6)), np.zeros((n, 6))
         self._world: Vec = np.tile(np.eye(4), (n, 1, 1))
         self._earlier, self._predicted_rates = tree.blank(), tree.blank()
         self._between, self._turned = tree.blank(), np.zeros((n, 6))
         self.light: Vec = np.linalg.inv(tree.inertia)  #: M⁻¹ of bodies alone, (n, 6, 6)
-        self._taken: Stage | None = None  #: that whose explicit forces are known
+        self._taken: Stage | None = None  #: stage whose explicit forces are evaluated
 
     def exchange_springs(self, springs: Springs) -> None:
-        """Replace the springs between bodies from now on."""
+        """Replace the springs between bodies in all following stages."""
         self.springs = springs
 
     def pose(self, lin: LinearizationPoint, stage: Stage, flesh: AttachedLoads | None = None) -> PosedTree:
-        """Fill and factor. Raises NotPositiveDefinite, StepFailed that names the body whose joint is at fault.
+        """Fill and factor the stage at a point of linearisation. flesh: contribution of attached soft bodies.
 
-        flesh: contribution of attached soft bodies.
+        Raises NotPositiveDefinite, and StepFailed that names the body whose joint nothing resists.
         """
         if stage.base is None and stage.momentum is Momentum.REFLECTED:
             lin, stage = self._midway(lin, stage)
@@ -231,12 +236,12 @@ class Jointed:
         if flesh is not None:
             if flesh.bodies is None:
                 right[flesh.rates] += flesh.columns.T @ flesh.impulse
-            # what makes G positive does nothing at the rates where all is linearised, so a stage keeps its root
+            # the addition that makes G positive vanishes at the rates of linearisation, so the root does not change
             right[flesh.rates] += lifted @ lin.v[flesh.rates]
         return PosedTree(self, lin, stage, right, flesh)
 
     def _midway(self, lin: LinearizationPoint, stage: Stage) -> tuple[LinearizationPoint, Stage]:
-        """Return a leapfrog step as a stage that is linearised midway through it."""
+        """Return a leapfrog step as a stage that is linearised at its midpoint."""
         carried = lin.memory.get(CARRIED)
         self._turned = started(lin.posture, self.fallen(stage.h, lin.external_force)) if carried is None else carried
         q = lin.q + 0.5 * stage.h * predicted_rates(lin.v, lin.memory, stage.h)
@@ -244,12 +249,12 @@ class Jointed:
                 replace(stage, base=lin.q, foreseen=(lin.q, lin.v)))
 
     def fallen(self, h: float, external_force: Vec | None) -> Vec:
-        """Return the velocity by weight that rates midway through a step of h seconds lack, (3,) [m/s]."""
+        """Return the velocity by weight that midpoint rates of a step of h seconds lack, (3,) [m/s]."""
         out: Vec = np.zeros(3) if self.only_weight(external_force) and not self.has_friction else 0.5 * h * self.gravity
         return out
 
     def _set_momentum(self, lin: LinearizationPoint, stage: Stage, share: float) -> None:
-        """Set the right side of bodies alone: the momentum that they retain, and their weight."""
+        """Set the right-hand side of the bodies to the momentum of the stage's start and their weight."""
         tree, at = self.tree, lin.posture
         if stage.momentum is Momentum.CENTRED:
             assert lin.brought is not None
@@ -286,16 +291,16 @@ class Jointed:
 
     @property
     def all_springs(self) -> list[Springs]:
-        """Return springs between bodies, implicit and explicit."""
+        """Return all springs between bodies, implicit and explicit."""
         return [self.springs] + ([] if self.explicit is None else [self.explicit.springs])
 
     def only_weight(self, external_force: Vec | None = None) -> bool:
-        """Return whether no force but weight acts in a step with this external force."""
+        """Whether no force but weight acts in a step with this external force."""
         return (not (len(self.springs) or len(self.on_rates.bodies)) and self.explicit is None
                 and external_force is None)
 
     def acceleration(self, lin: LinearizationPoint, time: float) -> Vec:
-        """Return u̇ = M_r⁻¹ f_r, (m,)."""
+        """Return accelerations u̇ = M_r⁻¹ f_r of the joints at a time [s], (m,) [rad/s², m/s²]."""
         at, tree = lin.posture, self.tree
         self._momentum[:] = 0.0
         momentum(at.E, at.twist, at.drift, self._momentum, tree.inertia, self.gravity, 1.0, self.wrench)
@@ -311,7 +316,8 @@ class Jointed:
         return out
 
     def by_inertia(self, lin: LinearizationPoint, time: float) -> Callable[[Vec], Vec]:
-        """Return M_r⁻¹ of impulses on the rates, both (m,) or (m, c), until the next stage is posed."""
+        """Return a function that maps impulses on the rates to velocity changes by M_r⁻¹, both (m,) or (m, c); it is
+        valid until the next stage is posed."""
         self.diagonal[:], self.below[:] = self.tree.inertia, 0.0
         self.on_rates.weigh_inertia(lin.q, lin.v, lin.memory.get(CENTRES, self.tree.fresh), time)
         self.springs.between[:] = 0.0
@@ -320,7 +326,8 @@ class Jointed:
 
     def _add_forces(self, lin: LinearizationPoint, time: float, motor_time: float, moved: Vec | None, share: float,
                     k_share: float, damping_scale: float, rates_before: Vec | None) -> None:
-        """Add springs and joint forces to right side and matrix; motor_time: at which motors are evaluated."""
+        """Add springs and joint forces to the right-hand side and the matrix. motor_time: at which motors are evaluated
+        [s]."""
         tree, at = self.tree, lin.posture
         if len(self.springs):
             np.copyto(self.diagonal, tree.inertia)
@@ -329,12 +336,12 @@ class Jointed:
             self.springs.add(at.E, at.twist, bodies_moved, share, k_share, damping_scale, self.wrench, self.diagonal,
                              self.below)
         if self.explicit is not None:
-            self.on_rates.force[:] = 0.0  # what explicit forces were in the last stage
+            self.on_rates.force[:] = 0.0  # discard the explicit forces of the last stage
         self.on_rates.weigh(at, lin.q, lin.v, lin.memory.get(CENTRES, tree.fresh), time, motor_time, moved, share,
                             k_share, damping_scale, rates_before)
 
     def _add_explicit(self, lin: LinearizationPoint, stage: Stage, share: float) -> None:
-        """Add explicit forces to the right side: evaluated where the stage says, equal in all its iterations."""
+        """Add explicit forces to the right-hand side; they are evaluated once for all iterations of a stage."""
         explicit, tree = self.explicit, self.tree
         if explicit is None:
             return
@@ -349,7 +356,8 @@ class Jointed:
         self.on_rates.force += explicit.pull
 
     def _factor(self, at: Posture, flesh: AttachedLoads | None = None) -> Vec:
-        """Factor with the contribution of attached nodes; return what makes that positive, (r, r)."""
+        """Factor with the contribution of attached nodes; return the matrix (r, r) that was added to make that
+        positive."""
         lifted = np.zeros((0, 0))
         if flesh is not None:
             if self._with_flesh is None:
@@ -367,7 +375,8 @@ class Jointed:
         return lifted
 
     def multiply(self, twist: Vec, flesh: AttachedLoads | None = None) -> Vec:
-        """Return S φ, both (n, 6), with the blocks of the last stage and the contribution of attached soft bodies."""
+        """Return S φ of twists φ, both (n, 6), with the blocks of the last stage and the contribution of attached soft
+        bodies."""
         out: Vec = np.einsum("nab,nb->na", self.diagonal, twist)
         if flesh is not None and flesh.bodies is not None:
             out[flesh.bodies] += (flesh.matrix @ twist[flesh.bodies].ravel()).reshape(-1, 6)

@@ -1,4 +1,4 @@
-"""Memory of a mechanism's last linearised step: the twists with which bodies left it."""
+"""Memory of a mechanism's last linearised step: its length, and the twists with which bodies left it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ LAST_TWIST = "joints.last_twist"
 
 
 def flown_since(memory: Mapping[str, Vec], h: float) -> float:
-    """Return the seconds since the last linearised step was solved, whose rates led from there; h where there was none.
-    """
+    """Return the duration [s] since the last linearised step was solved, whose rates led to the present coordinates; h
+    where there was none."""
     last = memory.get(STEP)
     return h if last is None else float(last[0])
 
 
 def stepped(memory: Mapping[str, Vec], h: float, prefix: str = "") -> Mapping[str, Vec]:
-    """The memory after a linearised step of h seconds. prefix: of keys that stand among those of other parts."""
+    """Return the memory after a linearised step of h seconds. prefix: of keys of the mechanism within a memory that
+    other parts share."""
     key = prefix + STEP
     last = memory.get(key)
     return memory if last is not None and last[0] == h else {**memory, key: np.array([h])}

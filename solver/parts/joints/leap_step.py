@@ -1,6 +1,6 @@
-"""A leapfrog step of a tree of joints in two kernels, as `tree_step` is one: Python costs more than they do.
+"""Leapfrog steps of a tree of joints in two kernels, which avoid the overhead of Python that exceeds their cost.
 
-They call the very kernels that Jointed calls one by one.
+The kernels call the functions that Jointed calls, in the order of `LeapfrogSteps`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BODIES = ("f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,:
 
 @inlined
 def to_world(E, i, own, out):  # type: ignore[no-untyped-def]
-    """A twist `own` (6,) in the frame of body i into out[i], with its velocity in world."""
+    """Write a twist `own` (6,) in the frame of body i into out[i], with its linear part turned into world."""
     for a in range(3):
         out[i, a] = own[a]
         out[i, 3 + a] = E[i, a, 0] * own[3] + E[i, a, 1] * own[4] + E[i, a, 2] * own[5]
@@ -41,12 +41,12 @@ def solve_midway(  # type: ignore[no-untyped-def]
     body, point, law, slot, between, bodies, chart, rates_law, pull, effort, blocks, below, reduced, G, L, loads,
     wrench, world, moved, carried, h, k_factor, centres, q, u, back, next_q, next_u,
 ):
-    """Rates next_u (m, 1) of a step of h seconds and the coordinates they lead to from q, next_q (m,); poses are filled
-    midway.
+    """Write midpoint rates next_u (m, 1) of a step of h seconds, and the coordinates next_q (m,) that they lead to from
+    q. Poses are filled at the midpoint.
 
-    back: from midway to q, (m,). world: unit frames, (n, 4, 4). carried: as CARRIED, overwritten with the twists at the
-    end of the bodies' flight. Returns CALM, LIVELY where a rate is fast or no number or a chart's end is nearer than
-    its centre, or the body whose pivot is not positive. The other arrays are those of `step_tree`.
+    back: displacement from the midpoint to q, (m,). world: identity frames, (n, 4, 4). carried: as CARRIED, overwritten
+    with the twists after the solution. Returns CALM; LIVELY where a rate is fast or not a number or a rotation is far
+    from the centre of its chart; or the body whose pivot is not positive. The other arrays are those of `step_tree`.
     """
     n = parent.shape[0]
     pose(parent, dof, in_parent, in_child, from_child, place, subspace, bend, u, E, X, S, twist, drift)
@@ -75,11 +75,11 @@ def solve_in_stages(  # type: ignore[no-untyped-def]
     body, point, law, slot, between, bodies, chart, pull, effort, blocks, below, reduced, G, L, loads,
     wrench, world, moved, carried, brought, laws, h, centres, q, u, back, next_q, rates,
 ):
-    """As `LeapfrogSteps.step`: rates (2, m, 1) of both stages of a step of h seconds and where they lead from q, next_q
-    (m,).
+    """Write rates (2, m, 1) of both stages of `LeapfrogSteps.step`, of h seconds, the first overwritten with their
+    weighted mean, and the coordinates next_q (m,) that this leads to from q.
 
-    u: rates midway, about, (m,). brought (n, 6) is written. laws: of joints in each stage, (2, m, 8). The others and
-    what is returned are those of `solve_midway`.
+    u: predicted midpoint rates, (m,). brought: (n, 6), overwritten. laws: of joints in each stage, (2, m, 8). The other
+    arguments and the returned status are those of `solve_midway`.
     """
     n, m = parent.shape[0], u.shape[0]
     pose(parent, dof, in_parent, in_child, from_child, place, subspace, bend, u, E, X, S, twist, drift)
@@ -128,11 +128,11 @@ def turn_round(  # type: ignore[no-untyped-def]
     parent, dof, in_parent, in_child, from_child, place, subspace, bend, E, X, S, twist, drift, inertia, gravity, light,
     blocks, below, reduced, G, L, loads, wrench, world, still, carried, half, fallen, u, rates,
 ):
-    """RATES (2, m, 1) where a step ends, `half` of its seconds after it was solved at u; poses are filled there.
-    fallen: time in which weight acts [s].
+    """Write RATES, (2, m, 1), at a step's end, `half` seconds after the midpoint where it was solved for rates u (m,).
+    Poses are filled at the end. fallen: duration of weight in that half [s].
 
-    carried: twists at the end of the solved step, overwritten with those of the next flight. below, reduced, still:
-    zero. Returns the body whose pivot is not positive, −1 where there is none.
+    carried: twists after the solution, overwritten with the reflected ones. below, reduced, still: zero. Returns the
+    body whose pivot is not positive, −1 for none.
     """
     n = parent.shape[0]
     pose(parent, dof, in_parent, in_child, from_child, place, subspace, bend, u, E, X, S, twist, drift)
@@ -155,7 +155,7 @@ def turn_round(  # type: ignore[no-untyped-def]
 
 
 class LeapStep:
-    """Leapfrog steps of mechanisms that `TreeStep.serves`.
+    """Leapfrog steps of mechanisms that `TreeStep.serves`, under weight alone.
 
     [Thesis 3.6, changed: momentum is turned round where a step starts, so that what turns keeps its energy]
     """
@@ -176,13 +176,13 @@ class LeapStep:
                         loads, wrench, world, np.zeros((n, 6)))
         self._end = (jointed.light, blocks, np.zeros((n, 6, 6)), np.zeros((n, 6, 6)), *factor, loads, wrench, world,
                      np.zeros(m))
-        self._carried: Vec = np.zeros((n, 6))  #: of the step that `finish` ends
+        self._carried: Vec = np.zeros((n, 6))  #: twists of the step that `finish` ends
 
     def solve(self, state: State, h: float) -> tuple[State, bool]:
-        """Return the state after h seconds, its rates those of midway, and whether it is regular: else it is to be
-        checked.
+        """Return the state after h seconds, with midpoint rates, and whether it is regular: otherwise its rates and
+        charts need a check.
 
-        `finish` is to be called next. Raises StepFailed that names the body.
+        `finish` completes the step. Raises StepFailed that names the body whose joint is singular.
         """
         jointed, q, u, time = self._jointed, state.q, state.u, state.time + h
         tree, memory = jointed.tree, state.memory
@@ -202,7 +202,8 @@ class LeapStep:
         return State(time, next_q, next_u[:, 0], memory), status == CALM
 
     def finish(self, after: State, h: float) -> State:
-        """Return the state with rates of its own time, and with the twists of its flight."""
+        """Return the state with rates of the step's end and the twists for the next step in its memory. Raises
+        StepFailed."""
         jointed, half = self._jointed, 0.5 * h
         tree, u, rates = jointed.tree, after.u, np.empty((2, len(after.u), 1))
         self._fill(after.q, u, after.memory.get(CENTRES, tree.fresh))
@@ -214,8 +215,7 @@ class LeapStep:
         return State(after.time, after.q, both_rates[0], memory)
 
     def _fallen(self, half: float) -> float:
-        """Return the time in which weight acts after a step is solved [s]: half of it, where that is so before as well.
-        """
+        """Return the duration for which weight acts after the midpoint [s]: `half`, as before it."""
         return half
 
     def _fill(self, q: Vec, u: Vec, centres: Vec) -> None:
@@ -225,7 +225,7 @@ class LeapStep:
 
 
 class CentredStep(LeapStep):
-    """A leapfrog step with springs, dampers or motors: see `LeapfrogSteps.step`."""
+    """Leapfrog steps of mechanisms with springs, dampers or motors: see `LeapfrogSteps.step`."""
 
     def __init__(self, jointed: Jointed) -> None:
         super().__init__(jointed)
@@ -254,5 +254,5 @@ class CentredStep(LeapStep):
         return State(time + h, next_q, rates[0, :, 0].copy(), memory), status == CALM
 
     def _fallen(self, half: float) -> float:
-        """All of it acted midway."""
+        """Return 0: all weight acts at the midpoint."""
         return 0.0

@@ -1,10 +1,10 @@
-"""Leapfrog steps of a tree of joints: where bodies' momentum is between two of them.
+"""Leapfrog steps of a tree of joints: memory of the bodies' momentum between two steps.
 
-The rates of a step are solved midway through it, where half its weight has acted: what joints do not allow of the
-bodies' momentum is lost there, as in any linearised step. Where the step ends the other half acts, and that part is
-turned round instead (2 P − 1, P the projection onto what joints allow, which changes no energy): by symmetry hardly any
-of it is left midway through the next, so that a turning rod loses a share of (h ω)⁴ and not of (h ω)² in a step.
-Nothing of it solves more than once: no step can gain energy of motion.
+The rates of a step are solved at its midpoint, after half its weight has acted. The part of the bodies' momentum that
+the joints do not permit is lost there, as in any linearised step. At the step's end the other half of the weight acts,
+and that part is reflected instead: 2 P − 1, P the projection onto the motions that the joints permit, which conserves
+energy. By symmetry nearly none of it remains at the midpoint of the next step, so the relative energy loss of a turning
+rod is of order (h ω)⁴ in a step, not (h ω)². Each projection is solved exactly once, so no step gains kinetic energy.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ RATES = "joints.rates"
 
 
 def predicted_rates(u: Vec, memory: Mapping[str, Vec], h: float) -> Vec:
-    """Rates (m,) that a step of h seconds will have, about, from a state of rates u and this memory."""
+    """Return predicted rates (m,) for the midpoint of a step of h seconds, from a state of rates u (m,) and its
+    memory."""
     rates = memory.get(RATES)
     return u if rates is None else rates[0] + 0.5 * h * rates[1]
 
 
 def started(at: Posture, fallen: Vec) -> Vec:
-    """Return CARRIED of a motion without a previous leapfrog step, at a posture: the twists of its rates, (n, 6).
+    """Return CARRIED of a motion without a previous leapfrog step: the twists of the rates at a posture, (n, 6).
 
-    fallen: velocity by weight in addition, (3,) [m/s]: none where rates are of this time, half a step's where they are
-    those of midway through the last one.
+    fallen: additional velocity by weight, (3,) [m/s]: zero where rates are those of the step's start, that of half a
+    step where they are those of the last midpoint.
     """
     carried = in_world(at.E, at.twist)
     carried[:, 3:] += fallen
@@ -41,15 +42,18 @@ def started(at: Posture, fallen: Vec) -> Vec:
 
 
 def half_step_rates(u: Vec, memory: Mapping[str, Vec], h: float) -> Vec:
-    """Return rates (m,) with which a linearised step of h seconds led to a state of rates u and this memory."""
+    """Return the midpoint rates (m,) of the linearised step of h seconds that ended in a state of rates u (m,) with
+    this memory."""
     known = memory.get(RATES)
     return u if known is None else known[0] - 0.5 * h * known[1]
 
 
 def turned_round(E: Vec, projected: Vec, impulse: Vec, light: Vec) -> tuple[Vec, Vec]:
-    """(twists that fly on, what joints changed of them), as CARRIED, (n, 6), of bodies at E (n, 4, 4).
+    """Return reflected twists and the change that joints made to them, both as CARRIED, (n, 6), of bodies at E
+    (n, 4, 4).
 
-    projected: twists P φ that joints allow, impulse: M φ, in bodies' frames, (n, 6). light: M⁻¹, (n, 6, 6).
+    projected: twists P φ that joints permit. impulse: M φ. Both are in the bodies' frames, (n, 6). light: M⁻¹,
+    (n, 6, 6).
     """
     free = np.einsum("nab,nb->na", light, impulse)
     change = in_world(E, 2.0 * (projected - free))
@@ -57,12 +61,13 @@ def turned_round(E: Vec, projected: Vec, impulse: Vec, light: Vec) -> tuple[Vec,
 
 
 def in_world(E: Vec, twist: Vec) -> Vec:
-    """Twists (n, 6) with the centres' velocities in world."""
+    """Return twists (n, 6) with the linear part turned from the bodies' frames into world. E: (n, 4, 4)."""
     return np.concatenate([twist[:, :3], np.einsum("nij,nj->ni", E[:, :3, :3], twist[:, 3:])], axis=1)
 
 
 def impulse_of(E: Vec, twist: Vec, inertia: Vec) -> Vec:
-    """M φ in the frames of bodies at E, (n, 6) [N m s, N s], of twists as CARRIED."""
+    """Return M φ in the frames of bodies at E (n, 4, 4), (n, 6) [N m s, N s], from twists φ (n, 6) in the form of
+    CARRIED."""
     own = np.concatenate([twist[:, :3], np.einsum("nji,nj->ni", E[:, :3, :3], twist[:, 3:])], axis=1)
     out: Vec = np.einsum("nab,nb->na", inertia, own)
     return out

@@ -1,4 +1,5 @@
-"""Leapfrog steps of a tree of joints: two stages midway where more than weight acts, and what flies on from an end."""
+"""Leapfrog steps of a tree of joints: two stages at the midpoint where more than weight acts, and reflection at the
+end."""
 
 from __future__ import annotations
 
@@ -21,21 +22,22 @@ FORESIGHT = 0.5 / SHARE**2  #: where the second takes explicit forces, 1 at the 
 
 
 class LeapfrogSteps:
-    """Operations of leapfrog steps beyond posing stages. Its arrays are overwritten in each step."""
+    """Operations of leapfrog steps other than posing stages. Arrays are overwritten in each step."""
 
     def __init__(self, jointed: Jointed) -> None:
         self._jointed, tree = jointed, jointed.tree
         self._mid, self._end = tree.blank(), tree.blank()
-        self._brought = np.zeros((tree.count, 6))  #: momentum of bodies midway through a step, in their frames there
+        self._brought = np.zeros((tree.count, 6))  #: momentum of bodies at the midpoint of a step, in their frames
         self._world, self._gathered = np.tile(np.eye(4), (tree.count, 1, 1)), np.zeros((tree.count, 6))
 
     def step(self, lin: LinearizationPoint, start: State, h: float) -> State:
-        """Return the state h seconds on with its mean rates, where forces other than weight act. lin: where it starts.
+        """Return the state after h seconds, with the mean rates of the step, where forces other than weight act. lin:
+        the step's start.
 
-        Forces are linearised midway, where bodies arrive with the momentum of the step's start, and the two stages of
-        SDIRK2 are solved there, weight a force like others: order 2, and stiff forces are damped. Where contacts or
-        limits are active velocities jump, which a second stage would amplify: one stage is the whole step. Raises
-        StepFailed.
+        Forces are linearised at the midpoint, to which the bodies' momentum at the start is extrapolated, and the two
+        stages of SDIRK2 are solved there, with weight as a force like others: order 2, and stiff forces are damped.
+        Where contacts or limits are active velocities jump, which a second stage would amplify: then a single stage
+        spans the step. Raises StepFailed.
         """
         jointed, tree = self._jointed, self._jointed.tree
         carried = start.memory.get(CARRIED)
@@ -50,7 +52,7 @@ class LeapfrogSteps:
         return self._in_one_stage(mid, start, h) if after is None else after
 
     def _in_two_stages(self, mid: LinearizationPoint, start: State, h: float) -> State | None:
-        """Return the end of the step; None where contacts or limits are active."""
+        """Return the state at the end of the step; None where contacts or limits are active."""
         jointed = self._jointed
         first, rates = self._solved(mid, _stage(start, h, SHARE, SHARE, start.q, start.q, start.u))
         if _has_active_contacts(first):
@@ -77,10 +79,12 @@ class LeapfrogSteps:
         return posed, posed.solve()
 
     def finish(self, posed: PosedTree, u: Vec, after: State) -> State:
-        """The end of a leapfrog step that was solved for rates u (m,) with what flies on from there in its memory.
+        """Return the end of a leapfrog step that was solved for rates u (m,), with the twists for the next step in its
+        memory.
 
-        Where joints, loops and drives do not allow what bodies bring, it is turned round. Rates become those of the
-        end; they stay those of midway where contacts, limits or friction act, which know nothing of the end.
+        The part of the bodies' momentum that joints, loops and drives do not permit is reflected. Rates become those of
+        the end after centred steps and where only weight acts; elsewhere, and where contacts, limits or friction act,
+        they stay those of the midpoint.
         """
         jointed, half = self._jointed, 0.5 * posed.stage.h
         tree, constraints, wrench = jointed.tree, jointed.constraints, jointed.wrench
@@ -103,11 +107,11 @@ class LeapfrogSteps:
         return replace(after, u=rates if of_the_end else after.u, memory=memory)
 
     def dissipated(self, lin: LinearizationPoint, h: float, momentum: Momentum) -> tuple[float, float]:
-        """Return the kinetic energy that a linearised step of h seconds loses by projecting the bodies' momentum onto
-        the joints, and that energy [J]."""
+        """Return the kinetic energy that a linearised step of h seconds loses as joints project the bodies' momentum,
+        and the kinetic energy before that projection [J]."""
         jointed, tree, flown, fallen = self._jointed, self._jointed.tree, flown_since(lin.memory, h), 0.0
         if momentum is Momentum.REFLECTED:
-            # what joints took of half a step's weight where it starts goes with the other half's
+            # the half of the weight at the step's start is projected together with the other half
             flown = fallen = 0.5 * h
             bring, E = lin.memory.get(CARRIED), self._world
             bring = started(lin.posture, np.zeros(3)) if bring is None else bring
@@ -124,7 +128,8 @@ class LeapfrogSteps:
 
 
 def _stage(start: State, h: float, ends: float, share: float, base: Vec, q: Vec, u: Vec) -> Stage:
-    """That ends after a share `ends` of the step, from coordinates `base`, with explicit forces as at q and u."""
+    """Return a centred stage that ends after a fraction `ends` of the step, from coordinates `base`, with explicit
+    forces evaluated at q and u."""
     return Stage(h, share, share, start.time + ends * h, base, start.u, foreseen=(q, u), momentum=Momentum.CENTRED)
 
 

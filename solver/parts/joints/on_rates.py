@@ -1,4 +1,4 @@
-"""Forces on rates in a stage of joints: R and r, on the rates of one joint or between those of several."""
+"""Forces on rates in a stage of joints, R and r, which act on the rates of one joint or couple those of several."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from ...state import Index, Vec
 
 
 class OnRates:
-    """R = M − a h D − β a b h² K and r = M û + a h (f + K moved). Its arrays are reused and overwritten in each stage.
+    """R = M − a h D − β a b h² K and r = M û + a h (f + K moved) of laws on rates. Arrays are overwritten in each
+    stage.
 
     Springs, dampers and motors of joints, and any other law, are in one table: blocks of single joints enter the tree's
-    own elimination, couplings of several joints are a dense block on their rates.
+    elimination, couplings of several joints are a dense block on their rates.
     """
 
     def __init__(self, tree: Tree, joints: JointForces, laws: Sequence[tuple[RateLaw, Index]] = ()) -> None:
-        """joints: springs, dampers and motors. laws: others, and the rates (k,) that each is on."""
+        """joints: springs, dampers and motors. laws: other laws, each with the rates (k,) on which it acts."""
         self.joints, self.laws, self._tree = joints, laws, tree
         self.force: Vec = np.zeros(tree.rates)  #: r
         self.own: Vec = np.zeros((tree.count, 6, 6))  #: R of the joint above each body, in the upper left corner
         owner = np.repeat(np.arange(tree.count, dtype=np.int32), np.diff(tree.dof))
-        #: below joints that something acts on
+        #: bodies below joints on which a law acts
         self.bodies: Index = np.unique(np.concatenate([joints.bodies, *(owner[rates] for _, rates in laws)])
                                        ).astype(np.int32)
         self._inside = [owner[rates[0]] if len(np.unique(owner[rates])) == 1 else None for _, rates in laws]
@@ -35,10 +36,10 @@ class OnRates:
 
     def weigh(self, at: Posture, q: Vec, u: Vec, centres: Vec, time: float, motor_time: float, moved: Vec | None,
               share: float, k_share: float, damping_scale: float, u_hat: Vec | None) -> None:
-        """Fill both for joints at q and u, (m,); motor_time: at which motors are evaluated.
+        """Fill R and r for joints at coordinates q and rates u, (m,). motor_time: at which motors are evaluated [s].
 
-        share: a h. k_share: β a b h². damping_scale: 1 where f has the damping, else 0. u_hat: û; None where r has no
-        inertia.
+        moved: displacement from the point of linearisation to the stage's base, (m,); None for none. share: a h.
+        k_share: β a b h². damping_scale: 1 where f includes damping, else 0. u_hat: û; None where r has no inertia.
         """
         if self.laws:
             self.force[:], self.own[:], self.coupling[:] = 0.0, 0.0, 0.0
@@ -58,7 +59,7 @@ class OnRates:
             self._put(rates, inside, _weighed(law_blocks, share, k_share))
 
     def weigh_inertia(self, q: Vec, u: Vec, centres: Vec, time: float) -> None:
-        """R = M, for what impulses change at once."""
+        """Fill R = M, the inertia of laws on rates alone, for velocity changes by impulses."""
         self.own[:], self.coupling[:] = 0.0, 0.0
         for (law, rates), inside in zip(self.laws, self._inside):
             law_blocks = law.blocks(self.joints.readings(q, centres)[rates], u[rates], time)
@@ -73,7 +74,7 @@ class OnRates:
             self.own[inside][np.ix_(rows, rows)] += block
 
     def times(self, u: Vec) -> Vec:
-        """R u, (m,)."""
+        """Return R u, (m,)."""
         out, dof = np.zeros(len(u)), self._tree.dof
         rates = np.diff(dof)
         for count in np.unique(rates[rates > 0]) if len(self.bodies) else ():
@@ -84,7 +85,7 @@ class OnRates:
         return out
 
     def energy(self, q: Vec, u: Vec, centres: Vec, time: float) -> float:
-        """Return the energy of springs, of laws and of the motion that only laws have mass for [J]."""
+        """Return the energy of springs and laws, and the kinetic energy of the mass of laws [J]."""
         total = self.joints.energy(q, centres)
         for law, rates in self.laws:
             law_blocks = law.blocks(self.joints.readings(q, centres)[rates], u[rates], time)

@@ -1,4 +1,4 @@
-"""Forces that something outside of a mechanism has on points of its bodies, the same through a step."""
+"""External forces on points of a mechanism's bodies, constant through a step."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from ...state import Vec
 
 
 def add_point_forces(forces: Vec, E: Vec, seconds: float, wrench: Vec) -> None:
-    """Add impulses in so many seconds of external forces, (k, 7), to wrenches in the bodies' frames, (n, 6) [N m s, N
-    s].
+    """Add the impulses of external forces, (k, 7), over `seconds` to wrenches in the bodies' frames, (n, 6)
+    [N m s, N s].
 
-    They do not rotate: each is constant in world for bodies at E (n, 4, 4).
+    forces: body, point in its frame [m] and force in world [N] of each row. A force does not rotate with its body. E:
+    (n, 4, 4).
     """
     bodies, points = forces[:, 0].astype(np.int32), forces[:, 1:4]
     own = seconds * np.einsum("kji,kj->ki", E[bodies, :3, :3], forces[:, 4:])

@@ -1,7 +1,7 @@
-"""A linearly implicit Euler step of a tree of joints in one kernel.
+"""Linearly implicit Euler steps of a tree of joints in one kernel.
 
-It calls the very kernels that Jointed calls one by one; what is spared is Python between them, which at ten joints
-costs several times what they do.
+The kernel calls the functions that Jointed calls one by one, without the overhead of Python between them, which at ten
+joints is several times their cost.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ CALM_RATE = 1.0e4  #: [rad/s or m/s]
 
 @inlined
 def begin_blocks(inertia, springs, blocks, below):  # type: ignore[no-untyped-def]
-    """Blocks of bodies as their inertia is; those between neighbours are zero where there are springs, (n, 6, 6)."""
+    """Set the bodies' blocks to their inertia, (n, 6, 6), and, where there are springs, those between neighbours to
+    zero."""
     for i in range(inertia.shape[0]):
         for a in range(6):
             for b in range(6):
@@ -43,9 +44,10 @@ def begin_blocks(inertia, springs, blocks, below):  # type: ignore[no-untyped-de
 def solve_rates(  # type: ignore[no-untyped-def]
     parent, dof, X, S, below, reduced, blocks, G, L, pull, wrench, twists, rates,
 ):
-    """Rates (m, 1) and the bodies' twists (n, 1, 6) under impulses on rates, pull (m,), and on bodies, wrench (n, 6).
+    """Write rates (m, 1) and the bodies' twists (n, 1, 6) under impulses on rates, pull (m,), and on bodies, wrench
+    (n, 6).
 
-    Returns the body whose pivot is not positive, −1 where there is none. The other arrays are those of `eliminate`.
+    Returns the body whose pivot is not positive, −1 for none. The other arrays are those of `eliminate`.
     """
     failed = eliminate(parent, dof, X, S, below, reduced, blocks, G, L)
     if failed >= 0:
@@ -61,11 +63,12 @@ def solve_rates(  # type: ignore[no-untyped-def]
 
 @kernel("i8(i4[::1], i4[::1], f8[::1], f8, f8[:,::1], f8[::1])")
 def move_on(dof, chart, q, h, rates, next_q):  # type: ignore[no-untyped-def]
-    """Write q + h rates, (m,). Return CALM, or LIVELY where a rate is fast or no number or a chart's end is near."""
+    """Write q + h rates, (m,). Return CALM, or LIVELY where a rate is fast or not a number or a rotation is far from
+    the centre of its chart."""
     status = CALM
     for k in range(q.shape[0]):
         next_q[k] = q[k] + h * rates[k, 0]
-        if not abs(rates[k, 0]) < CALM_RATE:  # not a number is not calm
+        if not abs(rates[k, 0]) < CALM_RATE:  # also true where the rate is not a number
             status = LIVELY
     for i in range(chart.shape[0]):
         if chart[i] >= 0:
@@ -82,15 +85,16 @@ def step_tree(  # type: ignore[no-untyped-def]
     parent, dof, frames, on_bodies, of_bodies, of_rates, gravity, body, point, law, slot, unmoved, between, bodies,
     chart, rates_law, still, pull, effort, reduced, loads, flown, h, k_factor, centres, q, u, next_q, next_u,
 ):
-    """Coordinates of the joints h seconds on, next_q (m,) and next_u (m, 1), from their poses, filled at q and u (m,).
+    """Write coordinates next_q (m,) and rates next_u (m, 1) of the joints after h seconds; poses are filled at q and u
+    (m,).
 
-    Arrays of one shape are one array, since each argument costs as much as a joint does: `frames` are those of Tree, of
-    the posture, and of the earlier one where the last step was solved, `flown` seconds ago at q − flown u; `earlier`
-    (n, 4, 4) and `moved` (n, 6) are written: poses of bodies then and their twists by u there.
+    Arrays of one shape are stacked, since each argument of the call costs as much as a joint. `frames` are those of
+    Tree, of the posture, and of the earlier posture at which the last step was solved, `flown` seconds ago at q − flown
+    u. `earlier` (n, 4, 4) and `moved` (n, 6) are overwritten with the bodies' poses and twists at that posture.
 
-    Returns CALM, LIVELY where a rate is fast or no number or a chart's end is nearer than its centre, or the body whose
-    pivot is not positive. stiffness_factor: β h². The other arrays are those of Tree, Posture, Springs, JointForces and
-    Jointed.
+    Returns CALM; LIVELY where a rate is fast or not a number or a rotation is far from the centre of its chart; or the
+    body whose pivot is not positive. k_factor: β h². The other arrays are those of Tree, Posture, Springs, JointForces
+    and Jointed.
     """
     in_parent, in_child, from_child, place, E, earlier_place, earlier = (
         frames[0], frames[1], frames[2], frames[3], frames[4], frames[5], frames[6])
@@ -114,7 +118,7 @@ def step_tree(  # type: ignore[no-untyped-def]
 
 
 class TreeStep:
-    """Steps of a mechanism on which only implicit forces act, without springs between far bodies.
+    """Steps of mechanisms on which only implicit forces act, without springs between bodies that are not neighbours.
 
     [Thesis 3.6, changed: momentum flies on from where the last step was solved, so that no step gains energy]
     """
@@ -123,7 +127,7 @@ class TreeStep:
         self._jointed = jointed
         tree, rates, bonds = jointed.tree, jointed.on_rates, jointed.springs
         joints = rates.joints
-        # looked up once: the kernel takes less than the looking up would
+        # attributes are looked up once, which takes longer than the kernel
         self._tree, self._joints = tree, joints
         self._fills = [(batch.kind.fill, batch.bodies) for batch in tree.batches]
         n, m = tree.count, tree.rates
@@ -139,14 +143,15 @@ class TreeStep:
 
     @staticmethod
     def serves(jointed: Jointed) -> bool:
-        """Whether a mechanism is of this kind."""
+        """Whether this class can step a mechanism: without constraints, explicit forces, laws on rates and springs
+        between bodies that are not neighbours."""
         nothing_else = jointed.constraints is None and jointed.explicit is None and not jointed.on_rates.laws
         return nothing_else and not len(jointed.springs.pairs)
 
     def step(self, state: State, h: float) -> tuple[State, bool]:
-        """The state after h seconds, and whether it is calm: else its rates and charts are to be looked at.
+        """Return the state after h seconds, and whether it is regular: otherwise its rates and charts need a check.
 
-        Raises StepFailed that names the body.
+        Raises StepFailed that names the body whose joint is singular.
         """
         q, u, memory, time, tree = state.q, state.u, state.memory, state.time + h, self._tree
         centres, last = memory.get(CENTRES, tree.fresh), memory.get(STEP)

@@ -1,8 +1,8 @@
-"""Freely rotating bodies: energy and spin are conserved over a step that is solved to its root.
+"""Conservation of the energy and angular momentum of freely rotating bodies over a step that is solved to its root.
 
-The rates of a body that nothing acts on obey Euler's equations, I ω̇ = I ω × ω, in every orientation: ω stays on the
-curve where ½ ω·Iω and |Iω| are constant. Steps of order p leave it by h^(p+1), which is little, but near the middle
-axis this curve decides when the body flips over, and how soon changes by much.
+The rates of a body without torque obey Euler's equations, I ω̇ = I ω × ω, in every orientation: ω stays on the curve
+where ½ ω·Iω and |Iω| are constant. A step of order p leaves that curve by an error of order h^(p+1). Near the
+intermediate axis that small error changes by much when the body flips over.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PARALLEL = 1e-6  #: ratio of singular values below which both invariants are one
 
 
 class Tumbling:
-    """The bodies of a tree that hang on nothing and bear nothing."""
+    """Bodies of a tree that are free and have no children."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
@@ -36,9 +36,11 @@ class Tumbling:
         return len(self._bodies)
 
     def with_invariants(self, before: State, after: State, constraints: ConstraintSolution | None) -> State:
-        """Return the end of a step with rates that keep both invariants, positions as they are.
+        """Return the state at the end of a step with rates corrected so that energy and angular momentum of each free
+        body are those before it; coordinates do not change.
 
-        constraints: constraints of its last stage; bodies on which they act are left as they are. None: there are none.
+        constraints: solution of the step's last stage; bodies with constraint impulses are not corrected. None: no
+        constraints.
         """
         free = np.ones(len(self._bodies), bool)
         if constraints is not None:
@@ -52,14 +54,15 @@ class Tumbling:
         return replace(after, u=self._with_rotation(after, bodies, moved))
 
     def _rotation(self, state: State, bodies: Index, which: int) -> Vec:
-        """Angular velocities in the bodies' frames, (k, 3) [rad/s]."""
+        """Return angular velocities in the bodies' frames, (k, 3) [rad/s]."""
         centres: Mapping[str, Vec] = state.memory
         at = self._tree.posture(state.q, state.u, centres, self._postures[which])
         rotation: Vec = at.twist[bodies, :3].copy()
         return rotation
 
     def _with_rotation(self, after: State, bodies: Index, moved: Vec) -> Vec:
-        """Rates with other angular velocities, (m,). The posture of `after` is that of the last call of `_rotation`."""
+        """Return rates (m,) with angular velocities changed by `moved` (k, 3). The posture of `after` is that of the
+        last call of `_rotation`."""
         rates = self._tree.dof[bodies][:, None] + np.arange(6)
         columns = np.swapaxes(self._postures[1].S[rates], 1, 2)
         change = np.zeros((len(bodies), 6))
@@ -70,9 +73,11 @@ class Tumbling:
 
 
 def restored(inertia: Vec, before: Vec, after: Vec) -> Vec:
-    """Return the angular velocities nearest to `after` with the energy and spin of `before`, (k, 3) [rad/s].
+    """Return the angular velocities nearest to `after` with the energy and angular momentum of `before`, (k, 3)
+    [rad/s].
 
-    inertia: (k, 3, 3) [kg m²]. Where a step has changed either by more than a hundredth they are those of `after`.
+    inertia: (k, 3, 3) [kg m²]. Bodies of which the step changed either by more than a hundredth keep the values of
+    `after`.
     """
     omega = after.copy()
     wanted = _invariants(inertia, before)[0]
@@ -86,7 +91,7 @@ def restored(inertia: Vec, before: Vec, after: Vec) -> Vec:
 
 
 def _invariants(inertia: Vec, omega: Vec) -> tuple[Vec, Vec]:
-    """½ ω·Iω and ½ |Iω|², (k, 2), and their slopes by ω, (k, 2, 3)."""
+    """Return ½ ω·Iω and ½ |Iω|², (k, 2), and their derivatives by ω, (k, 2, 3)."""
     spin = np.einsum("kab,kb->ka", inertia, omega)
     values = 0.5 * np.stack([np.einsum("ka,ka->k", omega, spin), np.einsum("ka,ka->k", spin, spin)], axis=1)
     return values, np.stack([spin, np.einsum("kab,kb->ka", inertia, spin)], axis=1)

@@ -1,4 +1,4 @@
-"""A soft body reduced to a few dozen coordinates, which steps by itself: for live players and drafts."""
+"""Soft bodies reduced to a few dozen coordinates, which step by themselves: for live players and drafts."""
 
 from __future__ import annotations
 
@@ -34,51 +34,54 @@ INTEGRATORS = ("backward_euler", "bdf2", "sdirk2")
 
 @dataclass(frozen=True)
 class ReducedState:
-    """Coordinates and rates of a reduced body. A step makes a new one."""
+    """Coordinates and rates of a reduced body; a step returns a new state."""
 
     y: Vec  #: coordinates: x = X + Φ y, (p, 3) [√kg m]
     u: Vec  #: their rates, (p, 3) [√kg m/s]
     carrier_motion: Vec  #: coordinates of groups of pins, (4 g, 3) [m]
     led_rate: Vec  #: [m/s], (4 g, 3)
     time: float = 0.0  #: [s]
-    past: tuple[Vec, Vec, Vec, Vec, float] | None = None  #: y, u, led, led_rate and step before, for BDF2
+    #: y, u, carrier_motion, led_rate and length of the previous step, for BDF2
+    past: tuple[Vec, Vec, Vec, Vec, float] | None = None
 
 
 @dataclass(frozen=True)
 class Stepping:
-    """How a reduced body is stepped."""
+    """Settings of the steps of a reduced body."""
 
     integrator: str = "backward_euler"  #: or "bdf2", "sdirk2"
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)  #: [m/s²]
     stiffness_damping: float = 0.0  #: α of D = α K − β M [s]
     mass_damping: float = 0.0  #: β [1/s]
     floor: Floor | None = None
-    planes: Planes | None = None  #: as they are at the end of a step
+    planes: Planes | None = None  #: planes at the end of a step
     springs: PointSprings | None = None
     iterating: Iterating = field(default_factory=Iterating)
 
 
 @dataclass(frozen=True)
 class Truth:
-    """Errors of a reduced body near rest, compared with its mesh."""
+    """Frequencies near rest of a reduced body and of its full mesh, for their comparison."""
 
     frequencies: Vec  #: of the whole mesh, the slowest few [Hz]
     spanned: Vec  #: of the subspace [Hz]
     sampled: Vec  #: of the subspace with cubature points alone, as it is stepped [Hz]
-    factor: float  #: by which volumes of clusters had to grow for that
+    factor: float  #: total volume of the points relative to that of the mesh
 
     @property
     def off(self) -> float:
-        """Return the relative error of the worst frequency."""
+        """Return the largest relative error of a frequency."""
         return float(abs(self.sampled / self.frequencies - 1.0).max(initial=0.0))
 
 
 class ReducedBody:
-    """A body on a skinning subspace with cubature points; `build` makes it, `step` costs the same on any mesh."""
+    """Soft body on a skinning subspace with cubature points. `build` makes it; the cost of `step` does not depend on
+    the mesh."""
 
     def __init__(self, nodes: Vec, tets: Index, substance: Substance, subspace: Subspace, points: CubaturePoints,
                  seen: Any = None, stepping: Stepping | None = None) -> None:
-        """seen: which points are drawn, a sparse matrix (s, n) of weights of nodes; None: boundary nodes."""
+        """nodes: (n, 3) [m]. tets: (e, 4). seen: sparse matrix (s, n) of nodal weights of the points that are drawn;
+        None: the boundary nodes are drawn."""
         self.stepping = stepping or Stepping()
         self.subspace, self.points = subspace, points
         self.nodes, self.substance = nodes, substance
@@ -87,17 +90,17 @@ class ReducedBody:
         if seen is None:
             seen = sp.csr_matrix((np.ones(len(self.skin)), (np.arange(len(self.skin)), self.skin)),
                                  shape=(len(self.skin), len(nodes)))
-        self.rest_surface: Vec = seen @ nodes  #: where drawn points are at rest [m], (s, 3)
+        self.rest_surface: Vec = seen @ nodes  #: rest positions of drawn points [m], (s, 3)
         self.surface_functions: Vec = seen @ subspace.functions  #: Φ there, (s, p)
         self.surface_led: Vec = seen @ subspace.prescribed  #: Ψ there, (s, 4 g)
         mass = subspace.mass[:, None]
         self.weighed: Vec = (mass * subspace.functions).sum(axis=0)  #: Φᵀ M 1, (p,)
         self._coupling = subspace.functions.T @ (mass * subspace.prescribed)  #: Φᵀ M Ψ, (p, 4 g)
         some = self.skin[_spread_out(nodes[self.skin], TOUCHING)]
-        #: what stands on the floor
+        #: points with contact to the floor
         self.touching = SkinPoints(subspace.functions[some], subspace.prescribed[some], nodes[some])
         self.truth = Truth(np.zeros(0), np.zeros(0), np.zeros(0), 1.0)
-        self.last: tuple[SolvedStage, ...] = ()  #: how the stages of the last step ended
+        self.last: tuple[SolvedStage, ...] = ()  #: solutions of the stages of the last step
 
     @classmethod
     def build(cls, tets: Index, nodes: Vec, material: Substance, pins: Sequence[Index] = (), m: int = MODES,
@@ -106,12 +109,12 @@ class ReducedBody:
               fitted: bool = True, report: Callable[[str], None] | None = None) -> ReducedBody:
         """Return the reduced body of a mesh: nodes (n, 3) [m] and tets (e, 4).
 
-        pins: nodes of each group, which `PinGroups.lead` moves, or nothing. m: weights. points: cubature points; None:
-        30 a weight, or as many as it takes until slow frequencies are right within a tenth. seen: as of class.
-        exponent: of the weights' stiffness in cubature. loads: accelerations (3,) [m/s²] whose static responses are
-        spanned, gravity where None. pulled: nodes of each spot that is pulled: responses to that are spanned, too.
-        fitted: whether volumes of points are fitted to slow vibrations one by one, or all scaled by one factor. report:
-        is called with a clause for each stage of the work. Raises BadInput.
+        pins: nodes of each group that `PinGroups.lead` moves. m: number of weights. points: number of cubature points;
+        None: 30 for each weight, or more until slow frequencies are correct within a tenth. seen: as in the
+        constructor. exponent: of the weights' stiffness in cubature. loads: accelerations (3,) [m/s²] whose static
+        responses are spanned; None: gravity. pulled: nodes of each spot that will be pulled, for which responses are
+        spanned, too. fitted: whether volumes of points are fitted to slow vibrations one by one before all are scaled
+        by one factor. report: called with a clause for each stage of the work. Raises BadInput, NoFreeNode.
         """
         say = report or (lambda clause: None)
         nodes = np.ascontiguousarray(nodes, dtype=np.float64)
@@ -153,13 +156,13 @@ class ReducedBody:
 
     @staticmethod
     def substance_of(material: Substance, tets: int) -> Substance:
-        """Return the material of so many elements in a step: elements a hundred million times as stiff as the softest
-        move rigidly, and are bounded so that digits are left."""
+        """Return the material of `tets` elements for steps: elements a hundred million times as stiff as the softest
+        are rigid, and are softened to that bound for the sake of rounding. Raises BadInput."""
         return material.repeated(tets).bounded(RIGID)
 
     def frequencies(self, count: int) -> Vec:
-        """Return the lowest frequencies of the reduced body at rest [Hz], without rigid motions, by its cubature
-        points."""
+        """Return the lowest frequencies of the reduced body at rest [Hz], (count,) or fewer, without rigid motions,
+        with the stiffness of its cubature points."""
         self.points.linearise(np.zeros((len(self.points.volumes), 9)), False)
         stiffness, p = self.points.stiffness(), self.subspace.functions.shape[1]
         lower = np.zeros((3 * p, 3 * p))
@@ -173,33 +176,34 @@ class ReducedBody:
 
     @property
     def size(self) -> int:
-        """Return the number of its coordinates, 3 p."""
+        """Return the number of the body's coordinates, 3 p."""
         return 3 * self.subspace.functions.shape[1]
 
     def rest(self) -> ReducedState:
-        """Return the state at rest where it was built."""
+        """Return the state at rest in the rest shape."""
         p, carrier_motion = self.subspace.functions.shape[1], self.subspace.prescribed.shape[1]
         return ReducedState(np.zeros((p, 3)), np.zeros((p, 3)), np.zeros((carrier_motion, 3)),
                             np.zeros((carrier_motion, 3)))
 
     def surface(self, state: ReducedState) -> Vec:
-        """Return positions of drawn points [m], (s, 3)."""
+        """Return positions of the drawn points [m], (s, 3)."""
         moved = self.surface_functions @ state.y
         if len(state.carrier_motion):
             moved += self.surface_led @ state.carrier_motion
         return np.add(moved, self.rest_surface, out=moved)
 
     def touch_by(self, rest: Vec, functions: Vec, led: Vec, count: int = TOUCHING) -> None:
-        """Let points of the drawn surface touch instead of boundary nodes, which may lie outside of that.
+        """Use points of the drawn surface for contact instead of boundary nodes, which may lie outside that surface.
 
-        rest: positions at rest, (n, 3) [m]. functions, led: Φ, (n, p), and Ψ, (n, 4 g), there. count: largest number of
-        points, which are spread out evenly.
+        rest: positions at rest, (n, 3) [m]. functions, led: Φ, (n, p), and Ψ, (n, 4 g), at the points. count: largest
+        number of points, which are spread evenly.
         """
         some = _spread_out(rest, count)
         self.touching = SkinPoints(functions[some], led[some], rest[some])
 
     def points_of(self, points: SkinPoints, y: Vec, carrier_motion: Vec) -> Vec:
-        """Return positions of points of the body at coordinates y (p, 3) and of pins (4 g, 3): [m], (k, 3)."""
+        """Return positions of points of the body, (k, 3) [m], at coordinates y (p, 3) and those of groups of pins
+        (4 g, 3)."""
         found: Vec = points.rest + points.rows @ y
         return found + points.carrier_motion @ carrier_motion if len(carrier_motion) else found
 
@@ -214,12 +218,14 @@ class ReducedBody:
         return found
 
     def moving(self, velocities: Vec, state: ReducedState | None = None) -> ReducedState:
-        """Return a state with the rates nearest, in mass, to velocities of all nodes (n, 3) [m/s]."""
+        """Return a state with the rates whose velocities are nearest to those of all nodes, (n, 3) [m/s], in the norm
+        of the mass. state: with the coordinates; None: at rest."""
         state = self.rest() if state is None else state
         return replace(state, u=self._projected(velocities), past=None)
 
     def placed(self, positions: Vec, state: ReducedState | None = None) -> ReducedState:
-        """Return a state with the coordinates nearest, in mass, to positions of all nodes (n, 3) [m]."""
+        """Return a state with the coordinates whose positions are nearest to those of all nodes, (n, 3) [m], in the
+        norm of the mass. state: with the rates; None: at rest."""
         state = self.rest() if state is None else state
         moved = positions - self.nodes - self.subspace.prescribed @ state.carrier_motion
         return replace(state, y=self._projected(moved), past=None)
@@ -229,34 +235,36 @@ class ReducedBody:
         return found
 
     def grab(self, vertex: int, target: Vec, stiffness: float, damping: float = 0.0) -> Grab:
-        """Return a spring [N/m] from a drawn point, by its row in `surface`, to a target [m]; `Grab.to` moves that."""
+        """Return a spring from a drawn point, by its row in `surface`, to a target (3,) [m]; `Grab.to` moves the
+        target. stiffness: [N/m]. damping: [N s/m]."""
         return Grab(self.surface_functions[vertex], self.rest_surface[vertex], self.surface_led[vertex],
                     np.asarray(target, float), stiffness, damping)
 
     def points_at(self, nodes: Index) -> SkinPoints:
-        """Return nodes of the mesh as points of springs."""
+        """Return nodes of the mesh, (k,), as points of springs."""
         return SkinPoints(self.subspace.functions[nodes], self.subspace.prescribed[nodes], self.nodes[nodes])
 
     def firm_grab(self) -> float:
-        """Return the stiffness of a spring that moves the whole body at about two hertz [N/m]."""
+        """Return the stiffness of a spring on which the body's mass oscillates at two hertz [N/m]."""
         return float(self.subspace.mass.sum()) * (2.0 * np.pi * 2.0) ** 2
 
     def floor(self, normal: Vec, height: float, friction: float = 0.5) -> Floor:
-        """Return a plane normal · x = height [m] into which the body's own weight goes a two hundredth of its size
-        deep."""
+        """Return a plane normal · x = height [m], of a stiffness at which the body's weight on eight points penetrates
+        by a two hundredth of its size. friction: Coulomb's coefficient."""
         weight = float(self.subspace.mass.sum()) * max(float(np.linalg.norm(self.stepping.gravity)), 1.0)
-        few = 8  #: points that carry a body, about
+        few = 8  #: approximate number of points that carry a body
         unit = np.asarray(normal, float) / np.linalg.norm(normal)
         return Floor(unit, height, weight / (few * 5e-3 * self.subspace.size), friction)
 
     def step(self, state: ReducedState, h: float, grabs: Sequence[Grab] = (), carrier_motion: Vec | None = None,
              springs: Callable[[float], Sequence[PointSprings]] | None = None,
              stepping: Stepping | None = None) -> ReducedState:
-        """Return the state h seconds later. led: coordinates of groups of pins then, from `PinGroups.lead`; None: they
-        stay. springs: those at work at a moment [s], evaluated for each stage. stepping: of this step; None: the body's
-        own.
+        """Return the state after h seconds. Raises StepFailed where a stage has no solution, BadInput for an unknown
+        integrator; the given state is not modified.
 
-        Raises StepFailed where a stage has no solution; the old state is still good.
+        carrier_motion: coordinates of groups of pins at the end, (4 g, 3) [m], from `PinGroups.lead`; None: unchanged.
+        springs: returns the springs at a time [s]; it is evaluated for each stage. stepping: settings of this step;
+        None: those of the body.
         """
         end = state.carrier_motion if carrier_motion is None else carrier_motion
         how = self.stepping if stepping is None else stepping
@@ -306,18 +314,20 @@ class ReducedBody:
         return ReducedState(place[:p], speed[:p], place[p:], speed[p:], state.time + h, past)
 
     def yielding(self, rows: Vec) -> Vec:
-        """Return the change of coordinates at the end of the last step, axis by axis, for a force of 1 N on points
-        along one axis each. rows: forces on coordinates, (3 p, c)."""
+        """Return changes of coordinates at the end of the last step, (3 p, c) axis by axis, by forces on coordinates,
+        (3 p, c), such as 1 N on a point along one axis."""
         found: Vec = dpotrs(self._factor, rows, lower=0)[0]
         return found
 
     def pushed_on(self, state: ReducedState, moved: Vec) -> ReducedState:
-        """Return the end of the last step with forces that change its coordinates by so much, (3 p,)."""
+        """Return the end of the last step with its coordinates changed by `moved`, (3 p,) axis by axis, and its rates
+        accordingly, as by additional forces."""
         by = moved.reshape(3, -1).T
         return replace(state, y=state.y + by, u=state.u + by / self._bh)
 
     def _damped(self, state: ReducedState) -> tuple[Vec, float] | None:
-        """Weighted slopes of stress where a step starts, those of stretches: turning is not damped."""
+        """Return weighted derivatives of stress by stretches at a step's start, (c, 54), and the stiffness damping [s]:
+        rotation is not damped. None where there is no such damping."""
         if not self.stepping.stiffness_damping:
             return None
         self.points.restart()
@@ -326,11 +336,11 @@ class ReducedBody:
 
     @property
     def _length(self) -> float:
-        """Return a typical displacement of the body's size, as coordinates have it [√kg m]."""
+        """Return the displacement of the whole body by its own size, in coordinates [√kg m]."""
         return self.subspace.size * float(np.sqrt(self.subspace.mass.sum()))
 
     def energies(self, state: ReducedState) -> dict[str, float]:
-        """Return kinetic, elastic and gravity's energy [J], without those of the floor and of grabs."""
+        """Return kinetic, elastic and gravitational energy [J] by name, without those of the floor and of grabs."""
         elastic = self.points.measure(self.points.gradients(state.y, state.carrier_motion))
         moving = self.velocities(state)
         kinetic = 0.5 * float(self.subspace.mass @ (moving**2).sum(axis=1))
@@ -353,7 +363,7 @@ def _refuse_bad_mesh(nodes: Vec, tets: Index) -> None:
 
 
 def _spread_out(places: Vec, count: int) -> Index:
-    """Return indices of at most `count` points that are far from each other, ascending."""
+    """Return indices of at most `count` points that are far from each other, ascending. places: (k, 3) [m]."""
     if len(places) <= count:
         return np.arange(len(places), dtype=np.int32)
     chosen = np.empty(count, np.int32)

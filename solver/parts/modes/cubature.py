@@ -1,4 +1,4 @@
-"""Which elements of a mesh stand for all others: those nearest to the centres of clusters that move alike."""
+"""Cubature: elements of a mesh that represent all others, those nearest to the centres of clusters that move alike."""
 
 from __future__ import annotations
 
@@ -26,24 +26,25 @@ SHARE = 0.6  #: exponent of a class' spread in its number of points: what spread
 
 @dataclass(frozen=True)
 class Cubature:
-    """Elements and their weights: Σ w ψ stands for the sum of V ψ over all. [MFEM 2]"""
+    """Elements and their weights: Σ w ψ approximates the sum of V ψ over all elements. [MFEM 2]"""
 
     tets: Index  #: (c,) numbers of elements
     volumes: Vec  #: w, (c,) [m³]; they sum to the volume of the mesh until `scaled`
 
     def scaled(self, factor: float) -> Cubature:
-        """With all weights times a factor."""
+        """Return the cubature with all weights multiplied by a factor."""
         return Cubature(self.tets, self.volumes * factor)
 
 
 def build_cubature(nodes: Vec, tets: Index, stiffness: Vec, subspace: Subspace, points: int,
                    exponent: float = 0.0, energy: Vec | None = None) -> Cubature:
-    """About `points` elements, by k-means of the weights at elements, each lump of one stiffness by itself.
+    """Return a cubature of about `points` elements, by k-means of the weights at elements, for each lump of one
+    stiffness separately.
 
     stiffness: (e,) [Pa]. exponent: features are weights times Γ^exponent; the paper's is −2, which makes slices along
-    the slowest mode. energy: of each element in slow motion, (e,) [J]; lumps have points by it. All elements where
-    there are not more. Raises BadInput where there are fewer than 5 a weight.
-    [MFEM 11, changed: exponent 0, volumes as weights and lumps of one stiffness by themselves]
+    the slowest mode. energy: of each element in slow motion, (e,) [J], by which points are distributed to lumps; None:
+    evenly. All elements are taken where there are not more than `points`. Raises BadInput where there are fewer than 5
+    points for each weight. [MFEM 11, changed: exponent 0, volumes as weights and lumps of one stiffness by themselves]
     """
     volumes = tet_volumes(nodes, tets)
     if points >= len(tets):
@@ -63,7 +64,7 @@ def build_cubature(nodes: Vec, tets: Index, stiffness: Vec, subspace: Subspace, 
     members = [np.flatnonzero(group == one) for one in range(int(group.max()) + 1)]
     spread = np.array([_spread(features[one], volumes[one]) for one in members])
     if energy is not None:
-        # where nothing is stretched in slow motion a few points do, however large it is
+        # lumps without strain in slow motion need few points, however large they are
         spread *= np.array([energy[one].sum() / volumes[one].sum() for one in members])
     share = spread**SHARE / max(float((spread**SHARE).sum()), 1e-300)
     share *= max(points - sum(min(FEW, len(one)) for one in members), 0) / points
@@ -79,8 +80,8 @@ def build_cubature(nodes: Vec, tets: Index, stiffness: Vec, subspace: Subspace, 
 
 
 def _lumps(tets: Index, stiffness: Vec, points: int) -> Index:
-    """The lump of each element, (e,): what hangs together through faces and is about as stiff; where there are too many
-    for these points, what is about as stiff."""
+    """Return the lump of each element, (e,): elements that are connected through faces and about equally stiff; where
+    these are too many for the number of points, all elements that are about equally stiff."""
     classes = np.floor(np.log10(stiffness / stiffness.min()) / CLASS + 1e-9).astype(np.int64)
     _, face = tet_faces(tets)
     order = np.argsort(face, kind="stable")
@@ -96,13 +97,13 @@ def _lumps(tets: Index, stiffness: Vec, points: int) -> Index:
 
 
 def _spread(features: Vec, volumes: Vec) -> float:
-    """Σ V |f − mean|² of one class."""
+    """Return Σ V |f − mean|² of one lump."""
     mean = volumes @ features / volumes.sum()
     return float((volumes[:, None] * (features - mean) ** 2).sum())
 
 
 def _clusters(features: Vec, volumes: Vec, count: int) -> tuple[Index, Vec]:
-    """Elements nearest to the centres of clusters and the clusters' volumes, (count,) each or fewer."""
+    """Return the elements nearest to the centres of clusters, and the clusters' volumes, (count,) each or fewer."""
     if count >= len(features):
         return np.arange(len(features), dtype=np.int32), volumes
     rng = np.random.default_rng(0)
@@ -129,7 +130,7 @@ def _clusters(features: Vec, volumes: Vec, count: int) -> tuple[Index, Vec]:
 
 
 def _far_apart(features: Vec, volumes: Vec, count: int, rng: np.random.Generator) -> Vec:
-    """Centres to begin with, each drawn by how far an element is from those before, (count, m)."""
+    """Return initial centres, (count, m), each drawn with a probability by its distance from the previous ones."""
     chosen = np.empty(count, np.int64)
     squares = (features**2).sum(axis=1)
     away, apart = np.full(len(features), np.inf), np.empty(len(features))
@@ -149,7 +150,7 @@ def _far_apart(features: Vec, volumes: Vec, count: int, rng: np.random.Generator
 
 
 def _nearest(features: Vec, centres: Vec) -> tuple[Index, Vec]:
-    """The nearest centre of each element and the squared distance, (e,) each."""
+    """Return the nearest centre of each element and its squared distance, (e,) each."""
     nearest, away = np.empty(len(features), np.int32), np.empty(len(features))
     squares = (centres**2).sum(axis=1)
     for start in range(0, len(features), SLICE):

@@ -1,4 +1,4 @@
-"""Volumes of cubature points, moved until a subspace is as stiff near rest as all elements make it."""
+"""Fitting of the volumes of cubature points, so that a subspace is as stiff near rest as with all elements."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ LEAST, LARGEST = 0.05, 20.0  #: of a point's volume, once all are scaled by one 
 
 
 def sampled_frequencies(points: CubaturePoints, modes: Vec, count: int) -> Vec:
-    """The slowest frequencies with the stiffness of the points [Hz], (count,); zero where they leave a motion without.
+    """Return the lowest frequencies with the stiffness of the points [Hz], (count,); zeros where they leave a motion
+    without stiffness.
 
-    modes: (q, p, 3), all of the subspace, orthonormal in the stiffness of all elements: among them that of the points
-    is near one, however stiff parts are against each other.
+    modes: (q, p, 3), all of the subspace, orthonormal in the stiffness of all elements: in these modes the stiffness of
+    the points is near the identity, whatever the ratio of stiffness between parts.
     """
     flat = modes.reshape(len(modes), -1)
     roots = _roots(points, modes).reshape(-1, len(modes))
@@ -36,10 +37,11 @@ def sampled_frequencies(points: CubaturePoints, modes: Vec, count: int) -> Vec:
 
 
 def fitted_volumes(points: CubaturePoints, modes: Vec, loose: float = LOOSE) -> Vec:
-    """Factors of the points' volumes, (c,), with which Σ w K_c is nearest to the stiffness of all elements.
+    """Return factors of the points' volumes, (c,), with which Σ w K_c is nearest to the stiffness of all elements.
 
     modes: (q, p, 3), all of the subspace, orthonormal in that stiffness, slow ones first. Errors are measured in these
-    modes, slow ones and what couples to them most, and factors stay as near to one for all as that lets them.
+    modes, with the largest weights for slow ones, and are balanced against the deviation of the factors from a common
+    one. loose: weight of that deviation.
     """
     weights = np.sqrt(SLOW / (SLOW + np.arange(len(modes))))
     roots = _roots(points, modes)[: points.count] * weights
@@ -66,7 +68,8 @@ def fitted_volumes(points: CubaturePoints, modes: Vec, loose: float = LOOSE) -> 
 
 
 def _roots(points: CubaturePoints, modes: Vec) -> Vec:
-    """R of each point, (c, r, q): w δF_i : ∂P/∂F : δF_k = R_iᵀ R_k at rest. r is 6, 9 where turns cost something."""
+    """Return R of each point, (c, r, q): w δF_i : ∂P/∂F : δF_k = R_iᵀ R_k at rest. r is 6, or 9 where rotation has
+    stiffness."""
     points.linearise(np.zeros((len(points.volumes), 9)), False)
     dense = np.empty((len(points.volumes), 9, 9))
     for row in range(9):

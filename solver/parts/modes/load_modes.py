@@ -1,7 +1,7 @@
-"""Displacements that a subspace lacks of the slowest vibrations and of sagging by weight, found on the whole mesh.
+"""Displacements added to a subspace: static responses to loads and slow vibrations of the whole mesh that it lacks.
 
-A displacement d that is added gives three scalar functions, its components, to all three axes, so that any turn of d is
-in the span as well.
+An added displacement d contributes three scalar functions, its components, to all three axes, so that any rotation of d
+is in the span as well.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ RIGID = 1.0e-6  #: of the fastest requested frequency, squared: slower modes are
 
 @dataclass(frozen=True)
 class Vibrations:
-    """The slowest vibrations of the whole mesh, and of a subspace of it."""
+    """Slowest vibrations of the whole mesh, and of a subspace of it."""
 
     frequencies: Vec  #: of the whole mesh [Hz], (5,) or as many as there are
     spanned: Vec  #: of the subspace, all elements counted [Hz]
-    modes: Vec  #: of the subspace, (q, p, 3), with a stiffness of one each [N^−½ m^−½ kg^½]
+    modes: Vec  #: of the subspace, (q, p, 3), scaled to a stiffness of one [N^−½ m^−½ kg^½]
 
     @property
     def off(self) -> float:
-        """By which share the worst of them is too fast."""
+        """Return the largest relative excess of a frequency of the subspace over that of the mesh."""
         return float((self.spanned / self.frequencies - 1.0).max(initial=0.0))
 
 
 def with_load_modes(nodes: Vec, tets: Index, substance: Substance, subspace: Subspace,
                     loads: tuple[Vec, ...]) -> tuple[Subspace, Vibrations]:
-    """The subspace with the static responses to loads, and with as many vibrations as it takes until its first five
-    frequencies are right within a tenth.
+    """Return the subspace with static responses to loads, and with as many vibrations as are needed for its first five
+    frequencies to be correct within a tenth; and these vibrations.
 
     loads: forces on all nodes, (n, 3) [N] each. [MFEM 10, changed: with displacements of loads and slow vibrations]
     """
@@ -71,14 +71,15 @@ def with_load_modes(nodes: Vec, tets: Index, substance: Substance, subspace: Sub
     spanned, _, modes = whole.of_subspace(subspace, 3 * subspace.functions.shape[1])
     swinging = spanned > RIGID * spanned[requested[-1]] if len(requested) else np.zeros(len(spanned), bool)
     modes = modes[swinging] / np.sqrt(spanned[swinging])[:, None, None]
-    # a span is never too soft: the iteration was not at its end
+    # a subspace is never softer than the mesh: where it is, the iteration had not converged
     true[requested] = np.minimum(true[requested], spanned[requested])
     hertz, spanned_hertz = (np.sqrt(values[requested]) / (2.0 * np.pi) for values in (true, spanned))
     return subspace, Vibrations(hertz, spanned_hertz, modes)
 
 
 def pulls_apart(nodes: Vec, subspace: Subspace, spot: Index) -> list[Vec]:
-    """Forces (n, 3) [N] by which a spot (k,) is pulled along each axis, without what moves a free body as a whole."""
+    """Return three fields of forces, (n, 3) [N], that pull a spot of nodes (k,) along each axis, less the resultant
+    that would accelerate a free body as a rigid one."""
     mass, found = subspace.mass[:, None], []
     for axis in range(3):
         force = np.zeros_like(nodes)
@@ -94,7 +95,7 @@ def pulls_apart(nodes: Vec, subspace: Subspace, spot: Index) -> list[Vec]:
 
 
 def strain_energies(nodes: Vec, tets: Index, stiffness: Vec, subspace: Subspace, modes: Vec) -> Vec | None:
-    """About how much of the energy of the slowest modes each element has, (e,); None where there are no modes.
+    """Return approximate energies of each element in the slowest modes, (e,) [J]; None where there are no modes.
 
     stiffness: (e,) [Pa]. modes: of the subspace, (q, p, 3), each of an energy of about one.
     """
@@ -140,7 +141,7 @@ class _Whole:
                 right.reshape(len(free), 3, -1).reshape(len(free), -1)).reshape(right.shape)
 
     def response(self, load: Vec) -> Vec:
-        """Return the displacement of a linear mesh by a load (n, 3) [N], (n, 3) [m]."""
+        """Return the linear static displacement by a load (n, 3) [N], (n, 3) [m]."""
         right = load[self._free].ravel()
         if self._solve is not None:
             found = self._solve(right[:, None])[:, 0]
@@ -151,8 +152,8 @@ class _Whole:
         return self._all(found[:, None])[:, 0].reshape(-1, 3)
 
     def of_subspace(self, subspace: Subspace, most: int = FREQUENCIES + GUARDS) -> tuple[Vec, Vec, Vec]:
-        """Squared frequencies [1/s²] of a subspace, the slowest few and those of rigid motions, their displacements
-        (3 f, k) and coordinates (k, p, 3)."""
+        """Return squared angular frequencies [1/s²] of a subspace, the lowest few and those of rigid motions, their
+        displacements (3 f, k) and coordinates (k, p, 3)."""
         functions = subspace.functions[self._free]
         p = functions.shape[1]
         matrix = np.empty((3 * p, 3 * p))
@@ -171,7 +172,8 @@ class _Whole:
         return np.maximum(values, 0.0), fields, vectors.T.reshape(count, 3, p).transpose(0, 2, 1)
 
     def slowest(self, fields: Vec) -> tuple[Vec, Vec]:
-        """The slowest squared frequencies [1/s²] and displacements of the whole mesh, (3 n, k), from first guesses."""
+        """Return the lowest squared angular frequencies [1/s²] and displacements of the whole mesh, (3 n, k), from
+        initial guesses, (3 f, k)."""
         root = np.sqrt(self._mass)[:, None]
         count = min(fields.shape[1], len(self._mass))
         if self._solve is not None:
@@ -182,7 +184,7 @@ class _Whole:
             return np.maximum(values, 0.0), self._all(found @ turn)
         size = (len(self._mass),) * 2
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # that it did not converge, which it need not
+            warnings.simplefilter("ignore", UserWarning)  # convergence is not required
             values, found = lobpcg(
                 LinearOperator(size, matvec=lambda y: self._shifted @ y, matmat=lambda y: self._shifted @ y), fields,
                 B=sp.diags(self._mass), M=LinearOperator(size, matvec=self._precondition, matmat=self._precondition),
@@ -191,7 +193,7 @@ class _Whole:
         return np.maximum(values[order] - self._shift, 0.0), self._all(found[:, order])
 
     def _all(self, fields: Vec) -> Vec:
-        """Return fields of the free nodes as fields of all nodes, (3 n, k)."""
+        """Return fields of the free nodes as fields of all nodes, (3 n, k), zero on the others."""
         out = np.zeros((self._count, 3, fields.shape[1]))
         out[self._free] = fields.reshape(len(self._free), 3, -1)
         return out.reshape(3 * self._count, -1)

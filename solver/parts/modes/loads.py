@@ -1,4 +1,4 @@
-"""External loads on a reduced body: springs to points, and a plane that it stands on."""
+"""External loads on a reduced body: springs to points, contact with a floor and with planes of single points."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CREEP = 1.0e-3  #: speed below which friction holds back in proportion [m/s]
 
 @dataclass(frozen=True)
 class Grab:
-    """A spring from a point of the body to a target, which a mouse may move."""
+    """Spring from a point of the body to a target that may move, such as a mouse."""
 
     row: Vec  #: Φ at the point, (p,)
     rest: Vec  #: the point at rest [m], (3,)
@@ -30,17 +30,17 @@ class Grab:
 
 @dataclass(frozen=True)
 class Floor:
-    """A plane with contact and friction of sampled points of the skin."""
+    """Plane with contact and friction of sampled points of the skin."""
 
     normal: Vec  #: unit length, out of the ground, (3,)
     offset: float  #: normal · x of the plane [m]
-    stiffness: float  #: of each sampled point that is below [N/m]
+    stiffness: float  #: of each sampled point below the plane [N/m]
     friction: float = 0.5  #: Coulomb's coefficient
 
 
 @dataclass(frozen=True)
 class SkinPoints:
-    """Points of the body that may touch something."""
+    """Points of the body at which contact or springs may act."""
 
     rows: Vec  #: Φ there, (s, p)
     carrier_motion: Vec  #: Ψ there, (s, 4 g)
@@ -49,7 +49,7 @@ class SkinPoints:
 
 @dataclass(frozen=True)
 class PointSprings:
-    """Springs from points of the body to places."""
+    """Springs from points of the body to target positions."""
 
     points: SkinPoints  #: (k,)
     targets: Vec  #: [m], (k, 3)
@@ -63,23 +63,22 @@ class Planes:
     points: SkinPoints  #: (k,)
     normals: Vec  #: unit length, (k, 3)
     offsets: Vec  #: normal · x of each plane [m], (k,)
-    stiffness: Vec  #: of each point that is below its plane [N/m], (k,)
+    stiffness: Vec  #: of each point below its plane [N/m], (k,)
     friction: Vec  #: Coulomb's coefficient of each, (k,)
-    speed: Vec  #: velocity of what each plane belongs to [m/s], (k, 3)
+    speed: Vec  #: velocity of each plane [m/s], (k, 3)
 
     def later(self, seconds: float) -> Planes:
-        """Return the planes as they are so much later [s], by their velocities."""
+        """Return the planes after a duration [s], moved by their velocities."""
         return replace(self, offsets=self.offsets + seconds * np.einsum("ij,ij->i", self.normals, self.speed))
 
 
 class StageLoads:
-    """Springs and the floor during one stage: energy, force and stiffness on the coordinates."""
+    """Springs, floor and planes during one stage: energy, force and stiffness on the coordinates of a reduced body."""
 
     def __init__(self, grabs: Sequence[Grab], floor: Floor | None, touching: SkinPoints, carrier_motion: Vec, base: Vec,
                  rate: Vec, length: float, planes: Planes | None = None, springs: Sequence[PointSprings] = ()) -> None:
-        """carrier_motion: coordinates of groups of pins at the stage's end (4 g, 3). base: coordinates where the stage
-        started and rate: those that it would go on with, (p, 3). length: positions change by length times velocity
-        [s]."""
+        """carrier_motion: coordinates of groups of pins at the stage's end, (4 g, 3). base, rate: coordinates at the
+        stage's start and predicted rates, (p, 3). length: b h, the change of positions for a unit velocity [s]."""
         self._floor, self._touching, self._base, self._length = floor, touching, base, length
         self._sprung = bool(grabs or springs)
         if self._sprung:
@@ -99,20 +98,20 @@ class StageLoads:
             self._gaps = np.einsum("ij,ij->i", standing, planes.normals) - planes.offsets
             load, slide = planes.stiffness * self._inside(base), of.rows @ rate - planes.speed
             along = slide - np.einsum("ij,ij->i", slide, planes.normals)[:, None] * planes.normals
-            #: as of the floor, along each plane [N s/m]
+            #: friction coefficient along each plane, as that of the floor [N s/m]
             self._friction = planes.friction * load / np.maximum(np.linalg.norm(along, axis=1), CREEP)
         if floor is not None:
             self._standing = touching.rest + (touching.carrier_motion @ carrier_motion if len(carrier_motion) else 0.0)
             started = self._standing + touching.rows @ base
-            # what each point weighed on the floor where the stage started: friction holds back by that [N]
+            # normal forces on the floor at the stage's start, which bound friction [N]
             load = floor.stiffness * np.maximum(floor.offset - started @ floor.normal, 0.0)
             slide = touching.rows @ rate
             speed = np.linalg.norm(slide - (slide @ floor.normal)[:, None] * floor.normal, axis=1)
-            #: friction as a brake: Coulomb's at the speed it would go on with, so that one iteration finds it [N s/m]
+            #: friction as damping: Coulomb's at the predicted speed, so that one iteration suffices [N s/m]
             self._brake = floor.friction * load / np.maximum(speed, CREEP)
 
     def energy(self, y: Vec) -> float:
-        """[J] at coordinates (p, 3)."""
+        """Return the energy of all loads [J] at coordinates y (p, 3)."""
         total = 0.0
         if self._sprung:
             away, moved = self._away + self._rows @ y, self._rows @ (y - self._base)
@@ -128,7 +127,8 @@ class StageLoads:
         return total
 
     def add(self, y: Vec, force: Vec, matrix: Vec) -> None:
-        """Add force (p, 3) [N] and −K (p, 6, p) of the pairs of axes 00, 10, 11, 20, 21, 22."""
+        """Add the force, (p, 3) [N], and −K, (p, 6, p), at coordinates y (p, 3); pairs of axes are 00, 10, 11, 20, 21,
+        22."""
         if self._sprung:
             moved = self._rows @ (y - self._base)
             pull = self._stiffness[:, None] * (self._away + self._rows @ y) + self._drag[:, None] * moved
@@ -158,14 +158,14 @@ class StageLoads:
                     pair += 1
 
     def _inside(self, y: Vec) -> Vec:
-        """How deep each point with a plane of its own is below that [m]."""
+        """Return penetration depths of points with planes of their own, (k,) [m]."""
         assert self._planes is not None
         gaps = self._gaps + np.einsum("ij,ij->i", self._planes.points.rows @ y, self._planes.normals)
         inside: Vec = np.maximum(-gaps, 0.0)
         return inside
 
     def _slides(self, y: Vec) -> Vec:
-        """Return velocities of such points along their planes, relative to the planes' owners, (k, 3) [m/s]."""
+        """Return tangential velocities of points with planes of their own, relative to the planes, (k, 3) [m/s]."""
         assert self._planes is not None
         normals = self._planes.normals
         moved = self._planes.points.rows @ (y - self._base) / self._length - self._planes.speed
@@ -173,7 +173,7 @@ class StageLoads:
         return slides
 
     def _against(self, y: Vec) -> tuple[Vec, Vec]:
-        """How deep each point is [m], and its velocity along the plane [m/s]."""
+        """Return penetration depths into the floor, (s,) [m], and tangential velocities on it, (s, 3) [m/s]."""
         assert self._floor is not None
         normal = self._floor.normal
         places = self._standing + self._touching.rows @ y

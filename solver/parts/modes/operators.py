@@ -1,4 +1,4 @@
-"""Matrices of a whole mesh at rest, which a reduced body needs while it is made and never again."""
+"""Matrices of a whole mesh at rest, which are required only while a reduced body is built."""
 
 from __future__ import annotations
 
@@ -23,25 +23,27 @@ TRACE = (0, 4, 8)
 
 @dataclass(frozen=True)
 class Substance:
-    """Material and constants of the elements of a reduced body."""
+    """Material, constants and density of the elements of a reduced body."""
 
-    material: Any  #: of the catalogue's family "material": its class
-    constants: Vec  #: what the material's kernels read, (c, e) [Pa]
+    material: Any  #: class of the catalogue's family "material"
+    constants: Vec  #: arguments of the material's kernels, (c, e) [Pa]
     density: Vec  #: (e,) [kg/m³]
-    fiber_material: Any = None  #: of the family "fiber_material", None where there are no fibers
+    fiber_material: Any = None  #: class of the family "fiber_material"; None without fibers
     fiber_constants: Vec | None = None  #: direction and constants of the fibers, (3 + c, e)
 
     @classmethod
     def of(cls, material: Any, density: Vec | float, **params: Vec | float) -> Substance:
-        """That of a material with its parameters by key, numbers or (e,), SI.
+        """Return the substance of a material from its parameters by key, each one number or (e,), in SI units.
 
-        Raises ValueError where no parameter says how many elements there are."""
+        Raises ValueError where a parameter does not fit the number of elements of the others.
+        """
         count = max((np.size(one) for one in (*params.values(), density)), default=0)
         wide = {key: np.broadcast_to(np.asarray(value, float), (count,)) for key, value in params.items()}
         return cls(material, material.constants(**wide), np.broadcast_to(np.asarray(density, float), (count,)))
 
     def repeated(self, count: int) -> Substance:
-        """Return the constants of `count` elements, where there is one set of numbers for all."""
+        """Return the substance of `count` elements, where there is one set of constants for all. Raises BadInput for
+        another number."""
         if self.constants.shape[1] == count:
             return self
         if self.constants.shape[1] != 1:
@@ -51,14 +53,15 @@ class Substance:
                          self.fiber_material, self.fiber_constants)
 
     def some(self, which: Index) -> Substance:
-        """Return the material of some elements alone."""
+        """Return the substance of some elements alone, by their indices."""
         fibers = None if self.fiber_constants is None else self.fiber_constants[:, which]
         return Substance(self.material, self.constants[:, which], self.density[which], self.fiber_material, fibers)
 
     def bounded(self, ratio: float) -> Substance:
-        """With elements that are stiffer than `ratio` times the softest one softened to that.
+        """Return the substance with elements that are stiffer than `ratio` times the softest one softened to that
+        bound.
 
-        Raises BadInput where a stiffness is zero, negative or no number.
+        Raises BadInput where a stiffness is zero, negative or not a number.
         """
         stiffness = self.stiffness
         if not (np.isfinite(self.constants).all() and (stiffness > 0.0).all()):
@@ -69,20 +72,20 @@ class Substance:
 
     @property
     def stiffness(self) -> Vec:
-        """How stiff each element is, by its first constant [Pa], (e,)."""
+        """Return the stiffness of each element, its first constant [Pa], (e,)."""
         first: Vec = self.constants[0]
         return first
 
 
 class _ConstantFibers:
-    """Fibers whose constants stand, as `Elastic` asks for them."""
+    """Fibers with constant coefficients, with the interface that `Elastic` requires."""
 
     def __init__(self, substance: Substance) -> None:
         self.material, self.constants = substance.fiber_material, substance.fiber_constants
 
 
 def _element_blocks(nodes: Vec, tets: Index, substance: Substance) -> Vec:
-    """Blocks of pairs of corners of K at rest, (e, 6, 9) [N/m]."""
+    """Return blocks of K at rest for pairs of corners of each element, (e, 6, 9) [N/m]."""
     fibers: Any = None if substance.fiber_material is None else _ConstantFibers(substance)
     elastic = Elastic(nodes, tets, substance.material, substance.constants, fibers)
     forces, blocks = np.empty((len(elastic.tets), 4, 3)), np.empty((len(elastic.tets), 6, 9))
@@ -91,7 +94,7 @@ def _element_blocks(nodes: Vec, tets: Index, substance: Substance) -> Vec:
 
 
 def lumped_mass(nodes: Vec, tets: Index, density: Vec) -> Vec:
-    """Mass of each node [kg], (n,): a quarter of that of its elements."""
+    """Return the mass of each node [kg], (n,): a quarter of the mass of each of its elements."""
     shares = np.repeat(tet_volumes(nodes, tets) * density / 4.0, 4)
     mass = np.zeros(len(nodes))
     np.add.at(mass, tets.ravel(), shares)
@@ -99,9 +102,10 @@ def lumped_mass(nodes: Vec, tets: Index, density: Vec) -> Vec:
 
 
 def weight_operator(nodes: Vec, tets: Index, substance: Substance) -> sp.csc_matrix:
-    """H_w of skinning weights, (n, n) [N/m], symmetric and positive semi-definite: −Σ_a K[3i + a, 3j + a] at rest.
+    """Return H_w of skinning weights, (n, n) [N/m], symmetric and positive semi-definite: −Σ_a K[3i + a, 3j + a] at
+    rest.
 
-    Constants of each part are in its null space. [MFEM 9]
+    Functions that are constant on each part are in its null space. [MFEM 9]
     """
     n = len(nodes)
     total = sp.csc_matrix((n, n))
@@ -115,7 +119,7 @@ def weight_operator(nodes: Vec, tets: Index, substance: Substance) -> sp.csc_mat
 
 
 def stiffness_operator(nodes: Vec, tets: Index, substance: Substance) -> sp.csr_matrix:
-    """−K at rest, (3n, 3n) [N/m], node-major, symmetric and positive semi-definite."""
+    """Return −K at rest, (3n, 3n) [N/m], node-major, symmetric and positive semi-definite."""
     n = len(nodes)
     total = sp.csr_matrix((3 * n, 3 * n))
     axis = np.arange(3)
@@ -125,7 +129,7 @@ def stiffness_operator(nodes: Vec, tets: Index, substance: Substance) -> sp.csr_
         rows = np.broadcast_to((3 * tets[some][:, PAIR_ROWS])[:, :, None, None] + axis[:, None], blocks.shape)
         columns = np.broadcast_to((3 * tets[some][:, PAIR_COLUMNS])[:, :, None, None] + axis, blocks.shape)
         off = sp.coo_matrix((blocks.ravel(), (rows.ravel(), columns.ravel())), shape=(3 * n, 3 * n)).tocsr()
-        # a corner's own block balances those of its pairs
+        # the diagonal block of a corner balances those of its pairs
         own = np.zeros((n, 3, 3))
         for pair, (a, b) in enumerate(zip(PAIR_ROWS, PAIR_COLUMNS, strict=True)):
             np.add.at(own, tets[some][:, a], -blocks[:, pair])
@@ -135,7 +139,7 @@ def stiffness_operator(nodes: Vec, tets: Index, substance: Substance) -> sp.csr_
 
 
 def factored(matrix: sp.csc_matrix) -> Callable[[Vec], Vec]:
-    """The inverse of a symmetric positive definite matrix (n, n) as a function of columns (n, c).
+    """Return the inverse of a symmetric positive definite matrix (n, n) as a function of columns (n, c).
 
     Raises NotPositiveDefinite.
     """
@@ -154,7 +158,8 @@ def factored(matrix: sp.csc_matrix) -> Callable[[Vec], Vec]:
 
 
 def factored_with_shift(matrix: sp.csc_matrix, mass: Vec, shift: float) -> tuple[Callable[[Vec], Vec], float]:
-    """The inverse of matrix + σ mass and σ: `shift`, or the smallest of a few larger ones that make it definite."""
+    """Return the inverse of matrix + σ mass as a function of columns (n, c), and σ: `shift`, or the smallest of a few
+    larger values that make the sum positive definite. Raises BadInput where none does."""
     for power in range(0, 12, 2):
         try:
             return factored((matrix + shift * 10.0**power * sp.diags(mass)).tocsc()), shift * 10.0**power

@@ -1,4 +1,4 @@
-"""Groups of pinned nodes of a reduced body, each of which moves affinely."""
+"""Groups of pinned nodes of a reduced body, each of which moves by an affine map."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from .skinning import Subspace
 
 @dataclass(frozen=True)
 class PinGroups:
-    """Groups of pins, in the order in which a body was built with them."""
+    """Groups of pins, in the order in which the body was built with them."""
 
     nodes: Vec  #: rest positions of all nodes of the body [m], (n, 3)
     subspace: Subspace
 
     @property
     def groups(self) -> tuple[Index, ...]:
-        """Return the nodes of each group."""
+        """Return the nodes of each group of pins."""
         return self.subspace.groups
 
     def lead(self, positions: Sequence[Vec]) -> Vec:
-        """Return coordinates (4 g, 3) [m] that move each group to the affine image nearest to positions (k, 3) [m] of
-        its nodes. Raises BadInput where there are not as many positions as groups."""
+        """Return coordinates (4 g, 3) [m] that move each group to the affine image nearest to the positions (k, 3) [m]
+        of its nodes. Raises BadInput where the numbers of positions and groups differ."""
         own = [np.asarray(group) for group in self.groups]
         if len(own) != len(positions):
             raise BadInput(f"there are {len(own)} groups of pins, but positions of {len(positions)}",

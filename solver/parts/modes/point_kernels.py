@@ -1,7 +1,7 @@
-"""The loop over cubature points: sixteen a time, from deformation gradients to stress and its slope, weighted.
+"""Kernels over cubature points, sixteen at a time, from deformation gradients to weighted stress and its derivative.
 
-With F = R S, z̄ = vec S at positions and z what an iteration has of it, both in the order 11, 22, 33, 12, 13, 23.
-ψ(z) is the material's energy at F = S(z), since it does not see R; λ = D μ are the multipliers of z = z̄.
+With F = R S, z̄ = vec S at positions and z its value in an iteration, both in the order 11, 22, 33, 12, 13, 23. ψ(z) is
+the material's energy at F = S(z), since it does not depend on R; λ = D μ are the multipliers of z = z̄.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ROWS = types.float64[:, ::1]  #: values of each point in a row, (16 b, k)
 
 
 def place_of(i: int, j: int, k: int, m: int) -> int:
-    """Column of ∂P_ij/∂F_km among the 54 of a point's row of `tangents`."""
+    """Return the column of ∂P_ij/∂F_km among the 54 of a point's row of `tangents`."""
     if j < m:
         i, j, k, m = k, m, i, j
     return (9 * j if j == m else 9 * (2 + j + m)) + 3 * i + k
@@ -45,7 +45,7 @@ def place_of(i: int, j: int, k: int, m: int) -> int:
 
 @kernel(types.void(types.float64[::1], ROWS, types.int64))
 def load_gradients(work, gradients, block):  # type: ignore[no-untyped-def]
-    """F = 1 + ∂u/∂X of one block into the lane array, and nothing yet of what materials add to."""
+    """Write F = 1 + ∂u/∂X of one block into the lane array, and zero into the results of materials."""
     for slot in range(9):
         one = 1.0 if slot % 4 == 0 else 0.0
         for lane in range(LANES):
@@ -57,7 +57,7 @@ def load_gradients(work, gradients, block):  # type: ignore[no-untyped-def]
 
 @kernel(types.void(types.float64[::1], types.float64[::1], ROWS, ROWS, types.int64))
 def _store(work, volumes, stresses, tangents, block):  # type: ignore[no-untyped-def]
-    """P and ∂P/∂F times the points' volumes into rows."""
+    """Write P and ∂P/∂F times the points' volumes into rows of stresses and tangents."""
     for lane in range(LANES):
         point = block * LANES + lane
         w = volumes[point]
@@ -75,7 +75,8 @@ def linearise(  # type: ignore[no-untyped-def]
     start, stop, gradients, volumes, constants, fibers, stress, tangent, fiber_stress, fiber_tangent, works, stresses,
     tangents,
 ):
-    """w P (16 b, 9) and w ∂P/∂F (16 b, 54), positive semi-definite, of materials at F = 1 + gradients (16 b, 9)."""
+    """Write w P (16 b, 9) and w ∂P/∂F (16 b, 54), positive semi-definite, of materials at F = 1 + gradients
+    (16 b, 9)."""
     chunks, count = works.shape[0], constants.shape[0]
     for chunk in range(start, stop):
         work = works[chunk]
@@ -94,7 +95,7 @@ def linearise(  # type: ignore[no-untyped-def]
 def measure(  # type: ignore[no-untyped-def]
     start, stop, gradients, volumes, constants, fibers, energy, fiber_energy, works, energies,
 ):
-    """w ψ (16 b,) [J] of materials at F = 1 + gradients."""
+    """Write w ψ (16 b,) [J] of materials at F = 1 + gradients (16 b, 9)."""
     chunks, count = works.shape[0], constants.shape[0]
     for chunk in range(start, stop):
         work = works[chunk]
@@ -114,11 +115,11 @@ def linearise_mixed(  # type: ignore[no-untyped-def]
     start, stop, gradients, volumes, constants, fibers, stress, tangent, fiber_stress, fiber_tangent, works,
     z, z_bar, slope, hessian, along, multipliers, exact, stresses, tangents,
 ):
-    """w Aᵀ [ψ' + H (z̄ − z)] and w Aᵀ H A, H positive semi-definite, at F = 1 + gradients and stretches z.
+    """Write w Aᵀ [ψ' + H (z̄ − z)] and w Aᵀ H A, H positive semi-definite, at F = 1 + gradients and stretches z.
 
-    z: (b, 6, LANES), set to z̄ where it is no stretch of a point that is right side out. exact: H as it is, and how
-    multipliers λ of the last iteration (b, 6, LANES) resist turning, so that the matrix may have no positive energy.
-    Writes z̄, ψ', H (b, 36, LANES) and A (b, 54, LANES). [MFEM 6]
+    z: (b, 6, LANES), set to z̄ where it is not the stretch of a point that is not inverted. exact: H without
+    projection, plus the resistance of the multipliers λ of the last iteration (b, 6, LANES) to rotation, so that the
+    matrix may be indefinite. Writes z̄, ψ', H (b, 36, LANES) and A (b, 54, LANES). [MFEM 6]
     """
     chunks, count = works.shape[0], constants.shape[0]
     for chunk in range(start, stop):
@@ -154,7 +155,7 @@ def linearise_mixed(  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[::1])")
 def _follow(work):  # type: ignore[no-untyped-def]
-    """dz = z̄ − z + A J δy where z̄ stood, λ = ψ' + H dz where ψ' did, and dzᵀ H dz − aᵀ H a, a = A J δy."""
+    """Write dz = z̄ − z + A J δy in place of z̄, λ = ψ' + H dz in place of ψ', and dzᵀ H dz − aᵀ H a, a = A J δy."""
     for entry in range(6):
         for lane in range(LANES):
             at, moved = (ALONG + 9 * entry) * LANES + lane, GRADIENT * LANES + lane
@@ -179,9 +180,10 @@ def _follow(work):  # type: ignore[no-untyped-def]
 def lead(  # type: ignore[no-untyped-def]
     start, stop, moved, z, z_bar, slope, hessian, along, change, multipliers, works, volumes, bent,
 ):
-    """dz = z̄ − z + A J δy and λ = ψ' + H dz of a change of gradients `moved`, (16 b, 9). [MFEM 7] [MFEM 8]
+    """Write dz = z̄ − z + A J δy and λ = ψ' + H dz for a change of gradients `moved`, (16 b, 9). [MFEM 7] [MFEM 8]
 
-    bent: w (dzᵀ H dz − aᵀ H a) with a = A J δy, (16 b,) [J]: how much faster the Lagrangian falls than by positions.
+    bent: w (dzᵀ H dz − aᵀ H a) with a = A J δy, (16 b,) [J]: the decrease of the Lagrangian in addition to that by
+    positions.
     """
     chunks, count = works.shape[0], z.shape[0]
     for chunk in range(start, stop):
@@ -215,7 +217,8 @@ def lead(  # type: ignore[no-untyped-def]
 def measure_begun(  # type: ignore[no-untyped-def]
     start, stop, volumes, constants, fibers, energy, fiber_energy, works, z, z_bar, multipliers, energies,
 ):
-    """w (ψ(z) + λᵀ (z̄ − z)) where an iteration begins, whose z̄ `linearise_mixed` has left, (16 b,) [J]. [MFEM 4]"""
+    """Write w (ψ(z) + λᵀ (z̄ − z)) at the start of an iteration, with z̄ from `linearise_mixed`, (16 b,) [J].
+    [MFEM 4]"""
     chunks, count = works.shape[0], constants.shape[0]
     for chunk in range(start, stop):
         work = works[chunk]
@@ -241,7 +244,7 @@ def measure_mixed(  # type: ignore[no-untyped-def]
     start, stop, gradients, volumes, constants, fibers, energy, fiber_energy, works, z, change, share, multipliers,
     energies,
 ):
-    """w (ψ(z) + λᵀ (z̄ − z)) at z + share dz, (16 b,) [J]. [MFEM 4]"""
+    """Write w (ψ(z) + λᵀ (z̄ − z)) at z + share dz and F = 1 + gradients, (16 b,) [J]. [MFEM 4]"""
     chunks, count = works.shape[0], constants.shape[0]
     for chunk in range(start, stop):
         work = works[chunk]
@@ -272,7 +275,7 @@ def measure_mixed(  # type: ignore[no-untyped-def]
 
 @kernel(types.void(types.int64, types.int64, ROWS, types.float64[:, :, ::1], types.float64[:, :, ::1], types.int64))
 def spread(start, stop, tangents, functions, out, first):  # type: ignore[no-untyped-def]
-    """∂P/∂F times gradients of functions: T[3 (c − first) + j, pair, q] = Σ_m ∂P_ij/∂F_km ∂Φ_q/∂X_m.
+    """Write ∂P/∂F times gradients of functions: T[3 (c − first) + j, pair, q] = Σ_m ∂P_ij/∂F_km ∂Φ_q/∂X_m.
 
     functions: ∂Φ/∂X, (16 b, 3, p). out: (3 s, 6, p), axes (i, k) = 00, 10, 11, 20, 21, 22.
     """
@@ -292,9 +295,9 @@ def spread(start, stop, tangents, functions, out, first):  # type: ignore[no-unt
 
 @kernel(types.void(ROWS, ROWS, types.float64, ROWS, ROWS, types.float64[::1]))
 def add_damping(tangents, changes, rate, stresses, out, energy):  # type: ignore[no-untyped-def]
-    """Add rate C : δF to w P, rate C to w ∂P/∂F `out`, and ½ rate δF : C : δF to the energy [J], (1,).
+    """Add rate C : δF to w P, rate C to w ∂P/∂F, `out`, and write ½ rate δF : C : δF to the energy [J], (1,).
 
-    tangents: C of where the step started, (16 b, 54), weighted. changes: δF since the stage's base, (16 b, 9).
+    tangents: weighted C at the step's start, (16 b, 54). changes: δF since the stage's base, (16 b, 9).
     """
     total = 0.0
     for point in range(tangents.shape[0]):

@@ -1,4 +1,4 @@
-"""Elastic forces of a reduced body at its cubature points; what a call costs does not depend on the mesh."""
+"""Elastic forces of a reduced body at its cubature points, at a cost that does not depend on the mesh."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ PAIRS = ((0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2))
 
 
 class CubaturePoints:
-    """f = −Σ w J'P and −K = Σ w J' (∂P/∂F) J at points, and what mixed finite elements make of them.
+    """f = −Σ w Jᵀ P and −K = Σ w Jᵀ (∂P/∂F) J at cubature points, for plain and for mixed finite elements.
 
-    Gradients are ∂u/∂X of the displacement, (c, 9) with ∂u_a/∂X_j at 3 j + a, c a multiple of the lanes: points that
-    weigh nothing fill the last block. Matrices are (6, p, p): one block for each pair of axes of `PAIRS`.
+    Gradients are ∂u/∂X of the displacement, (c, 9) with ∂u_a/∂X_j at 3 j + a. c is a multiple of the lanes: points of
+    zero weight fill the last block. Matrices are (p, 6, p): one block for each pair of axes of `PAIRS`.
     """
 
     def __init__(self, nodes: Vec, tets: Index, substance: Substance, subspace: Subspace, cubature: Cubature) -> None:
@@ -77,27 +77,27 @@ class CubaturePoints:
         self._partial, self._sums = np.zeros((tracks, p, 6 * p)), np.zeros((tracks, p, 6 * p))
 
     def contract(self, fiber_constants: Vec) -> None:
-        """Fibers have these constants from now on, (3 + c, points): muscles that are activated."""
+        """Set the constants of fibers, (3 + c, points), as of muscles that are activated."""
         self._fibers = _in_lanes(fiber_constants.T[self._source])
 
     def scale(self, factors: Vec) -> None:
-        """Weigh each point by so much more, (count,)."""
+        """Multiply the volume of each point by a factor, (count,)."""
         self.volumes[: self.count] *= factors
 
     def gradients(self, y: Vec, carrier_motion: Vec) -> Vec:
-        """∂u/∂X at coordinates y (p, 3) and those of groups of pins (4 g, 3), (c, 9)."""
+        """Return ∂u/∂X, (c, 9), at coordinates y (p, 3) and coordinates of groups of pins (4 g, 3)."""
         found = self._flat @ y
         if len(carrier_motion):
             found += self._led @ carrier_motion
         return found.reshape(-1, 9)
 
     def restart(self) -> None:
-        """Stretches are those of wherever the next iteration is linearised."""
+        """Reset the stretches, which are those of positions at the next linearisation."""
         self._z[:] = -1.0
 
     def linearise(self, gradients: Vec, mixed: bool, exact: bool = False) -> None:
-        """Fill `stresses` (c, 9) and `tangents` (c, 54), weighted: of positions, or condensed as of stretches.
-        [MFEM 6]"""
+        """Fill `stresses` (c, 9) and `tangents` (c, 54), weighted by volume, at gradients (c, 9): of positions or,
+        where `mixed`, of stretches, condensed. exact: with the exact Hessian of the Lagrangian. [MFEM 6]"""
         body = (gradients, self.volumes, self._constants, self._fibers, *self._laws, self._works)
         if mixed:
             parallel_for(linearise_mixed, len(self._works), *body, self._z, self._z_bar, self._slope,
@@ -106,30 +106,30 @@ class CubaturePoints:
             parallel_for(linearise, len(self._works), *body, self.stresses, self.tangents)
 
     def damp(self, tangents: Vec, changes: Vec, rate: float, linearised: bool) -> float:
-        """Return the energy that damping C `rate` takes over changes of gradients (c, 9) [J]; add its stress and
-        slope."""
+        """Return the dissipation potential of C `rate` over changes of gradients (c, 9) [J], C = tangents (c, 54).
+        linearised: whether its stress and derivative are added to `stresses` and `tangents`."""
         energy = np.zeros(1)
         none = np.zeros((0, 9))
         add_damping(tangents, changes, rate, *((self.stresses, self.tangents) if linearised else (none, none)), energy)
         return float(energy[0])
 
     def pull(self) -> float:
-        """Return by how much energy changes at most where gradients change by one, Σ w |P| of `stresses` [J]."""
+        """Return the largest change of energy for a unit change of gradients, Σ w |P| of `stresses` [J]."""
         return float(np.abs(self.stresses).sum())
 
     def noise(self) -> float:
-        """Return by how much rounding may change energies [J]: near rest terms of ψ cancel that are as large as the
-        stiffness in `tangents`, so the energy of stiff parts is known to that many digits alone."""
+        """Return a bound of the rounding error of energies [J]: near rest, terms of ψ as large as the stiffness in
+        `tangents` cancel, so the energy of stiff parts is known to that many digits only."""
         flat = self.tangents.reshape(-1)
         return EPSILON * float(np.sqrt(len(flat) * np.vdot(flat, flat)))  # at least Σ w |∂P/∂F|
 
     def forces(self) -> Vec:
-        """−Σ Jᵀ P of `stresses` on the coordinates, (p, 3)."""
+        """Return −Σ Jᵀ P of `stresses`, the forces on coordinates, (p, 3)."""
         found: Vec = -(self._flat.T @ self.stresses.reshape(-1, 3))
         return found
 
     def stiffness(self) -> Vec:
-        """Σ Jᵀ (∂P/∂F) J of `tangents`, (p, 6, p): rows and columns of each pair of axes. [MFEM 6]"""
+        """Return Σ Jᵀ (∂P/∂F) J of `tangents`, (p, 6, p): rows and columns of each pair of axes. [MFEM 6]"""
         parallel_for(self._sum, len(self._sums))
         total: Vec = self._sums[0]
         for one in self._sums[1:]:
@@ -138,7 +138,7 @@ class CubaturePoints:
         return total.reshape(p, 6, p)
 
     def _sum(self, start: int, stop: int) -> None:
-        """Tracks start to stop, each over every so many chunks."""
+        """Sum the stiffness of tracks start to stop; each track has every `tracks`-th chunk of points."""
         step, p = self._step, self.functions.shape[2]
         tracks = len(self._sums)
         for track in range(start, stop):
@@ -153,40 +153,41 @@ class CubaturePoints:
                     total += partial
 
     def follow(self, moved: Vec) -> float:
-        """Let stretches go where a change of gradients (c, 9) leads them.
+        """Compute the changes of stretches and multipliers for a change of gradients `moved` (c, 9).
 
-        Returns Σ w (dzᵀ H dz − aᵀ H a) [J], a = A J δy: by which the Lagrangian falls faster. [MFEM 7] [MFEM 8]
+        Returns Σ w (dzᵀ H dz − aᵀ H a) [J], a = A J δy: the additional decrease of the Lagrangian. [MFEM 7] [MFEM 8]
         """
         parallel_for(lead, len(self._works), moved, self._z, self._z_bar, self._slope, self._hessian, self._along,
                      self._change, self._multipliers, self._works, self.volumes, self._energies)
         return float(self._energies.sum())
 
     def measure(self, gradients: Vec) -> float:
-        """Σ w ψ [J] at positions."""
+        """Return Σ w ψ [J] at gradients (c, 9)."""
         parallel_for(measure, len(self._works), gradients, self.volumes, self._constants, self._fibers, *self._energy,
                      self._works, self._energies)
         return float(self._energies.sum())
 
     def measure_begun(self) -> float:
-        """Σ w (ψ(z) + λᵀ (z̄ − z)) [J] where the iteration begins that was linearised last. [MFEM 2-4]"""
+        """Return Σ w (ψ(z) + λᵀ (z̄ − z)) [J] at the start of the iteration that was linearised last. [MFEM 2-4]"""
         parallel_for(measure_begun, len(self._works), self.volumes, self._constants, self._fibers, *self._energy,
                      self._works, self._z, self._z_bar, self._multipliers, self._energies)
         return float(self._energies.sum())
 
     def measure_mixed(self, gradients: Vec, relaxation: float) -> float:
-        """Σ w (ψ(z) + λᵀ (z̄ − z)) [J] with a share of the change of stretches. [MFEM 2-4]"""
+        """Return Σ w (ψ(z) + λᵀ (z̄ − z)) [J] at gradients (c, 9), with `relaxation` times the change of stretches.
+        [MFEM 2-4]"""
         parallel_for(measure_mixed, len(self._works), gradients, self.volumes, self._constants, self._fibers,
                      *self._energy,
                      self._works, self._z, self._change, relaxation, self._multipliers, self._energies)
         return float(self._energies.sum())
 
     def keep(self, relaxation: float) -> None:
-        """Stretches have gone this share of their way."""
+        """Update the stretches by `relaxation` times their change."""
         self._z += relaxation * self._change
 
 
 def _rows(gradients: Vec, functions: Vec, corners: Index) -> Vec:
-    """∂Φ/∂X of elements, (e, 3, p), from ∇N of their corners (e, 4, 3)."""
+    """Return ∂Φ/∂X of elements, (e, 3, p), from ∇N of their corners (e, 4, 3)."""
     found = np.zeros((len(corners), 3, functions.shape[1]))
     for corner in range(4):
         found += gradients[:, corner, :, None] * functions[corners[:, corner]][:, None]
@@ -194,5 +195,5 @@ def _rows(gradients: Vec, functions: Vec, corners: Index) -> Vec:
 
 
 def _in_lanes(values: Vec) -> Vec:
-    """(16 b, k) to (b, k, 16): entries of sixteen points stand together."""
+    """Return values (16 b, k) rearranged to (b, k, 16), with entries of sixteen points next to each other."""
     return np.ascontiguousarray(values.reshape(len(values) // LANES, LANES, -1).transpose(0, 2, 1))

@@ -1,8 +1,8 @@
-"""Skinning eigenmodes: weights of which a handful move a whole body, turns included.
+"""Skinning eigenmodes: a few weights, each with an affine map, that move a whole body, rotations included.
 
 All three axes share one space of scalar functions Φ: positions are x = X + Φ y with y of (p, 3), so B of the paper has
 the entry Φ_ik at row 3i + a and column 3k + a. For each weight w the functions are w, wX, wY and wZ, so that any affine
-map of the rest shape, weighted, is in the span, and so is any turn of what is.
+map of the rest shape, weighted, is in the span, and so is any rotation of a displacement in the span.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ class Subspace:
     stiffnesses: Vec  #: Γ, (m,) [1/s²], of the weights
     mass: Vec  #: of the nodes [kg], (n,)
     groups: tuple[Index, ...]  #: nodes of each group of pins
-    pinned: Index  #: nodes of all of them
-    centre: Vec  #: [m], (3,), and
-    size: float  #: [m], of the mesh at rest: X of the functions above is (X − centre)/size
+    pinned: Index  #: nodes of all groups
+    centre: Vec  #: centre of the mesh at rest [m], (3,)
+    size: float  #: size of the mesh at rest [m]: X of the functions above is (x − centre)/size
 
     def affine(self, places: Vec) -> Vec:
-        """1, X, Y and Z at places (k, 3) [m], (k, 4)."""
+        """Return 1, X, Y and Z, (k, 4), at positions (k, 3) [m], X = (x − centre)/size."""
         return np.concatenate([np.ones((len(places), 1)), (places - self.centre) / self.size], axis=1)
 
 
 def build_subspace(nodes: Vec, tets: Index, substance: Substance, pins: Sequence[Index], m: int) -> Subspace:
-    """The subspace of the m lowest skinning eigenmodes. [MFEM 9] [MFEM 10]
+    """Return the subspace of the m lowest skinning eigenmodes. [MFEM 9] [MFEM 10]
 
-    pins: nodes of each group that is prescribed together. Raises NoFreeNode where nothing else is left, BadInput.
+    pins: nodes of each group that is prescribed together. Raises NoFreeNode where every node is pinned, BadInput.
     """
     if m < 1:
         raise BadInput(f"{m} weights move nothing", "Take at least one")
@@ -85,7 +85,8 @@ def build_subspace(nodes: Vec, tets: Index, substance: Substance, pins: Sequence
 
 
 def _weights(operator: sp.csc_matrix, mass: Vec, free: Index, constants: Vec, m: int) -> tuple[Vec, Vec]:
-    """The lowest generalised eigenvectors (n, m) and -values (m,), those of whole parts first. [MFEM 9]"""
+    """Return the m lowest generalised eigenvectors (n, m) and eigenvalues (m,), first those constant on whole parts.
+    [MFEM 9]"""
     n = len(mass)
     own, weight = operator[free][:, free].tocsc(), mass[free]
     root = np.sqrt(weight)[:, None]
@@ -121,8 +122,8 @@ def _weights(operator: sp.csc_matrix, mass: Vec, free: Index, constants: Vec, m:
 
 
 def _affine_that_vanish(affine: Vec, part: Index, pinned: Index) -> Vec:
-    """Affine functions of one part that are zero where it is pinned, (n, 0...4): all of a free one, turns about a
-    point or line that holds it."""
+    """Return affine functions of one part that vanish at its pins, (n, 0...4): all of a part without pins, rotations
+    about a pinned point or line."""
     if not len(pinned):
         kernel = np.eye(4)
     else:
@@ -136,7 +137,7 @@ def _affine_that_vanish(affine: Vec, part: Index, pinned: Index) -> Vec:
 
 
 def _harmonic(operator: sp.csc_matrix, free: Index, groups: list[Index], affine: Vec) -> Vec:
-    """Functions by which groups of pins lead what is between them, (n, 4 g): H_w w = 0, w = 1 on the group."""
+    """Return functions by which groups of pins move the nodes between them, (n, 4 g): H_w w = 0, w = 1 on the group."""
     n = len(affine)
     carrier_motion = np.zeros((n, len(groups)))
     taken = np.zeros(n, dtype=bool)
@@ -153,9 +154,11 @@ def _harmonic(operator: sp.csc_matrix, free: Index, groups: list[Index], affine:
 
 
 def orthonormal(functions: Vec, mass: Vec, before: Vec | None = None, least: float = DEPENDENT) -> Vec:
-    """Return a basis of the span of functions, orthonormal in mass and to `before`, without dependent ones, (n, p).
+    """Return a basis of the span of functions, (n, p), orthonormal in mass and to `before`, without dependent
+    functions.
 
-    least: of a function, that is left across all others where it does not depend on them.
+    functions: (n, k). mass: (n,). least: length of a function relative to its own that remains across all others, above
+    which it is independent.
     """
     root = np.sqrt(mass)[:, None]
     scaled = root * functions

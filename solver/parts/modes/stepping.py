@@ -1,7 +1,7 @@
-"""One stage of a reduced body, by mixed or plain finite elements on its subspace.
+"""Stages of a reduced body, by mixed or plain finite elements on its subspace.
 
-A stage asks for y with M (u − û) = a h f(y), y = base + b h u: where the incremental potential
-κ/2 |y − ŷ|² + V(y), κ = 1/(a h b h), ŷ = base + b h û, is stationary. [MFEM 4]
+A stage solves M (u − û) = a h f(y), y = base + b h u, for y: the incremental potential κ/2 |y − ŷ|² + V(y), κ = 1/(a h
+b h), ŷ = base + b h û, is stationary there. [MFEM 4]
 """
 
 from __future__ import annotations
@@ -24,30 +24,31 @@ ROUNDING = 1.0e-13  #: of a potential and of gradients: what is won less than th
 
 @dataclass(frozen=True)
 class Iterating:
-    """How a stage is solved."""
+    """Settings of the iterations of a stage."""
 
     mixed: bool = True
-    iterations: int = 2  #: at most
-    tolerance: float = 1.0e-5  #: of the body's size: a mean move of less ends the stage
-    search: bool = True  #: halve steps that win nothing
-    guarded: bool = True  #: a stage of mixed ones that gained energy is solved again by plain ones
+    iterations: int = 2  #: largest number of iterations
+    tolerance: float = 1.0e-5  #: mean step relative to the body's size at which the stage ends
+    search: bool = True  #: whether steps are halved that do not decrease the potential
+    guarded: bool = True  #: whether a mixed stage that increases the potential is solved again by plain iterations
 
 
 class ReducedStage:
-    """The incremental potential of one stage."""
+    """Incremental potential of one stage."""
 
     def __init__(self, points: CubaturePoints, base: Vec, rate: Vec, ah: float, bh: float, carrier_motion: Vec,
                  led_base: Vec,
                  led_rate: Vec, coupling: Vec, weight: Vec, drag: float, damped: tuple[Vec, float] | None,
                  loads: StageLoads) -> None:
-        """base, rate: coordinates and û (p, 3). led…: the same of groups of pins (4 g, 3), `carrier_motion` at the end.
+        """base, rate: coordinates and û, (p, 3). led_base, led_rate: those of groups of pins, (4 g, 3). carrier_motion:
+        coordinates of groups of pins at the stage's end, (4 g, 3).
 
-        coupling: Φᵀ M Ψ, (p, 4 g). weight: gravity on coordinates, (p, 3) [N]. drag: share of mass in damping [1/s].
-        damped: weighted slopes of stress (c, 54) of where the step started, and the share of stiffness [s].
+        coupling: Φᵀ M Ψ, (p, 4 g). weight: gravity on coordinates, (p, 3) [N]. drag: mass damping [1/s]. damped:
+        weighted derivatives of stress (c, 54) at the step's start, and stiffness damping [s]; None for none.
         """
         self.points, self.loads, self.carrier_motion = points, loads, carrier_motion
         self.kappa, self.bh = 1.0 / (ah * bh), bh
-        self.factor: Vec = np.zeros((0, 0))  #: of the last iteration's matrix, as of `factored_pairs`
+        self.factor: Vec = np.zeros((0, 0))  #: factor of the last iteration's matrix, from `factored_pairs`
         self.base, self.start = base, base + bh * rate
         self.force = weight
         if len(carrier_motion):
@@ -59,7 +60,7 @@ class ReducedStage:
         self._before = points.gradients(base, led_base) if damped is not None else np.zeros(0)
 
     def smooth(self, y: Vec, gradients: Vec) -> float:
-        """All of the potential but the elastic energy [J]."""
+        """Return the potential without the elastic energy [J], at coordinates y (p, 3) with gradients (c, 9)."""
         inertia, moved = y - self.start, y - self.base
         total = 0.5 * self.kappa * float(np.vdot(inertia, inertia)) - float(np.vdot(self.force, y))
         if self.drag:
@@ -69,12 +70,13 @@ class ReducedStage:
         return total + self.loads.energy(y)
 
     def potential(self, y: Vec) -> float:
-        """[J], with stretches as positions have them."""
+        """Return the potential at coordinates y (p, 3) [J], with the stretches of positions."""
         gradients = self.points.gradients(y, self.carrier_motion)
         return self.points.measure(gradients) + self.smooth(y, gradients)
 
     def linearise(self, y: Vec, gradients: Vec, mixed: bool, exact: bool = False) -> tuple[Vec, Vec]:
-        """Force (p, 3) and matrix (p, 6, p) of one iteration. [MFEM 6]"""
+        """Return force (p, 3) and matrix (p, 6, p) of one iteration at coordinates y (p, 3) with gradients (c, 9).
+        mixed, exact: as in `CubaturePoints.linearise`. [MFEM 6]"""
         self.points.linearise(gradients, mixed, exact)
         if self.damped is not None:
             self.points.damp(self.damped[0], gradients - self._before, self._rate, True)
@@ -89,18 +91,20 @@ class ReducedStage:
 
 @dataclass(frozen=True)
 class SolvedStage:
-    """End of a stage."""
+    """Solution of a stage and the course of its iterations."""
 
     y: Vec  #: coordinates, (p, 3)
     iterations: int
-    decrements: tuple[float, ...]  #: Newton's, of each iteration [√J]
-    again: bool  #: whether it was solved again by plain iterations
+    decrements: tuple[float, ...]  #: Newton decrement of each iteration [√J]
+    again: bool  #: whether the stage was solved again by plain iterations
 
 
 def solve_stage(stage: ReducedStage, y: Vec, how: Iterating, length: float) -> SolvedStage:
-    """From coordinates y (p, 3). length: a mean move of less ends it, as coordinates have it [√kg m].
+    """Return the solution of a stage from initial coordinates y (p, 3). length: step length below which iterations end
+    [√kg m].
 
-    Raises StepFailed where numbers are none or the matrix is not positive definite.
+    A guarded mixed stage that fails or increases the potential is solved again by plain iterations. Raises StepFailed
+    where numbers are not finite or the matrix is not positive definite.
     """
     guarded = how.mixed and how.guarded
     try:
@@ -117,9 +121,11 @@ def solve_stage(stage: ReducedStage, y: Vec, how: Iterating, length: float) -> S
 
 
 def _iterate(stage: ReducedStage, y: Vec, mixed: bool, how: Iterating, length: float) -> SolvedStage:
-    """Sequential quadratic programming on coordinates and stretches, or Newton's on coordinates.
+    """Return a stage's solution by sequential quadratic programming on coordinates and stretches, or by Newton's method
+    on coordinates.
 
-    [MFEM Alg. 1] [MFEM 5-8]"""
+    [MFEM Alg. 1] [MFEM 5-8]
+    """
     points = stage.points
     points.restart()
     gradients = points.gradients(y, stage.carrier_motion)
@@ -145,9 +151,9 @@ def _iterate(stage: ReducedStage, y: Vec, mixed: bool, how: Iterating, length: f
 
 
 def _direction(stage: ReducedStage, y: Vec, gradients: Vec, mixed: bool, exact: bool) -> tuple[Vec, Vec]:
-    """Force (p, 3) of an iteration and its step.
+    """Return the force (p, 3) of an iteration and its step (p, 3).
 
-    exact: by the Hessian of the Lagrangian with the last multipliers, if that is positive definite: near a root
+    exact: by the Hessian of the Lagrangian with the last multipliers, where that is positive definite: near a root
     iterations converge quadratically then. Raises StepFailed. [MFEM 6, changed: how multipliers resist turning counts]
     """
     if exact:
@@ -161,7 +167,7 @@ def _direction(stage: ReducedStage, y: Vec, gradients: Vec, mixed: bool, exact: 
 
 
 def _searched(stage: ReducedStage, y: Vec, step: Vec, gradients: Vec, moved: Vec, slope: float) -> float:
-    """The largest of 1, ½, ¼… of a step that wins enough of the potential."""
+    """Return the largest of the step lengths 1, ½, ¼… that decreases the potential sufficiently."""
     points = stage.points
     before = points.measure(gradients) + stage.smooth(y, gradients)
     before += ROUNDING * (abs(before) + points.pull()) + points.noise()
@@ -190,17 +196,19 @@ def _searched_mixed(stage: ReducedStage, y: Vec, step: Vec, gradients: Vec, move
 
 
 def solve_pairs(matrix: Vec, force: Vec) -> Vec:
-    """The solution (p, 3) of a symmetric positive definite matrix in blocks of pairs of axes, (p, 6, p).
+    """Return the solution (p, 3) of a symmetric positive definite system with a matrix in blocks of pairs of axes,
+    (p, 6, p).
 
-    Raises StepFailed where it is not positive definite.
+    Raises StepFailed where the matrix is not positive definite.
     """
     return factored_pairs(matrix, force)[1]
 
 
 def factored_pairs(matrix: Vec, force: Vec) -> tuple[Vec, Vec]:
-    """Its upper Cholesky factor (3 p, 3 p), axis by axis, and the solution (p, 3). Raises StepFailed."""
+    """Return the upper Cholesky factor (3 p, 3 p), axis by axis, of a matrix in blocks of pairs of axes, (p, 6, p), and
+    the solution (p, 3) for `force` (p, 3). Raises StepFailed where the matrix is not positive definite."""
     p = len(force)
-    lower = np.empty((3 * p, 3 * p))  # whose upper triangle nobody reads
+    lower = np.empty((3 * p, 3 * p))  # its upper triangle is not read
     for pair, (i, k) in enumerate(PAIRS):
         lower[i * p : (i + 1) * p, k * p : (k + 1) * p] = matrix[:, pair]
     factor, found, info = dposv(lower.T, force.T.reshape(-1), lower=0, overwrite_a=1)

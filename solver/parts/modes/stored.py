@@ -1,4 +1,4 @@
-"""A reduced body on disk: what takes long to find is read again where the mesh and what it is made of still match."""
+"""Files of reduced bodies: a subspace is loaded again where its mesh, material and settings still match."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FORM = 1  #: of the file; another one is not read
 
 def fingerprint(tets: Index, nodes: Vec, material: Substance, pins: Sequence[Index], m: int,
                 points: int | None, pulled: Sequence[Index] = ()) -> str:
-    """Return a digest of all that a reduced body is built of."""
+    """Return a digest of mesh, material, pins, numbers of weights and points, and pulled spots of a reduced body."""
     digest = hashlib.blake2b(digest_size=16)
     laws = [one.__name__ for one in (material.material, material.fiber_material) if one is not None]
     made_of = f"{FORM} {m} {points} {' '.join(laws)}" + (f" {len(pulled)} pulled" if pulled else "")
@@ -39,7 +39,7 @@ def fingerprint(tets: Index, nodes: Vec, material: Substance, pins: Sequence[Ind
 
 
 def arrays_of(body: ReducedBody) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a reduced body from which `body_of` restores it."""
+    """Return the arrays of a reduced body from which `body_of` restores it, by name."""
     own, truth = body.subspace, body.truth
     arrays: dict[str, NDArray[Any]] = {
         "functions": own.functions, "prescribed": own.prescribed, "weights": own.weights,
@@ -52,7 +52,7 @@ def arrays_of(body: ReducedBody) -> dict[str, NDArray[Any]]:
 
 def body_of(arrays: Mapping[str, NDArray[Any]], tets: Index, nodes: Vec, material: Substance, seen: Any = None,
             stepping: Stepping | None = None) -> ReducedBody:
-    """The body of which these are the arrays, on its mesh. Raises KeyError where one is missing."""
+    """Return the reduced body on its mesh from the arrays of `arrays_of`. Raises KeyError where an array is missing."""
     nodes, tets = np.ascontiguousarray(nodes, dtype=np.float64), np.ascontiguousarray(tets, dtype=np.int32)
     substance = ReducedBody.substance_of(material, len(tets))
     groups = tuple(arrays[f"group{k}"] for k in range(sum(name.startswith("group") for name in arrays)))
@@ -65,7 +65,7 @@ def body_of(arrays: Mapping[str, NDArray[Any]], tets: Index, nodes: Vec, materia
 
 
 def store(path: Path, body: ReducedBody, print_: str) -> None:
-    """Write it with its fingerprint, whole or not at all."""
+    """Write the arrays of a reduced body and its fingerprint to a file, atomically."""
     beside = path.with_name(path.name + ".part")
     with open(beside, "wb") as file:
         np.savez(file, print=np.array(print_), **arrays_of(body))
@@ -74,9 +74,9 @@ def store(path: Path, body: ReducedBody, print_: str) -> None:
 
 def load(path: Path, tets: Index, nodes: Vec, material: Substance, pins: Sequence[Index], m: int,
          points: int | None, seen: Any = None, stepping: Stepping | None = None) -> ReducedBody:
-    """The body that was stored, of the same mesh.
+    """Return the reduced body of a file that was stored for this mesh, material and settings.
 
-    Raises StaleCache where it is another mesh's, of other settings, or no such file.
+    Raises StaleCache where the file belongs to another mesh or other settings, or cannot be read.
     """
     try:
         with np.load(path) as file:
@@ -93,7 +93,8 @@ def load(path: Path, tets: Index, nodes: Vec, material: Substance, pins: Sequenc
 
 def built_or_loaded(path: Path, tets: Index, nodes: Vec, material: Substance, pins: Sequence[Index] = (),
                     m: int = 16, points: int | None = None, **more: Any) -> ReducedBody:
-    """The body that stands in a file, or a new one that stands there then. more: as of `ReducedBody.build`."""
+    """Return the reduced body of a file, or build it and write that file. more: other arguments of `ReducedBody.build`,
+    which are not part of the fingerprint."""
     try:
         return load(path, tets, nodes, material, pins, m, points, more.get("seen"), more.get("stepping"))
     except StaleCache:

@@ -1,1 +1,1 @@
-"""Full FEM: every free node is an unknown."""
+"""Full finite elements: every free node is an unknown."""

@@ -1,4 +1,4 @@
-"""Vanilla FEM: every free node is an unknown."""
+"""Full finite elements without condensation ("vanilla" FEM): every free node is an unknown."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class PosedFull(NoQuasistatic, NoJoints):
         return u
 
     def respond(self, impulses: Vec) -> Vec:
-        """A⁻¹ of impulses on the free nodes, both (3 f, c) [N s], [m/s]."""
+        """Return velocity changes A⁻¹ p of the free nodes by impulses p on them, both (3 f, c), [m/s] and [N s]."""
         rank, width = self.owner.rank, impulses.shape[1]
         ordered = impulses.reshape(-1, 3 * width)[rank].reshape(-1, width)
         out: Vec = np.empty((len(rank), 3 * width))
@@ -77,10 +77,10 @@ class PosedFull(NoQuasistatic, NoJoints):
 
 
 class Full:
-    """Vanilla FEM, linearly implicit. [ConJac Alg. 2]"""
+    """Full finite elements, linearly implicit. [ConJac Alg. 2]"""
 
     sleep = at_once = sweeps = None
-    solves_hits = False  # forces brake what lands here
+    solves_hits = False  # a linearised stage that hits the ground is not solved to its root
 
     def __init__(self, mesh: Mesh, linear: LinearSolver, params: dict[str, float]) -> None:
         """params: beta, the factor on stiffness that sets numerical damping."""
@@ -93,7 +93,7 @@ class Full:
         linear.analyse(self.matrix, 0)
         self.loads = Loads(mesh)
         self.floating = FloatingParts(mesh.rest, mesh.parts, mesh.coordinates.prescribed)
-        #: where each node of the elimination order stands among the free ones, (f,)
+        #: index of each node of the elimination order among the free ones, (f,)
         self.rank: Index = np.searchsorted(free, self.pattern.order).astype(np.int32)
 
     @property
@@ -101,30 +101,32 @@ class Full:
         return self
 
     def forget_past(self) -> None:
-        """Discard what the linear solver caches."""
+        """Discard the caches of the linear solver."""
         self.linear.forget_past()
 
     def pose(self, lin: Linearised, stage: NodeStage) -> PosedFull:
-        """Fill and factor M − ahD − βabh²K of the free nodes. Raises NotPositiveDefinite. [ConJac 10]"""
+        """Fill and factor M − ahD − βabh²K of the free nodes at a point of linearisation. Raises NotPositiveDefinite.
+        [ConJac 10]"""
         stage.fill(self.pattern, lin)
         self.linear.factor(self.matrix, lin.x[self.pattern.order])
         return self.posed(lin, stage)
 
     def posed(self, lin: Linearised, stage: NodeStage) -> PosedFull:
-        """Return a stage on the present factor."""
+        """Return a stage on the present factor, with the right-hand side of `lin` and `stage`."""
         return PosedFull(self, lin, stage, self.right(lin, stage))
 
     def eliminate(self, lin: Linearised, stage: NodeStage, carried: Vec) -> Eliminated:
-        """Return a stage with joints that carry some nodes, these eliminated; raises as `pose` does. [ConJac MUSCLE]"""
+        """Return a stage reduced to the rates of joints that carry some nodes, (p, 3, c). Raises NotPositiveDefinite.
+        [ConJac MUSCLE]"""
         return eliminate(self.pose(lin, stage), stage, carried)
 
     def inertia(self, lin: Linearised, stage: NodeStage, is_coupled: bool, carried: Vec | None = None) -> OwnInertia:
-        """Return the inertia of positions, one unknown for each free node. carried: velocities of the prescribed nodes
-        for each rate of joints, (p, 3, c)."""
+        """Return the inertia of positions, with one unknown for each free node. carried: velocities of the prescribed
+        nodes for unit rates of the joints, (p, 3, c)."""
         return OwnInertia(self.mesh, lin, stage, 0 if carried is None else carried.shape[2])
 
     def right(self, lin: Linearised, stage: NodeStage) -> Vec:
-        """The stage's right-hand side, (n, 3) [N s]."""
+        """Return the stage's right-hand side, (n, 3) [N s]."""
         out = self.loads.momentum(lin, stage)
         if stage.w is not None:
             out += stage.stiffness_and_share(lin) * self.loads.pull(lin, stage.w)
@@ -135,8 +137,9 @@ class Full:
         return out
 
     def tangent(self, lin: Linearised, w: Vec | None) -> Tangent:
-        """K and D of the free nodes for products, and K w where prescribed nodes move at w (p, 3) [m/s]."""
-        from ...assembly.tangent import FreeProduct, Tangent  # compiled for the methods that ask for it
+        """Return the linearisation with K and D of the free nodes as products. w: velocities of prescribed nodes,
+        (p, 3) [m/s], for K w; None for none."""
+        from ...assembly.tangent import FreeProduct, Tangent  # compiled only for methods that use it
 
         free = self.mesh.coordinates.free
         self.pattern.gather(lin.blocks, lin.node_blocks, 1.0, np.zeros(len(lin.x)), lin.others)
@@ -156,9 +159,10 @@ class Full:
 
 
 def eliminate(posed: PosedFull, stage: NodeStage, carried: Vec) -> Eliminated:
-    """Return joint rates as a dense border of Vanilla's matrix, and its Schur complement on the reused factor.
+    """Return the Schur complement of a stage on the rates of joints, by a dense border of its matrix and the reused
+    factor.
 
-    carried: velocities of the prescribed nodes for each rate of the joints, (p, 3, c).
+    carried: velocities of the prescribed nodes for unit rates of the joints, (p, 3, c).
     """
     owner, lin = posed.owner, posed.lin
     coordinates = owner.mesh.coordinates
@@ -178,7 +182,7 @@ def eliminate(posed: PosedFull, stage: NodeStage, carried: Vec) -> Eliminated:
     if stage.w is not None:
         alone[coordinates.prescribed, :, 0] = stage.w
 
-    # G and g stand in the rows of the nodes that joints carry: in the others' nothing is left
+    # G and g are the rows of the attached nodes: those of the others vanish
     loaded = owner.loads.loaded_prescribed(lin, stage)
     rows = owner.loads.on_prescribed(lin, stage, np.concatenate([columns, alone], axis=2), loaded)
     rows = carried[loaded].reshape(-1, count).T @ rows.reshape(-1, count + 1)

@@ -1,4 +1,4 @@
-"""Nodes that are all unknowns, in a stage with bodies whose nodes are mostly quasistatic."""
+"""Inertia of stages in which every free node is an unknown, with the interface that quasistatic condensations have."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..stage import NodeStage
 
 
 class OwnInertia:
-    """½ vᵀ A v − vᵀ p with A = M − a h D and p = M v̂ + a h D w: V and C are the identity on free nodes.
+    """½ vᵀ A v − vᵀ p with A = M − a h D and p = M v̂ + a h D w, where V and C are the identity on free nodes.
     [Ascher 14, 15]"""
 
     def __init__(self, mesh: Mesh, lin: Linearised, stage: NodeStage, carriers: int) -> None:
-        """carriers: rates of joints that move prescribed nodes; free nodes do not move with these directly."""
+        """carriers: number of rates of joints that move prescribed nodes; these do not directly move free nodes."""
         self._free, self._weight = mesh.coordinates.free, stage.weight(lin)
         self._damped = lin.damped if lin.damped is not None and lin.damped.has_blocks else None
         self._share = stage.a * stage.h
@@ -29,14 +29,15 @@ class OwnInertia:
         self._given: Vec = given[self._free]
 
     def energy(self, v: Vec) -> tuple[Vec, float]:
-        """Its slope, (n, 3) [N s], and value [J] at velocities v, (n, 3) [m/s]."""
+        """Return the gradient A v − p, (n, 3) [N s], and the value [J] of the inertial potential at velocities v,
+        (n, 3) [m/s]."""
         slope, own = self.times(v), v[self._free]
         value = float(np.vdot(own, 0.5 * slope[self._free] - self._given))
         slope[self._free] -= self._given
         return slope, value
 
     def times(self, v: Vec) -> Vec:
-        """A v on free nodes, both (n, 3) or (n, 3, c)."""
+        """Return A v on free nodes and zero on others, both (n, 3) or (n, 3, c)."""
         own = self.following(v)
         out: Vec = self._weight.reshape(-1, *[1] * (v.ndim - 1)) * own
         if self._damped is not None:
@@ -45,15 +46,16 @@ class OwnInertia:
         return out
 
     def following(self, columns: Vec) -> Vec:
-        """Return the columns unchanged on free nodes, both (n, 3, c)."""
+        """Return the columns on free nodes and zero on others, both (n, 3, c)."""
         out = np.zeros_like(columns)
         out[self._free] = columns[self._free]
         return out
 
     def generalised_force(self, loads: Vec) -> Vec:
-        """Return the loads unchanged on free nodes, both (n, 3, c)."""
+        """Return the loads on free nodes and zero on others, both (n, 3, c)."""
         return self.following(loads)
 
     def velocities(self, v: Vec, rates: Vec | None = None) -> Vec:
-        """v on free nodes, zero on prescribed ones, (n, 3) [m/s]."""
+        """Return velocities v on free nodes and zero on prescribed ones, (n, 3) [m/s]; `rates` of joints have no
+        effect."""
         return self.following(v)

@@ -1,4 +1,4 @@
-"""A body of projective constraints with its own steps: for Play Live and for drafts."""
+"""Bodies of projective constraints that step by themselves, for Play Live and for drafts."""
 
 from __future__ import annotations
 
@@ -26,25 +26,26 @@ COLUMNS = ("nodes", "weights", "targets", "normals", "friction", "velocities")
 
 @dataclass(frozen=True)
 class TargetRows:
-    """Potentials ½ w |x − p|² of single nodes in a step, p a point or the nearest of a half-space."""
+    """Potentials ½ w |x − p|² of single nodes in a step, p a fixed point or the nearest point of a half-space."""
 
-    nodes: Index  #: (k,), prescribed ones do not count
+    nodes: Index  #: (k,), rows of prescribed nodes have no effect
     weights: Vec  #: w [N/m], (k,)
-    targets: Vec  #: [m], (k, 3): the place, or a point of the half-space's border
-    normals: Vec  #: (k, 3): zero for a place, else the unit normal out of what is touched
+    targets: Vec  #: [m], (k, 3): the fixed point, or a point on the boundary of the half-space
+    normals: Vec  #: (k, 3): zero for a fixed point, else the unit normal out of the obstacle
     friction: Vec  #: Coulomb's coefficient, (k,)
-    velocities: Vec  #: of what is touched, whose targets are those at the step's end [m/s], (k, 3)
+    velocities: Vec  #: of the obstacle, whose targets are those at the step's end [m/s], (k, 3)
 
     @classmethod
     def springs(cls, nodes: Index, weights: Vec | float, targets: Vec) -> TargetRows:
-        """Return springs from nodes (k,) to points (k, 3) [m]."""
+        """Return springs from nodes (k,) to points (k, 3) [m], with weights [N/m]."""
         return cls.touching(nodes, weights, targets, np.zeros((len(nodes), 3)), 0.0)
 
     @classmethod
     def touching(cls, nodes: Index, weights: Vec | float, targets: Vec | Sequence[float],
                  normals: Vec | Sequence[float], friction: Vec | float = 0.0,
                  velocities: Vec | Sequence[float] = (0.0, 0.0, 0.0)) -> TargetRows:
-        """Half-spaces normal · (x − target) ≥ 0; targets, normals and velocities (k, 3) or one for all, (3,)."""
+        """Return contacts of nodes (k,) with half-spaces normal · (x − target) ≥ 0. targets [m], normals and velocities
+        [m/s]: (k, 3), or (3,) for all; weights [N/m] and friction: (k,) or one number."""
         nodes = np.ascontiguousarray(nodes, dtype=np.int32)
         heavy, rough = (np.array(np.broadcast_to(np.asarray(one, float), (len(nodes),))) for one in (weights, friction))
         places, out, speed = (np.array(np.broadcast_to(np.asarray(one, float), (len(nodes), 3)), order="C")
@@ -52,20 +53,20 @@ class TargetRows:
         return cls(nodes, heavy, places, out, rough, speed)
 
     def before(self, seconds: float) -> TargetRows:
-        """Return the rows with targets as they were so many seconds before the step's end."""
+        """Return the rows with their targets at `seconds` before the step's end."""
         return replace(self, targets=self.targets - seconds * self.velocities) if seconds else self
 
     def weighed(self, firm: Vec) -> TargetRows:
-        """Return the rows with weights that are so many times as large, (k,)."""
+        """Return the rows with weights multiplied by factors `firm`, (k,)."""
         return replace(self, weights=firm * self.weights)
 
     def of(self, some: Mask, shift: int = 0) -> TargetRows:
-        """Return some of the rows, (k,), with the numbers of nodes shifted."""
+        """Return the rows of a mask, (k,), with `shift` added to the indices of nodes."""
         return TargetRows(self.nodes[some] + np.int32(shift), *(getattr(self, name)[some] for name in COLUMNS[1:]))
 
     @classmethod
     def joined(cls, several: Sequence[TargetRows]) -> TargetRows:
-        """All of them."""
+        """Return the rows of several tables in one table; at least one table is required."""
         several = [one for one in several if len(one.nodes)] or list(several[:1])
         if len(several) == 1:
             return several[0]
@@ -73,23 +74,24 @@ class TargetRows:
 
 
 NOTHING = TargetRows.springs(np.zeros(0, np.int32), 0.0, np.zeros((0, 3)))
-#: asked with positions where a step would lead without constraints and where it begins, (n, 3) [m] each
+#: contacts from positions at the step's end without constraints and at its start, (n, 3) [m] each
 Touching = Callable[[Vec, Vec], TargetRows]
 
 
 @dataclass(frozen=True)
 class ProjectiveState:
-    """Positions and velocities of all nodes. A step makes a new one."""
+    """Positions and velocities of all nodes; a step returns a new state."""
 
     x: Vec  #: [m], (n, 3)
     v: Vec  #: [m/s], (n, 3)
     time: float = 0.0  #: [s]
-    past: tuple[Vec, Vec, float] | None = None  #: x, v and length of the step before, for BDF2
+    past: tuple[Vec, Vec, float] | None = None  #: x, v and length of the previous step, for BDF2
 
 
 @dataclass
 class ProjectiveBody:
-    """Nodes with mass, constraints between them and prescribed nodes. [Notes, Projective Dynamics]"""
+    """Nodes with mass, constraints between them and prescribed nodes. Raises BadInput, NoFreeNode.
+    [Notes, Projective Dynamics]"""
 
     rest: Vec  #: [m], (n, 3)
     mass: Vec  #: [kg], (n,)
@@ -98,10 +100,10 @@ class ProjectiveBody:
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)  #: [m/s²]
     mass_damping: float = 0.0  #: β of D = −β M [1/s]
     integrator: str = "backward_euler"
-    iterations: int = ITERATIONS  #: of a step, at most
-    #: earlier iterations of a step whose moves bend the next ones, as in L-BFGS [Liu 2017]; 0 is plain
+    iterations: int = ITERATIONS  #: largest number in a step
+    #: number of secant pairs of a step, as in L-BFGS [Liu 2017]; 0: the constant matrix alone
     memory: int = MEMORY
-    tolerance: float = 0.0  #: of a node's move in an iteration [m]: a smaller one ends the step
+    tolerance: float = 0.0  #: largest displacement of a node in an iteration at which the step ends [m]
 
     def __post_init__(self) -> None:
         n = len(self.rest)
@@ -126,22 +128,23 @@ class ProjectiveBody:
         self.energies: list[float] = []
 
     def initial_state(self) -> ProjectiveState:
-        """At rest in the rest shape."""
+        """Return the state at rest in the rest shape."""
         return ProjectiveState(self.rest.copy(), np.zeros_like(self.rest))
 
     def diagonal(self, h: float) -> Vec:
-        """Return what a step of h seconds resists a move of each node with, (n,) [N/m]: a scale for weights of what
-        touches."""
+        """Return the diagonal of the matrix of a step of h seconds, (n,) [N/m]: a scale for the weights of contacts."""
         out = self.mass / h**2
         out[self.free] += self._stiffness_diagonal
         return out
 
     def step(self, state: ProjectiveState, h: float, force: Vec | None = None, points: TargetRows | None = None,
              places: Vec | None = None, touching: Touching | None = None) -> ProjectiveState:
-        """Return the state h seconds later. Raises StepFailed where a number is none; the old state is still good.
+        """Return the state after h seconds. Raises StepFailed where a position is not finite or the matrix is not
+        positive definite; the given state is not modified.
 
-        force: besides gravity, (n, 3) [N]. points: what holds and touches. places: of prescribed nodes at the end,
-        (p, 3) [m]; None: they stay. touching: finds more of those where the step would lead.
+        force: in addition to gravity, (n, 3) [N]. points: springs and contacts of single nodes. places: positions of
+        prescribed nodes at the end, (p, 3) [m]; None: unchanged. touching: returns further contacts from positions
+        without constraints and those at the start, (n, 3) [m] each.
         """
         base, v_hat, b = self._inertia(state, h)
         bh = b * h
@@ -164,7 +167,8 @@ class ProjectiveBody:
         return ProjectiveState(x, (x - base) / bh, state.time + h, (state.x, state.v, h))
 
     def _inertia(self, state: ProjectiveState, h: float) -> tuple[Vec, Vec, float]:
-        """Return base, v̂ and b of the stage M (v − v̂) = b h f, x = base + b h v. [Ascher 7]"""
+        """Return base (n, 3) [m], v̂ (n, 3) [m/s] and b of the stage M (v − v̂) = b h f, x = base + b h v.
+        [Ascher 7]"""
         past = state.past
         if self.integrator == "bdf2" and past is not None and abs(past[2] - h) < 1.0e-9 * h:
             return (4.0 * state.x - past[0]) / 3.0, (4.0 * state.v - past[1]) / 3.0, 2.0 / 3.0
@@ -188,7 +192,7 @@ class ProjectiveBody:
             move = self._pairs.direction(-here.net, solve)
             trial, there = self._moved(x, move, terms, here)
             if not there.lagged < here.energy and len(self._pairs):
-                # past steps mislead: a step with the constant matrix alone never raises the potential
+                # discard the secant pairs: a step with the constant matrix alone never raises the potential
                 self._pairs.clear(3 * len(self.free))
                 move = solve(here.net)
                 trial, there = self._moved(x, move, terms, here)
@@ -200,7 +204,7 @@ class ProjectiveBody:
         return x
 
     def _moved(self, x: Vec, move: Vec, terms: _StepTerms, here: _Measured) -> tuple[Vec, _Measured]:
-        """Return positions after a move of the free nodes from `here`, (3 f,) [m], and the potential there."""
+        """Return positions after a displacement of the free nodes, (3 f,) [m], and the potential there."""
         if len(self.free) == len(x):
             trial = x + move.reshape(-1, 3)
         else:
@@ -209,7 +213,8 @@ class ProjectiveBody:
         return trial, self._measure(trial, terms, here.limits)
 
     def _factored(self, inertia: float) -> GlobalMatrix:
-        """Return the matrix with this share of mass [1/s²]; those of the last few lengths of a step are kept."""
+        """Return the matrix with masses times `inertia` [1/s²], from a cache of the last few step sizes. Raises
+        StepFailed."""
         found = self._factors.pop(inertia, None)
         if found is None:
             try:
@@ -222,7 +227,8 @@ class ProjectiveBody:
         return found
 
     def _measure(self, x: Vec, terms: _StepTerms, limits: Vec) -> _Measured:
-        """Return the potential of a step at positions (n, 3) [m]. limits: of friction where it was measured before."""
+        """Return the potential of a step at positions (n, 3) [m]. limits: of friction at the last evaluation, (k,)
+        [m]."""
         net = np.empty_like(x)
         energy = float(resist_moves(x, terms.predicted, terms.base, self.mass, terms.load, terms.kappa, terms.drag,
                                     net))
@@ -237,7 +243,7 @@ class ProjectiveBody:
         return _Measured(energy, lagged, (net if len(self.free) == len(x) else net[self.free]).ravel(), own)
 
     def with_places(self, state: ProjectiveState, x: Vec) -> ProjectiveState:
-        """Return the state with all nodes put elsewhere, (n, 3) [m], as they move."""
+        """Return the state with other positions of all nodes, (n, 3) [m], and its present velocities."""
         return replace(state, x=x, past=None)
 
 
@@ -246,20 +252,20 @@ class _StepTerms:
     """Terms of the potential of one step in addition to the constraints."""
 
     kappa: float  #: 1/(a b h²) [1/s²]
-    predicted: Vec  #: y, where inertia alone leads [m], (n, 3)
+    predicted: Vec  #: y, positions by inertia alone [m], (n, 3)
     load: Vec  #: [N], (n, 3)
     base: Vec  #: positions from which mass damping resists motion [m], (n, 3)
     drag: float  #: β/(b h) [1/s²]
     points: TargetRows
     begin: Vec  #: positions at the step's start [m], (n, 3)
-    moved: Vec  #: how far what points touch goes in the step [m], (k, 3)
+    moved: Vec  #: displacement of the obstacles in the step [m], (k, 3)
 
 
 @dataclass(frozen=True)
 class _Measured:
-    """Potential of a step at some positions. Friction has one as long as what it holds at most is constant."""
+    """Potential of a step at some positions; friction has a potential while its limits are constant."""
 
-    energy: float  #: with the limits of friction there [J]
-    lagged: float  #: with those where it was measured before [J]
-    net: Vec  #: its negative slope, (3 f,) [N]
-    limits: Vec  #: by how much nodes slide at most before they slip [m], (k,)
+    energy: float  #: with the limits of friction at these positions [J]
+    lagged: float  #: with the limits of the previous evaluation [J]
+    net: Vec  #: negative gradient of the potential, (3 f,) [N]
+    limits: Vec  #: largest elastic displacements before nodes slip [m], (k,)

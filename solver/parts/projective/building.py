@@ -1,4 +1,4 @@
-"""ProjectedElements of bodies: those that resist small strains as the same body of a bake does."""
+"""Projected elements of cloth, springs and ropes, with the stiffness of the full simulation for small strains."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ WAYS = ((1.0, 0.0, 1.0), (0.0, 1.0, 1.0), (np.sqrt(0.5), np.sqrt(0.5), GIVES), (
 
 
 def membrane_moduli(params: Mapping[str, float]) -> tuple[Vec, float, list[str]]:
-    """Return weights of the ways [N/m], (4,), and of |F − R|² [N/m], which for small strains are those of the woven
-    membrane C₁₁, C₂₂, C₁₂ and G; and sentences where that cannot be.
+    """Return weights of four directions across the material [N/m], (4,), the weight of |F − R|² [N/m], and remarks for
+    the artist. For small strains they reproduce C₁₁, C₂₂, C₁₂ and G of the woven membrane; a remark says where that is
+    impossible.
 
-    A way's ½ w (|F e| − 1)² has w e⁴, so two diagonals of w give C₁₁ = C₂₂ = C₁₂ = G = w/2, and |F − R|² of g gives
-    C₁₁ = C₂₂ = 2 g and G = g.
+    A direction's ½ w (|F e| − 1)² has w e⁴, so two diagonals of w give C₁₁ = C₂₂ = C₁₂ = G = w/2, and |F − R|² of g
+    gives C₁₁ = C₂₂ = 2 g and G = g.
     """
     warp, weft, ratio, shear = (params[key] for key in ("stretch_warp", "stretch_weft", "poisson_ratio", "shear"))
     whole = 1.0 - ratio**2
@@ -40,10 +41,11 @@ def membrane_moduli(params: Mapping[str, float]) -> tuple[Vec, float, list[str]]
 
 def cloth_constraints(sheet: Sheet, membrane: Mapping[str, float], bending: Mapping[str, float],
                       flat: bool = True) -> list[ProjectedElements]:
-    """Return the constraints of a sheet: of its triangles by ways and |F − R|², and bends.
+    """Return the constraints of a sheet: its triangles, by directions and |F − R|², and its bends.
 
     membrane: stretch_warp, stretch_weft, shear [N/m], poisson_ratio, stretch_limit. bending: bending_stiffness [N m].
-    flat: whether it wants to be flat; else as curved as at rest, whichever way. [Notes, Projective Dynamics]
+    flat: whether the sheet is flat at rest; else its rest curvature is that of the rest shape, with either sign.
+    [Notes, Projective Dynamics]
     """
     ways, turned, _ = membrane_moduli(membrane)
     triangles, gradients, areas = sheet.triangles, sheet.gradients, sheet.areas
@@ -60,7 +62,8 @@ def cloth_constraints(sheet: Sheet, membrane: Mapping[str, float], bending: Mapp
 
 
 def bends(sheet: Sheet, stiffness: float, flat: bool = True) -> list[Lengths]:
-    """Return the rows of what bends in a sheet, none without a stiffness [N m]. flat: else as curved as at rest."""
+    """Return the bending rows of a sheet, an empty list without stiffness [N m]. flat: whether the rest curvature is
+    zero; else it is that of the rest shape."""
     hinges = sheet.bends
     if not len(hinges.nodes) or stiffness <= 0.0:
         return []
@@ -72,18 +75,20 @@ def bends(sheet: Sheet, stiffness: float, flat: bool = True) -> list[Lengths]:
 
 
 def springs(rest: Vec, pairs: Index, stiffness: Vec | float, lengths: Vec | None = None) -> Lengths:
-    """Return springs between pairs of nodes, (k, 2), of these lengths (k,) [m] or those at rest."""
+    """Return springs between pairs of nodes (k, 2), of lengths (k,) [m] or, where None, their rest lengths. stiffness:
+    [N/m]."""
     if lengths is None:
         lengths = np.linalg.norm(rest[pairs[:, 1]] - rest[pairs[:, 0]], axis=1)
     return Lengths.of(pairs, np.array([-1.0, 1.0]), stiffness, lengths)
 
 
 def ropes(rest: Vec, pairs: Index, stiffness: Vec | float) -> Lengths:
-    """Return links that get no longer than at rest and may get shorter."""
+    """Return links between pairs of nodes (k, 2) that resist only lengths above those at rest. stiffness: [N/m]."""
     length = np.linalg.norm(rest[pairs[:, 1]] - rest[pairs[:, 0]], axis=1)
     return Lengths.of(pairs, np.array([-1.0, 1.0]), stiffness, 0.0, length)
 
 
 def welds(nodes: Index, coefficients: Vec, stiffness: Vec | float) -> Lengths:
-    """Return rows Σ c_a x_a = 0 that hold points of one body on another's, (k, 2…4) nodes and coefficients."""
+    """Return rows Σ c_a x_a = 0 that tie points of one body to another, from nodes and coefficients (k, 2…4).
+    stiffness: [N/m]."""
     return Lengths.of(nodes, coefficients, stiffness, 0.0)

@@ -1,4 +1,4 @@
-"""Tables of constraints: what of the positions each projects, how heavily it counts, and the matrix of all of them."""
+"""Tables of projected elements: their local projections, their weights, and the matrix of all of them."""
 
 from __future__ import annotations
 
@@ -21,27 +21,28 @@ PIECES = 32  #: of the work on triangles and tetrahedra; borders do not depend o
 
 
 class ProjectedElements(Protocol):
-    """Elements with an energy Σ min_p ½ w |A x − p|²."""
+    """Protocol of elements with an energy Σ min_p ½ w |A x − p|²."""
 
     @property
     def nodes(self) -> Index:
-        """Return the nodes of each, (k, a)."""
+        """Return the nodes of each element, (k, a)."""
 
     def project(self, x: Vec, pulls: Vec) -> float:
-        """Return the energy [J] at positions (n, 3) [m]; writes −w Aᵀ(A x − p) at the nodes, (k, a, 3) [N]."""
+        """Return the energy [J] at positions x (n, 3) [m]; write forces −w Aᵀ(A x − p) at the elements' nodes,
+        (k, a, 3) [N]."""
 
     def matrix(self, count: int) -> sp.csc_matrix:
-        """Return Σ w AᵀA for one axis, (n, n) [N/m]."""
+        """Return Σ w AᵀA for one axis, (n, n) [N/m], n = count."""
 
 
 @dataclass(frozen=True)
 class Lengths:
-    """Rows d = Σ c_a x_a − centre with least ≤ |d| ≤ most: springs and threads (a length), ropes (a longest one), bends
-    (their curvature), welds and anchors (zero), ways across a triangle."""
+    """Rows d = Σ c_a x_a − centre with least ≤ |d| ≤ most: springs and threads (a fixed length), ropes (a maximum
+    length), bends (a curvature), welds and anchors (zero), directions across a triangle."""
 
     nodes: Index  #: (k, 4), unused ones with the coefficient 0
     coefficients: Vec  #: (k, 4)
-    weights: Vec  #: w [N/m] of what has the unit of x, (k,)
+    weights: Vec  #: w, (k,), [N/m] where d has the unit of x
     least: Vec  #: (k,)
     most: Vec  #: (k,)
     centres: Vec  #: (k, 3)
@@ -50,7 +51,8 @@ class Lengths:
     @classmethod
     def of(cls, nodes: Index, coefficients: Vec, weights: Vec | float, least: Vec | float,
            most: Vec | float | None = None, centres: Vec | None = None) -> Lengths:
-        """nodes, coefficients: (k, 1…4), or coefficients (1…4,) for all. most: None for `least`."""
+        """Return rows from nodes and coefficients (k, 1…4), or coefficients (1…4,) for all rows; least, most and
+        weights: (k,) or one number. most: None for the value of `least`."""
         nodes = np.atleast_2d(nodes)
         count, width = nodes.shape
         padded = np.repeat(nodes[:, :1], 4, axis=1)
@@ -64,12 +66,12 @@ class Lengths:
 
     @classmethod
     def joined(cls, several: Sequence[Lengths]) -> Lengths:
-        """All rows of several tables, as they are listed."""
+        """Return the rows of several tables in one table, in the order of the list."""
         names = ("nodes", "coefficients", "weights", "least", "most", "centres", "_energies")
         return cls(*(np.concatenate([getattr(one, name) for one in several]) for name in names))
 
     def around(self, centres: Vec) -> Lengths:
-        """Return the constraints about other centres, (k, 3)."""
+        """Return the rows with other centres, (k, 3)."""
         return replace(self, centres=np.ascontiguousarray(centres, dtype=float))
 
     def project(self, x: Vec, pulls: Vec) -> float:
@@ -82,10 +84,11 @@ class Lengths:
 
 
 class FlatRows:
-    """½ w |Σ c_a x_a|² of rows that want to be zero, such as bends of flat cloth, all at once by their matrix."""
+    """½ w |Σ c_a x_a|² of rows with a target of zero, such as bends of flat cloth, evaluated at once by their
+    matrix."""
 
     def __init__(self, rows: Lengths, count: int) -> None:
-        """rows: with `most` 0, about no centres. count: of nodes."""
+        """rows: with `most` 0 and centres 0. count: number of nodes."""
         self.nodes = np.arange(count, dtype=np.int32)[:, None]
         self.weights = rows.weights
         self._matrix = rows.matrix(count)
@@ -100,13 +103,13 @@ class FlatRows:
 
 
 class Triangles:
-    """½ A (w (|F e| − 1)² + s max(|F e| − most, 0)²) of ways e across the material of triangles, threads, which are
-    stiffer past a limit of their stretch; and ½ A m |F − R|² of triangles in space, R with orthonormal columns, which
-    resists stretch and shear alike."""
+    """½ A (w (|F e| − 1)² + s max(|F e| − most, 0)²) for directions e across the material of triangles, such as
+    threads, which are stiffer beyond a stretch limit; and ½ A m |F − R|² of triangles in space, R with orthonormal
+    columns, which resists stretch and shear alike."""
 
     def __init__(self, triangles: Index, gradients: Vec, areas: Vec, ways: Vec, modulus: float) -> None:
-        """triangles: (t, 3). gradients: ∇N in material space [1/m], (t, 3, 2). areas: (t,) [m²]. ways: e, w [N/m],
-        s [N/m] and most of each, (k, 5). modulus: m [N/m]."""
+        """triangles: (t, 3). gradients: ∇N in material space [1/m], (t, 3, 2). areas: (t,) [m²]. ways: e, w [N/m], s
+        [N/m] and most of each direction, (k, 5). modulus: m [N/m]."""
         source = _padded(len(triangles))
         self._count, self._modulus, self._ways = len(triangles), modulus, np.array(ways, dtype=float)
         self.nodes, self._gradients = np.array(triangles[source], dtype=np.int32), np.array(gradients[source], float)
@@ -132,8 +135,8 @@ class Triangles:
 class Tets:
     """½ w₁ |F − R|² + ½ w₂ |F − P|² of tetrahedra, R a rotation and P of determinant 1.
 
-    w₁ = 2 μ V and w₂ = 3 λ V are what an isotropic material has for small strains, where |F − R|² is |ε|² and
-    |F − P|² is (tr ε)²/3. With w₂ = 0 it is ARAP.
+    w₁ = 2 μ V and w₂ = 3 λ V are those of an isotropic material for small strains, where |F − R|² is |ε|² and |F − P|²
+    is (tr ε)²/3. With w₂ = 0 it is ARAP.
     """
 
     def __init__(self, rest: Vec, tets: Index, lame_mu: Vec, lame_lambda: Vec) -> None:
@@ -159,19 +162,20 @@ class Tets:
 
 
 def _padded(count: int) -> Index:
-    """Return the elements that stand in whole blocks of lanes, the first one again behind the last, (16 b,)."""
+    """Return indices of elements that fill whole blocks of lanes, (16 b,), with the first one repeated after the
+    last."""
     source = np.zeros(-(-count // LANES) * LANES, dtype=np.int32)
     source[:count] = np.arange(count)
     return source
 
 
 def _in_lanes(values: Vec | Index) -> Vec:
-    """(16 b, …) to (b, …, 16)."""
+    """Return values (16 b, …) rearranged to (b, …, 16)."""
     return np.ascontiguousarray(np.moveaxis(values.reshape(-1, LANES, *values.shape[1:]), 1, -1))
 
 
 def _assembled(nodes: Index, coefficients: Vec, weights: Vec, count: int) -> sp.csc_matrix:
-    """Σ w A Aᵀ of elements with nodes (k, a) and coefficients (k, a, r), (n, n)."""
+    """Return Σ w A Aᵀ of elements with nodes (k, a) and coefficients (k, a, r), (n, n)."""
     blocks = np.einsum("kar,kbr,k->kab", coefficients, coefficients, weights)
     width = nodes.shape[1]
     rows, columns = np.repeat(nodes, width, axis=1), np.tile(nodes, (1, width))

@@ -1,4 +1,4 @@
-"""The constant matrix of global steps, and what single nodes that are constrained or in contact add to it."""
+"""Constant matrix of global steps, with a diagonal of the nodes that have targets or contacts."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ MOST_UPDATES = 24  #: nodes with another diagonal that Woodbury's identity takes
 
 
 class GlobalMatrix:
-    """κ M + Σ w AᵀA of the free nodes, factored once for all three axes, plus a diagonal of a few nodes that changes.
+    """κ M + Σ w AᵀA of the free nodes, factored once for all three axes, plus a diagonal that changes at a few nodes.
 
-    Diagonals that differ in a few nodes from those that were factored cost a column each, which is reused as long as
-    the factor stands. Where more differ the matrix is factored again, in single precision where the factor shows its
-    pattern, and in double only for what asks for that. [Notes, Projective Dynamics]
+    A diagonal that differs from the factored one at a few nodes costs one solved column for each, which is reused until
+    the matrix is factored again. Where more differ the matrix is factored again, in single precision where the linear
+    solver shows its factor's pattern, and in double only where `solve` requires it. [Notes, Projective Dynamics]
     """
 
     def __init__(self, matrix: sp.csc_matrix) -> None:
@@ -36,25 +36,25 @@ class GlobalMatrix:
         self._diagonal = self._lower.indptr[:-1]  # each column begins with its diagonal
         self._plain = self._lower.data[self._diagonal].copy()
         self._linear.analyse(self._lower, 0)
-        self._added = np.zeros(len(self._order))  #: diagonal that is in the factor
-        self._wanted = self._added  #: diagonal that the matrix has
-        self._changed: Index = np.zeros(0, dtype=np.int64)  #: where they differ
+        self._added = np.zeros(len(self._order))  #: diagonal of the factored matrix in addition to the constant one
+        self._wanted = self._added  #: required diagonal in addition to the constant one
+        self._changed: Index = np.zeros(0, dtype=np.int64)  #: indices at which both differ
         self._columns: dict[int, Vec] = {}
         self._copy: SingleFew | None = None
-        self.factored = 1  #: how often
+        self.factored = 1  #: number of factorizations
         self._linear.factor(self._lower)
-        #: in which precisions the factor stands
+        #: precisions in which the factor exists
         self._in_double, self._in_single = True, False
 
     def add(self, diagonal: Vec) -> None:
-        """Add this diagonal to the matrix from now on, (p,) [N/m], not negative."""
+        """Set the diagonal that is added to the matrix, (p,) [N/m], not negative. Raises NotPositiveDefinite."""
         self._wanted = diagonal
         if np.count_nonzero(diagonal != self._added) > MOST_UPDATES:
             self._factor(diagonal.copy())
         self._update()
 
     def _factor(self, added: Vec) -> None:
-        """Factor it with this diagonal, (p,). Raises NotPositiveDefinite."""
+        """Factor the matrix with an added diagonal, (p,). Raises NotPositiveDefinite."""
         self._added, self._columns = added, {}
         self._lower.data[self._diagonal] = self._plain + added[self._order]
         self.factored += 1
@@ -64,7 +64,7 @@ class GlobalMatrix:
             self._linear.factor(self._lower)
 
     def _factor_in_single(self) -> bool:
-        """Whether single precision does."""
+        """Return whether the matrix could be factored in single precision."""
         copy = self._single_copy()
         if copy is None or not copy.single.can_factor(self._lower):
             return False
@@ -75,7 +75,7 @@ class GlobalMatrix:
         return True
 
     def _update(self) -> None:
-        """Compute the low-rank update that gives the factor's solutions the wanted diagonal."""
+        """Compute the low-rank update that makes solutions of the factor those with the required diagonal."""
         self._changed = changed = np.flatnonzero(self._wanted != self._added)
         if not len(changed):
             return
@@ -91,7 +91,7 @@ class GlobalMatrix:
         self._inside = scipy.linalg.lu_factor(np.diag(1.0 / change) + self._answers[changed])
 
     def solve(self, right: Vec) -> Vec:
-        """Return the solution of right-hand sides (p, 3)."""
+        """Return the solution for right-hand sides (p, 3), in double precision."""
         if not self._in_double:
             self._linear.factor(self._lower)
             self._in_double, self._columns = True, {}
@@ -99,8 +99,8 @@ class GlobalMatrix:
         return self._changed_by(self._solve(right))
 
     def direction(self, right: Vec) -> Vec:
-        """Return the solution of right-hand sides (p, 3) to about six digits, where the factor shows itself: for moves
-        that are measured afterwards. It takes a third of the time."""
+        """Return the solution for right-hand sides (p, 3) to about six digits where the linear solver shows its factor,
+        else in double precision: for steps that a line search checks. Single precision takes a third of the time."""
         if not self._in_single:
             copy = self._single_copy()
             if copy is None:
@@ -110,8 +110,9 @@ class GlobalMatrix:
         return self._changed_by(self._solve_in_single(right))
 
     def _single_copy(self) -> SingleFew | None:
-        """Return what solves in single precision on the factor's pattern; None where that is not shown."""
-        from ...linear.cholesky.single_few import SingleFew  # compiled where something is iterated
+        """Return the solver in single precision on the factor's pattern; None where the linear solver does not show
+        that."""
+        from ...linear.cholesky.single_few import SingleFew  # compiled only where it is used
 
         if self._copy is None:
             inside = inside_of(self._linear)
@@ -120,7 +121,7 @@ class GlobalMatrix:
         return self._copy
 
     def _changed_by(self, found: Vec) -> Vec:
-        """Return solutions with the factor, (p, 3), as they are with the diagonals that differ from it."""
+        """Return the factor's solutions, (p, 3), corrected for the diagonals that differ from the factored ones."""
         if len(self._changed):
             found -= self._answers @ scipy.linalg.lu_solve(self._inside, found[self._changed])
         return found

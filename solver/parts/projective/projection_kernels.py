@@ -1,4 +1,4 @@
-"""Kernels of local projections: what each element pulls its nodes with, and its energy."""
+"""Kernels of local projections, which evaluate forces of each element on its nodes and its energy."""
 
 from __future__ import annotations
 
@@ -36,8 +36,9 @@ def project_rows(start, stop, x, nodes, rows, weights, least, most, centres, pul
 
 @kernel("f8(f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], f8[:,::1], f8, f8, f8[:,::1])")
 def resist_moves(x, predicted, base, mass, load, kappa, drag, net):  # type: ignore[no-untyped-def]
-    """Write load − κ m (x − predicted) − drag m (x − base) of each node, (n, 3) [N]; return the energy
-    ½ κ |x − predicted|²_m + ½ drag |x − base|²_m − load · (x − base) [J]. kappa, drag: [1/s²]."""
+    """Write load − κ m (x − predicted) − drag m (x − base) of each node, (n, 3) [N]; return the energy ½ κ
+    |x − predicted|²_m + ½ drag |x − base|²_m − load · (x − base) [J]. x, predicted, base: (n, 3) [m]. kappa, drag:
+    [1/s²]."""
     energy = 0.0
     for i in range(x.shape[0]):
         inertia, brake = kappa * mass[i], drag * mass[i]
@@ -51,7 +52,7 @@ def resist_moves(x, predicted, base, mass, load, kappa, drag, net):  # type: ign
 @kernel("f8(i4[::1], i4[::1], f8[::1], f8[:,::1], f8[:,:,::1])")
 def pull_flat(start, columns, values, x, pulls):  # type: ignore[no-untyped-def]
     """Write −B x of each node, (n, 1, 3) [N]; return ½ x · B x [J]. start, columns, values: rows of B, whose sums are 0
-    [N/m], so that they are taken of what x, (n, 3) [m], is off the row's own node."""
+    [N/m], so that products use the differences of x, (n, 3) [m], from the row's own node."""
     energy = 0.0
     for i in range(x.shape[0]):
         p0 = p1 = p2 = 0.0
@@ -67,8 +68,8 @@ def pull_flat(start, columns, values, x, pulls):  # type: ignore[no-untyped-def]
 
 @inlined
 def _nearest_of_volume_one(s0, s1, s2):  # type: ignore[no-untyped-def]
-    """Stretches with product 1 nearest to these: Newton's method on the multiplier's equations, d = t ∇(Π) and Π = 1.
-    [Bouaziz 2014]"""
+    """Return the stretches of product 1 nearest to these: Newton's method on the equations of the multiplier, d = t
+    ∇(Π) and Π = 1. [Bouaziz 2014]"""
     a, b, c = max(s0, SQUASHED), max(s1, SQUASHED), max(s2, SQUASHED)
     for _ in range(ROUNDS):
         # the foot of the perpendicular on the plane tangent to Π = 1 at (a, b, c)
@@ -90,8 +91,9 @@ def project_tets(start, stop, x, nodes, gradients, weights, works, pulls, energi
     """Write −(w₁ (F − R) + w₂ (F − P)) ∇N_a, (16 b, 4, 3) [N], and ½ w₁ |F − R|² + ½ w₂ |F − P|², (16 b,) [J], of
     F = Σ x_a ∇N_aᵀ, R the nearest rotation and P the nearest matrix of determinant 1. x: (n, 3) [m].
 
-    nodes: (b, 4, 16). gradients: of corners 1 to 3 [1/m], (b, 3, 3, 16), a corner's own first. weights: w₁ and w₂,
-    (b, 2, 16) [N m]. works: lane arrays, one a piece of the work. [Notes, Energy Potentials]
+    nodes: (b, 4, 16). gradients: of corners 1 to 3 [1/m], (b, 3, 3, 16), with the corner as the first index after the
+    block. weights: w₁ and w₂, (b, 2, 16) [N m]. works: lane arrays, one for each piece of the work.
+    [Notes, Energy Potentials]
     """
     blocks, pieces = nodes.shape[0], works.shape[0]
     for piece in range(start, stop):
@@ -140,7 +142,8 @@ def project_tets(start, stop, x, nodes, gradients, weights, works, pulls, energi
 
 @inlined
 def _friction_energy(slid, limit):  # type: ignore[no-untyped-def]
-    """Return the energy of a unit weight against sliding [m²]: a spring that slips where it is longer than a limit."""
+    """Return the energy of friction for a unit weight [m²]: that of a spring of length `slid` that slips beyond
+    `limit`."""
     stuck = min(slid, limit)
     return stuck * (slid - 0.5 * stuck)
 
@@ -148,13 +151,14 @@ def _friction_energy(slid, limit):  # type: ignore[no-untyped-def]
 @kernel("void(f8[:,::1], i4[::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], f8[::1], f8[::1], "
         "f8[:,::1], f8[::1])")
 def project_points(x, nodes, weights, targets, normals, begin, moved, friction, lagged, limits, net, energies):  # type: ignore[no-untyped-def]
-    """Add −w (x_i − p) of single nodes x, (n, 3) [m], to `net` forces on all, (n, 3) [N], and sum energies, (2,) [J].
+    """Add −w (x_i − p) of single nodes x, (n, 3) [m], to `net` forces on all nodes, (n, 3) [N], and sum energies, (2,)
+    [J].
 
-    p is the target where the normal is zero, else the nearest point of the half-space normal · (p − target) ≥ 0. There
-    a spring of the same weight pulls back what slides from `begin`, (n, 3) [m], beyond what is touched has `moved`,
-    (k, 3) [m]; it slips where it is longer than `friction` (k,) times the depth, which is written to `limits`, (k,)
-    [m]. The first energy is that of springs with these limits, the second that with `lagged` ones, (k,) [m]: with
-    constant limits the pulls are the slope of a potential.
+    p is the target where the normal is zero, else the nearest point of the half-space normal · (p − target) ≥ 0. In
+    that case a spring of the same weight resists sliding from `begin`, (n, 3) [m], relative to the displacement `moved`
+    of the other surface, (k, 3) [m]; it slips beyond `friction` (k,) times the penetration depth, which is written to
+    `limits`, (k,) [m]. The first energy is that of springs with these limits, the second with `lagged` ones, (k,) [m]:
+    with constant limits the forces are the gradient of a potential.
     """
     energies[0] = energies[1] = 0.0
     for k in range(nodes.shape[0]):

@@ -1,6 +1,7 @@
-"""Kernel of triangles: what all their ways and their turned rest shape pull with, sixteen triangles side by side.
+"""Kernel of triangles: forces of all directions and of |F − R|², for sixteen triangles side by side.
 
-Of F = (f, g) all pulls are −A F S with S of f · f, f · g and g · g alone: a way e with stiffness p adds p/|F e| e eᵀ.
+With F = (f, g) all forces are −A F S, where S depends on f · f, f · g and g · g alone: a direction e with stiffness p
+adds p/|F e| e eᵀ.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ WORK = SCRATCH + 12
 
 @inlined
 def _load_columns(x, nodes, gradients, block, work):  # type: ignore[no-untyped-def]
-    """F of a block's triangles, and its squares."""
+    """Write F of a block's triangles and the products of its columns into the lane array."""
     for lane in range(LANES):
         i, j, k = nodes[block, 0, lane], nodes[block, 1, lane], nodes[block, 2, lane]
         bu, bv = gradients[block, 0, 0, lane], gradients[block, 0, 1, lane]
@@ -41,7 +42,7 @@ def _load_columns(x, nodes, gradients, block, work):  # type: ignore[no-untyped-
 
 @inlined
 def _add_way(e0, e1, w, s, most, work):  # type: ignore[no-untyped-def]
-    """Add what a way across all triangles of a block resists with."""
+    """Add the stiffness and energy of one direction across all triangles of a block."""
     for lane in range(LANES):
         ff, fg, gg = vector(work, SQUARES, lane)
         length = math.sqrt(max(e0 * e0 * ff + 2.0 * e0 * e1 * fg + e1 * e1 * gg, 0.0))
@@ -55,7 +56,7 @@ def _add_way(e0, e1, w, s, most, work):  # type: ignore[no-untyped-def]
 
 @inlined
 def _add_turned(modulus, work):  # type: ignore[no-untyped-def]
-    """Add what F − R of all triangles of a block resists with, but for those without area.
+    """Add the stiffness and energy of F − R of all triangles of a block, except those without area.
 
     S = (C + √(det C) 1)/√(tr C + 2 √(det C)) of C = FᵀF, and F − R = F (1 − S⁻¹).
     """
@@ -78,12 +79,13 @@ def _add_turned(modulus, work):  # type: ignore[no-untyped-def]
         "f8[:,::1], f8[:,:,::1], f8[::1])")
 def project_triangles(start, stop, x, nodes, gradients, areas, ways, modulus, corners, whole, works, pulls, out):  # type: ignore[no-untyped-def]
     """Write −A (Σ (w (|d| − 1) + s max(|d| − most, 0)) d/|d| eᵀ + m (F − R)) ∇N_a at the corners, (16 b, 3, 3) [N], and
-    ½ A (Σ w (|d| − 1)² + s max(|d| − most, 0)² + m |F − R|²), (16 b,) [J], of ways e across triangles, d = F e and
-    F = Σ x_a ∇N_aᵀ, R the nearest 3 × 2 matrix with orthonormal columns.
+    ½ A (Σ w (|d| − 1)² + s max(|d| − most, 0)² + m |F − R|²), (16 b,) [J], of directions e across triangles, d = F e
+    and F = Σ x_a ∇N_aᵀ, R the nearest 3 × 2 matrix with orthonormal columns.
 
-    x: (n, 3) [m]. nodes: (b, 3, 16). gradients: of corners 1 and 2 [1/m], (b, 2, 2, 16), a corner's own first. areas:
-    A, (b, 16) [m²]. ways: e, w [N/m], s [N/m] and most of each, (k, 5). modulus: m [N/m]. corners, whole: nodes
-    (16 b, 3) and gradients of all corners (16 b, 3, 2). works: lane arrays, one a piece of the work.
+    x: (n, 3) [m]. nodes: (b, 3, 16). gradients: of corners 1 and 2 [1/m], (b, 2, 2, 16), with the corner as the first
+    index after the block. areas: A, (b, 16) [m²]. ways: e, w [N/m], s [N/m] and most of each direction, (k, 5).
+    modulus: m [N/m]. corners, whole: nodes (16 b, 3) and gradients of all corners (16 b, 3, 2). works: lane arrays, one
+    for each piece of the work.
     """
     blocks, pieces = nodes.shape[0], works.shape[0]
     for piece in range(start, stop):

@@ -1,4 +1,4 @@
-"""A body of compliant constraints that steps by itself, with the same API as that of projective dynamics."""
+"""Bodies of compliant constraints that step by themselves, with the interface of `ProjectiveBody`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ SUBSTEPS, SWEEPS = 10, 1
 
 @dataclass
 class CompliantBody:
-    """Nodes with mass and compliant constraints, solved by Gauss-Seidel sweeps in short steps. [Macklin 2016]"""
+    """Nodes with mass and compliant constraints, solved by Gauss-Seidel sweeps in short steps. Raises BadInput,
+    NoFreeNode. [Macklin 2016]"""
 
     rest: Vec  #: [m], (n, 3)
     mass: Vec  #: [kg], (n,)
@@ -26,9 +27,9 @@ class CompliantBody:
     prescribed: Index = field(default_factory=lambda: np.zeros(0, np.int32))  #: nodes, (p,)
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)  #: [m/s²]
     mass_damping: float = 0.0  #: [1/s]
-    stiffness_damping: float = 0.0  #: of rows, τ [s]
-    substeps: int = SUBSTEPS  #: of a step
-    iterations: int = SWEEPS  #: sweeps over all constraints in each of them
+    stiffness_damping: float = 0.0  #: time constant τ of the damping of rows [s]
+    substeps: int = SUBSTEPS  #: number in a step
+    iterations: int = SWEEPS  #: sweeps over all constraints in each substep
 
     def __post_init__(self) -> None:
         free = np.setdiff1d(np.arange(len(self.rest)), self.prescribed)
@@ -40,17 +41,18 @@ class CompliantBody:
         self._inverse_mass[free] = 1.0 / self.mass[free]
 
     def initial_state(self) -> ProjectiveState:
-        """At rest in the rest shape."""
+        """Return the state at rest in the rest shape."""
         return ProjectiveState(self.rest.copy(), np.zeros_like(self.rest))
 
     def diagonal(self, h: float) -> Vec:
-        """Return m/h² of the short steps, (n,) [N/m]: a scale for weights of what touches."""
+        """Return m/h² of the substeps of a step of h seconds, (n,) [N/m]: a scale for the weights of contacts."""
         scale: Vec = self.mass * (self.substeps / h) ** 2
         return scale
 
     def step(self, state: ProjectiveState, h: float, force: Vec | None = None, points: TargetRows | None = None,
              places: Vec | None = None, touching: Touching | None = None) -> ProjectiveState:
-        """Return the state h seconds later; arguments and failures are those of `ProjectiveBody.step`."""
+        """Return the state after h seconds. Arguments are those of `ProjectiveBody.step`. Raises StepFailed where a
+        position is not finite; the given state is not modified."""
         short = h / self.substeps
         pull = np.asarray(self.gravity) + (0.0 if force is None else force * self._inverse_mass[:, None])
         remaining = np.exp(-self.mass_damping * short)

@@ -1,4 +1,4 @@
-"""Kernels of XPBD: constraints of one colour, one after another, on positions in place."""
+"""Kernels of XPBD, which project the constraints of one colour one after another, updating positions in place."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ LEAST = 1.0e-300  #: below which a length has no direction
         "f8[:,::1], f8, f8)")
 def solve_rows(start, stop, x, begun, inverse_mass, nodes, rows, compliance, least, most, centres,  # type: ignore[no-untyped-def]
                multipliers, per_square, damping):
-    """Project rows d = Σ c_a x_a − centre onto least ≤ |d| ≤ most. [Macklin 2016]
+    """Project rows d = Σ c_a x_a − centre onto least ≤ |d| ≤ most, in place. [Macklin 2016]
 
-    x, begun: positions now and where the step began, (n, 3) [m]. inverse_mass: (n,) [1/kg]. compliance: α [m/N], (k,).
-    multipliers: (k, 3), of which a length has one and what goes to zero has three. per_square: 1/h². damping: τ/h, τ
-    the time by which stiffness damps.
+    x, begun: positions now and at the step's start, (n, 3) [m]. inverse_mass: (n,) [1/kg]. compliance: α [m/N], (k,).
+    multipliers: (k, 3): one for a length, three where d is projected to zero. per_square: 1/h². damping: τ/h, τ the
+    time constant of stiffness damping [s].
     """
     for k in range(start, stop):
         alpha, weight = compliance[k] * per_square, 0.0
@@ -67,9 +67,10 @@ def solve_rows(start, stop, x, begun, inverse_mass, nodes, rows, compliance, lea
 
 @kernel("void(i8, i8, f8[:,::1], f8[::1], i4[:,::1], f8[:,:,::1], f8[::1], f8[::1], f8)")
 def solve_shear(start, stop, x, inverse_mass, nodes, gradients, compliance, multipliers, per_square):  # type: ignore[no-untyped-def]
-    """Project φ = f₁ · f₂ to 0, f the columns of F = Σ x_a ∇N_aᵀ of triangles: warp and weft at right angles.
+    """Project φ = f₁ · f₂ to 0 in place, f the columns of F = Σ x_a ∇N_aᵀ of triangles: warp and weft at right angles.
 
-    gradients: (t, 3, 2) [1/m]. compliance: [1/(N m)], (t,). multipliers: (t,). [Macklin 2016]
+    x: (n, 3) [m]. inverse_mass: (n,) [1/kg]. gradients: (t, 3, 2) [1/m]. compliance: [1/(N m)], (t,). multipliers:
+    (t,). per_square: 1/h². [Macklin 2016]
     """
     for t in range(start, stop):
         alpha, phi = compliance[t] * per_square, 0.0
@@ -97,7 +98,7 @@ def solve_shear(start, stop, x, inverse_mass, nodes, gradients, compliance, mult
 
 @inlined
 def _of_tet(x, begun, nodes, gradients, t, i):  # type: ignore[no-untyped-def]
-    """Row i of F = Σ (x_a − x₀) ∇N_aᵀ."""
+    """Return row i of F = Σ (x_a − x₀) ∇N_aᵀ of tetrahedron t."""
     r0 = r1 = r2 = 0.0
     for a in range(1, 4):
         moved = x[nodes[t, a], i] - x[nodes[t, 0], i]
@@ -114,7 +115,8 @@ def _across(a, b):  # type: ignore[no-untyped-def]
 
 @inlined
 def _projected(x, inverse_mass, nodes, gradients, t, rows, phi, alpha, last):  # type: ignore[no-untyped-def]
-    """Move corners along rows ∂φ/∂F until φ + α λ is 0 as linearised; the multiplier's change. [Macklin 2016]"""
+    """Move corners along rows ∂φ/∂F until the linearised φ + α λ is 0; return the change of the multiplier.
+    [Macklin 2016]"""
     weight = 0.0
     for a in range(4):
         g0, g1, g2 = gradients[t, a, 0], gradients[t, a, 1], gradients[t, a, 2]
@@ -134,10 +136,11 @@ def _projected(x, inverse_mass, nodes, gradients, t, rows, phi, alpha, last):  #
 
 @kernel("void(i8, i8, f8[:,::1], f8[::1], i4[:,::1], f8[:,:,::1], f8[:,::1], f8[::1], f8[:,::1], f8)")
 def solve_tets(start, stop, x, inverse_mass, nodes, gradients, compliance, rest, multipliers, per_square):  # type: ignore[no-untyped-def]
-    """Project det F to `rest`, 1 + μ/Λ, then |F| towards 0: ½ Λ V (det F − rest)² + ½ μ V |F|² is neo-Hookean.
+    """Project det F to `rest`, 1 + μ/Λ, then |F| towards 0, in place: ½ Λ V (det F − rest)² + ½ μ V |F|² is
+    neo-Hookean.
 
-    gradients: (e, 4, 3) [1/m]. compliance: 1/(Λ V) and 1/(μ V) [1/J], (e, 2). rest: (e,). multipliers: (e, 2).
-    [Macklin 2021]
+    x: (n, 3) [m]. inverse_mass: (n,) [1/kg]. gradients: (e, 4, 3) [1/m]. compliance: 1/(Λ V) and 1/(μ V) [1/J], (e, 2).
+    rest: (e,). multipliers: (e, 2). per_square: 1/h². [Macklin 2021]
     """
     for t in range(start, stop):
         a, b, c = (_of_tet(x, x, nodes, gradients, t, 0), _of_tet(x, x, nodes, gradients, t, 1),
@@ -162,9 +165,10 @@ def solve_tets(start, stop, x, inverse_mass, nodes, gradients, compliance, rest,
 @kernel("void(f8[:,::1], f8[:,::1], f8[::1], i4[::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], f8[:,::1], "
         "f8)")
 def solve_points(x, begun, inverse_mass, nodes, compliance, targets, normals, moved, friction, multipliers, per_square):  # type: ignore[no-untyped-def]
-    """Project single nodes to places, where the normal is zero, or out of half-spaces, with Coulomb's friction against
-    sliding from `begun` beyond what is touched has `moved`, (k, 3) [m]. multipliers: (k, 3), those of half-spaces along
-    the normal in the first. [Macklin 2016]"""
+    """Project single nodes to targets, where the normal is zero, or out of half-spaces, with Coulomb's friction against
+    sliding from `begun` relative to the displacement `moved` of the other surface, (k, 3) [m]. x, begun: (n, 3) [m].
+    multipliers: (k, 3); for half-spaces the first is along the normal and the second is the sum of friction.
+    [Macklin 2016]"""
     for k in range(nodes.shape[0]):
         i, alpha = nodes[k], compliance[k] * per_square
         weight = inverse_mass[i]
@@ -202,8 +206,8 @@ def solve_points(x, begun, inverse_mass, nodes, compliance, targets, normals, mo
 
 @kernel("void(i4[:,::1], i4[::1], i4[:,::1], i4[::1])")
 def colour(nodes, width, taken, colours):  # type: ignore[no-untyped-def]
-    """Write the first colour of each element that none of its nodes has yet, (k,), in their order; −1 where there is
-    none. width: of each, how many of its nodes count, (k,). taken: zeros, (n, colours)."""
+    """Write for each element the first colour that none of its nodes has yet, (k,), in the order of elements; −1 where
+    there is none. width: number of the element's nodes that count, (k,). taken: zeros, (n, colours), overwritten."""
     for k in range(nodes.shape[0]):
         colours[k] = -1
         for c in range(taken.shape[1]):

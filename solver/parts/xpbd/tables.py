@@ -1,4 +1,4 @@
-"""Constraints of XPBD in the order of their colours, made of the same elements as those of projective dynamics."""
+"""Constraints of XPBD sorted by colour, made of the elements that projective dynamics has."""
 
 from __future__ import annotations
 
@@ -18,20 +18,21 @@ COLOURS = 64  #: that are tried at first
 
 
 class CompliantTable(Protocol):
-    """Constraints of one kind."""
+    """Protocol of the constraints of one kind."""
 
     def restart(self) -> None:
-        """Set all multipliers to 0, as each step begins."""
+        """Set all multipliers to 0, at the start of each step."""
 
     def sweep(self, x: Vec, begun: Vec, inverse_mass: Vec, h: float, damping: float) -> None:
-        """Project each once, in place, x (n, 3) [m]. begun: where the step of h seconds began. damping: τ [s]."""
+        """Project each constraint once, updating positions x (n, 3) [m] in place. begun: positions at the start of the
+        step of h seconds, (n, 3) [m]. inverse_mass: (n,) [1/kg]. damping: τ [s]."""
 
 
 class Coloured:
-    """An order of elements in which those of one colour share no node, and where colours begin."""
+    """Order of elements by colour, in which elements of one colour share no node."""
 
     def __init__(self, nodes: Index, width: Index) -> None:
-        """nodes: (k, a). width: how many of them count, (k,)."""
+        """nodes: (k, a). width: number of each element's nodes that count, (k,)."""
         nodes, count = np.array(nodes, dtype=np.int32), int(nodes.max(initial=-1)) + 1
         colours, most = np.full(len(nodes), -1, dtype=np.int32), COLOURS
         while len(nodes) and colours.min() < 0:
@@ -46,23 +47,24 @@ class Coloured:
         return len(self._ends)
 
     def sweep(self, kernel: Callable[..., None], tables: list[Any], *arguments: Any) -> None:
-        """Run kernel(start, stop, …) colour by colour on the threads. tables: a view of rows for each colour."""
+        """Run kernel(start, stop, …) colour by colour, each in parallel. tables: the rows of each colour, from `cut`.
+        arguments: those of the kernel before and after the rows."""
         for own in tables:
             over_elements(kernel, len(own[0]), *arguments[0], *own, *arguments[1])
 
     def cut(self, *tables: Vec | Index) -> list[tuple[Vec, ...]]:
-        """Return the rows of each colour of tables (k, …) in this order, as views."""
+        """Return for each colour its rows of tables (k, …), as views of sorted copies."""
         ordered = [np.array(one[self.order]) for one in tables]
         begins = [0, *self._ends[:-1]]
         return [tuple(one[first:end] for one in ordered) for first, end in zip(begins, self._ends)]
 
 
 class CompliantRows:
-    """Lengths, ropes, bends, welds: ½ φ²/α of rows."""
+    """Lengths, ropes, bends and welds as compliant constraints: ½ φ²/α of each row."""
 
     def __init__(self, lengths: Lengths) -> None:
         counts = (lengths.coefficients != 0.0).astype(np.int32)
-        width = np.maximum(4 - np.argmax(counts[:, ::-1], axis=1), 1)  # unused nodes stand last
+        width = np.maximum(4 - np.argmax(counts[:, ::-1], axis=1), 1)  # unused nodes are last
         coloured = Coloured(lengths.nodes, width)
         self._multipliers = np.zeros((len(lengths.nodes), 3))
         self._own = coloured.cut(lengths.nodes, lengths.coefficients, 1.0 / lengths.weights, lengths.least,
@@ -78,7 +80,7 @@ class CompliantRows:
 
 
 class Shear:
-    """½ k (f₁ · f₂)² of triangles."""
+    """½ k (f₁ · f₂)² of triangles, f₁ and f₂ the columns of F."""
 
     def __init__(self, triangles: Index, gradients: Vec, weights: Vec) -> None:
         """triangles: (t, 3). gradients: (t, 3, 2) [1/m]. weights: k, (t,) [N m]."""
@@ -94,7 +96,8 @@ class Shear:
 
 
 class NeoHookean:
-    """½ Λ V (J − 1 − μ/Λ)² + ½ μ V |F|², Λ = λ + μ: `neo_hookean_plain` but for a constant. [Macklin 2021]"""
+    """½ Λ V (J − 1 − μ/Λ)² + ½ μ V |F|² of tetrahedra, Λ = λ + μ: `neo_hookean_plain` up to a constant.
+    [Macklin 2021]"""
 
     def __init__(self, rest: Vec, tets: Index, lame_mu: Vec, lame_lambda: Vec) -> None:
         """rest: (n, 3) [m]. tets: (e, 4). lame_mu, lame_lambda: (e,) [Pa]."""
@@ -115,10 +118,10 @@ class NeoHookean:
 
 def compliant_cloth(sheet: Sheet, membrane: Mapping[str, float], bending: Mapping[str, float],
                     flat: bool = True) -> list[CompliantTable]:
-    """Return the constraints of a sheet: ways of each triangle, its right angle, and bends; for small strains those of
-    the woven membrane. As `cloth_constraints` of projective dynamics has it."""
+    """Return the constraints of a sheet: directions across each triangle, its right angle, and bends, equivalent to the
+    woven membrane for small strains. Arguments are those of `cloth_constraints` of projective dynamics."""
     ways, turned, _ = membrane_moduli(membrane)
-    # |F − R|² of g is what two ways of 2 g and ½ g (f₁ · f₂)² are for small strains
+    # for small strains g |F − R|² equals two directions of 2 g and ½ g (f₁ · f₂)²
     ways = ways + np.array([2.0 * turned, 2.0 * turned, 0.0, 0.0])
     rows, areas = [], sheet.areas
     for (e0, e1, _), stiffness in zip(WAYS, ways):

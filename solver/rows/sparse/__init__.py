@@ -1,1 +1,1 @@
-"""Programs of rows with a sparse matrix: a primal active set method."""
+"""Programs of rows with a sparse matrix, solved by an active set method."""

@@ -1,4 +1,4 @@
-"""Rows on several unknowns, few of them each."""
+"""Rows on several unknowns, each with few entries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...state import Index, Vec
 
 @dataclass(frozen=True)
 class Across:
-    """s rows by their entries, of which several may be of one unknown."""
+    """Table of s rows by their entries; a row may have several entries for one unknown."""
 
     first: Index  #: entry of each row, (s + 1,)
     row: Index  #: of each entry
@@ -22,7 +22,7 @@ class Across:
         return len(self.first) - 1
 
     def times(self, u: Vec) -> Vec:
-        """Return each row times unknowns (m,), (s,)."""
+        """Return the product of each row with unknowns u (m,), (s,)."""
         return np.asarray(np.bincount(self.row, self.value * u[self.column], len(self)), dtype=float)
 
     def squares(self, weight: Vec) -> Vec:
@@ -30,6 +30,6 @@ class Across:
         return np.asarray(np.bincount(self.row, np.square(self.value) * weight[self.column], len(self)), dtype=float)
 
     def write(self, number: int, out: Vec) -> None:
-        """Add a row to an array over unknowns, (m,)."""
+        """Add a row, by its number, to an array over unknowns, (m,)."""
         here = slice(int(self.first[number]), int(self.first[number + 1]))
         np.add.at(out, self.column[here], self.value[here])

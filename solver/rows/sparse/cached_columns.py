@@ -1,4 +1,4 @@
-"""Solved columns of one factor, kept for as long as the factor is reused."""
+"""Solved columns of one factor, cached for as long as the factor is reused."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import numpy as np
 from ...state import Index, Vec
 
 FREED, ON_VERTEX, SPREAD = 0, 1, 2  #: a released direction, a row of one vertex, one of several
-Name = tuple[int, int, int]  #: one of these, the number of its vertex or row, and which direction
+Name = tuple[int, int, int]  #: kind, number of the vertex or row, and direction
 
 
 class CachedColumns:
-    """Columns a, (m, c), and three of each: a in the frames of the vertices, and x and y with xᵀ y = aᵀ F⁻¹ a for the
-    factored matrix F, which are a in frames and its solution, or the half solve L⁻¹ a twice. Beside them the products
-    of all with all, (c, c): aᵀ a, xᵀ y, and aᵀ A a of released directions."""
+    """Cache of columns a, (m, c), with three further arrays of each: a in the frames of the vertices, and x and y with
+    xᵀ y = aᵀ F⁻¹ a for the factored matrix F. x and y are a in frames and its solution, or both the half solve L⁻¹ a.
+    The products of all columns with each other, (c, c), are cached, too: aᵀ a, xᵀ y, and aᵀ A a of released
+    directions."""
 
     def __init__(self, size: int) -> None:
         self._at: dict[Name, int] = {}
@@ -24,13 +25,13 @@ class CachedColumns:
         self._chosen: Index | None = None  #: None: all of them in their order
 
     def missing(self, names: Sequence[Name]) -> list[Name]:
-        """Return the names of columns that are not there yet, in their order."""
+        """Return the names of columns that are not cached yet, in their order."""
         return [name for name in names if name not in self._at]
 
     def add(self, names: Sequence[Name], whole: Vec, turned: Vec, first: Vec, second: Vec,
             products: Mapping[Name, Vec]) -> None:
-        """Add columns a, a in frames, x and y, all (m, c) in Fortran's order, and A times each released direction among
-        them, (m,), by name."""
+        """Add columns a, a in frames, x and y, all (m, c) in Fortran's order. products: A times each released direction
+        among them, (m,), by name."""
         count = self._arrays[0].shape[1]
         self._at |= {name: count + column for column, name in enumerate(names)}
         self._arrays = [np.hstack([old, more]) if count else more
@@ -43,7 +44,7 @@ class CachedColumns:
             self._between[k] = np.block([[self._between[k], more[:count]], [more[:count].T, more[count:]]])
 
     def choose(self, names: Sequence[Name]) -> None:
-        """Choose columns by name, all of which are there."""
+        """Choose columns by name; all of them have to be cached."""
         chosen = [self._at[name] for name in names]
         self._chosen = None if chosen == list(range(len(self._at))) else np.array(chosen, np.int32)
 

@@ -1,7 +1,9 @@
-"""Kernels: an orthonormal frame at each vertex whose first directions its active rows fix, and the matrix in frames.
+"""Kernels of an orthonormal frame at each vertex, whose first directions its active rows fix, and of the matrix in
+these frames.
 
-The matrix' row and column of a fixed direction become the identity's, so its pattern does not depend on which rows are
-active. BLOCKS are the arrays of VertexPattern.blocks; vertices go by their rank there, and vectors by place.
+A fixed direction's row and column of the matrix become those of the identity, so the pattern does not depend on which
+rows are active. BLOCKS are the arrays of VertexPattern.blocks; vertices are indexed by their rank there, and vectors by
+position.
 """
 
 from __future__ import annotations
@@ -16,9 +18,9 @@ BLOCKS = "i4[::1], i4[::1], i4[::1], i4[::1], i4[::1]"
 
 @inlined
 def taken(row, size, basis, fixed, corner):  # type: ignore[no-untyped-def]
-    """Add a row's direction to the first `fixed` columns of an orthonormal basis; return whether they lacked it.
+    """Add a row's direction to the first `fixed` columns of an orthonormal basis; return whether they did not span it.
 
-    corner: lower triangle with rows = corner basisᵀ, whose row number `fixed` is written.
+    corner: lower triangle with rows = corner basisᵀ, of which row `fixed` is written.
     """
     whole, left = 0.0, np.zeros(5)
     for i in range(size):
@@ -77,10 +79,11 @@ def complete(size, basis, fixed):  # type: ignore[no-untyped-def]
 
 @kernel("void(i4[::1], i4[::1], f8[:,::1], i4[::1], b1[::1], i4[::1], i4[::1], f8[:,:,::1], f8[:,:,::1])")
 def make_frames(touched, row_first, factor, start, active, member, fixed, frames, corners):  # type: ignore[no-untyped-def]
-    """Write frames and corners, (n, 5, 5), of touched vertices, and how many directions of each are `fixed`, (n,).
+    """Write frames and corners, (n, 5, 5), of touched vertices, and the number of fixed directions of each, `fixed`,
+    (n,).
 
-    row_first: the vertices' rows, (t + 1,). member: written, the column of each row in its vertex' frame, (r,), −1
-    where it is not active. A row that earlier ones imply becomes inactive.
+    row_first: first row of each touched vertex, (t + 1,). member: written, the column of each row in its vertex' frame,
+    (r,), −1 where the row is not active. A row that earlier ones imply becomes inactive.
     """
     for t in range(touched.shape[0]):
         v = touched[t]
@@ -99,7 +102,7 @@ def make_frames(touched, row_first, factor, start, active, member, fixed, frames
 
 @kernel("void(i4[::1], i4[::1], i4[::1], i4[::1], f8[:,:,::1], f8[:,:,::1], i4[::1], f8[::1], f8[::1])")
 def meet(touched, row_first, member, fixed, frames, corners, start, target, u):  # type: ignore[no-untyped-def]
-    """Write u, (m,), that meets the target of every active row and is zero in all other directions."""
+    """Write the u, (m,), that satisfies every active row and is zero in all other directions. target: (r,)."""
     along = np.empty(5)
     for i in range(u.shape[0]):
         u[i] = 0.0
@@ -119,7 +122,8 @@ def meet(touched, row_first, member, fixed, frames, corners, start, target, u): 
 
 @kernel("void(i4[::1], i4[::1], f8[:,:,::1], i4[::1], b1, f8[:,::1])")
 def turn_frames(touched, fixed, frames, start, back, x):  # type: ignore[no-untyped-def]
-    """Turn x (m, c) into frames in place, Qᵀ x, or `back`, Q x; fixed directions become zero in either."""
+    """Turn x (m, c) into frames in place, Qᵀ x, or with `back` out of them, Q x; fixed directions become zero in both
+    cases."""
     old = np.empty(5)
     for t in range(touched.shape[0]):
         v = touched[t]
@@ -140,7 +144,8 @@ def turn_frames(touched, fixed, frames, start, back, x):  # type: ignore[no-unty
 
 @kernel("void(i4[::1], i4[::1], f8[::1], f8[::1], f8[::1])")
 def product(indptr, indices, values, x, out):  # type: ignore[no-untyped-def]
-    """out = A x, both (m,), of a symmetric matrix given by the columns of its lower triangle, the diagonal first."""
+    """Write A x to `out`, both (m,), for a symmetric matrix given by the columns of its lower triangle, the diagonal
+    first."""
     for i in range(x.shape[0]):
         out[i] = 0.0
     for c in range(x.shape[0]):
@@ -155,7 +160,7 @@ def product(indptr, indices, values, x, out):  # type: ignore[no-untyped-def]
 
 @kernel(f"void({BLOCKS}, f8[::1], i8, f8[::1], f8[::1])")
 def product_at(first, block_row, before, start, indptr, values, v, x, out):  # type: ignore[no-untyped-def]
-    """out = A x, (m,), where x is zero but for the unknowns of vertex v, which are given."""
+    """Write A x to `out`, (m,), for an x that is zero except at the unknowns of vertex v, which are given."""
     for i in range(out.shape[0]):
         out[i] = 0.0
     for j in range(v + 1):
@@ -177,7 +182,8 @@ def product_at(first, block_row, before, start, indptr, values, v, x, out):  # t
 
 @kernel(f"void({BLOCKS}, f8[::1], i4[::1], f8[:,:,::1], f8[::1])")
 def matrix_in_frames(first, block_row, before, start, indptr, values, fixed, frames, out):  # type: ignore[no-untyped-def]
-    """Write Qᵀ A Q, with the identity's rows and columns in fixed directions, in the order of `values`, those of A."""
+    """Write Qᵀ A Q, with rows and columns of the identity in fixed directions, in the order of `values`, the entries of
+    A."""
     block, half = np.empty((5, 5)), np.empty((5, 5))
     for i in range(values.shape[0]):
         out[i] = values[i]

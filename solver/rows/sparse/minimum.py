@@ -1,4 +1,4 @@
-"""The solution of a sparse program, and why there may be none."""
+"""Solution of a sparse program, and the failures where there is none."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from ..names import Multipliers, Names
 
 @dataclass(frozen=True)
 class Minimum:
-    """The minimum: A u = b + Gᵀ μ + Cᵀ λ, λ ≥ 0."""
+    """Minimum of a sparse program: A u = b + Gᵀ μ + Cᵀ λ, λ ≥ 0."""
 
     u: Vec  #: (m,)
     on_vertex: Vec  #: multipliers of the vertex' rows, in their order, (r,)
-    spread: Vec  #: of the others, (s,)
+    spread: Vec  #: multipliers of the rows over several vertices, (s,)
     active: Mask  #: vertex' rows that are active, (r,); rows that others imply are not among them
     spread_active: Mask  #: (s,)
     names: tuple[Names, Names]  #: of both tables
     warm: Multipliers  #: of active rows that may be exceeded, to start another solution from
     factored: int  #: number of factorizations
     tried: int  #: number of active sets
-    one_by_one: bool  #: whether the rows had to be taken one at a time
+    one_by_one: bool  #: whether rows were added one at a time
 
     @property
     def multipliers(self) -> Multipliers:
-        """Return the multipliers of all rows under their names."""
+        """Return the multipliers of all rows with their names."""
         return Multipliers.of((self.names[0], self.on_vertex), (self.names[1], self.spread))
 
 
 class Infeasible(StepFailed):
-    """No u meets all of these rows; `names` are those of rows that contradict each other."""
+    """Failure where no u satisfies all rows; `names` are those of rows that contradict each other."""
 
     def __init__(self, names: Sequence[int] | Names) -> None:
         self.names: Names = np.unique(np.asarray(names, dtype=np.int64))
@@ -43,7 +43,8 @@ class Infeasible(StepFailed):
 
 
 class Singular(StepFailed):
-    """No stiffness resists a motion that no equation prevents. `unknowns` move most in it and belong to `vertices`."""
+    """Failure where no stiffness resists a motion that no equation prevents; `unknowns` have the largest displacements
+    in that motion and belong to `vertices`."""
 
     def __init__(self, unknowns: Index, vertices: Index, share: float) -> None:
         self.unknowns, self.vertices = unknowns, vertices

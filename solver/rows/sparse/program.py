@@ -1,4 +1,4 @@
-"""min ½ uᵀ A u − uᵀ b under G u = g and C u ≥ c, where most rows touch one vertex: a primal-dual active set."""
+"""min ½ uᵀ A u − uᵀ b under G u = g and C u ≥ c, where most rows have one vertex: a primal-dual active set method."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from .vertex_programs import choose_rows
 
 @dataclass(frozen=True)
 class _Table:
-    """Rows of vertices, scaled to length one, by vertex with equations first."""
+    """Rows of vertices, scaled to length one and sorted by vertex, equations first."""
 
-    order: Index  #: of the caller's rows, (r,)
-    length: Vec  #: of the caller's rows in this order, (r,)
+    order: Index  #: indices of the caller's rows in the order of this table, (r,)
+    length: Vec  #: lengths of the caller's rows in the order of this table, (r,)
     vertex: Index  #: (r,) rank
     touched: Index  #: (t,) ranks
     first: Index  #: (t + 1,)
@@ -42,19 +42,19 @@ class SparseProgram:
     """Solver of programs whose matrices have one pattern, of which order and symbolic factor are reused.
 
     Active rows of one vertex are eliminated in an orthonormal frame of this vertex, those over several by the factor's
-    inverse. The active set is updated at all vertices in one sweep: at each by the small program in which the others
-    are at rest, which for one row is the semismooth Newton method. Where that returns to an active set that it had,
-    rows are added one at a time by a dual active set, which always ends. Rows with compliance have a slack unknown.
-    [Hintermüller 2002, changed: rows of a vertex together] [Goldfarb 1983]
+    inverse. The active set is updated at all vertices in one sweep: at each by the small program in which the other
+    vertices are at rest, which for one row is the semismooth Newton method. Where the sweeps return to an earlier
+    active set, rows are added one at a time by a dual active set, which always terminates. Rows with compliance have a
+    slack unknown. [Hintermüller 2002, changed: rows of a vertex together] [Goldfarb 1983]
     """
 
     def __init__(self, linear: LinearSolver | None = None) -> None:
-        """linear: in double precision; where none is given the best that is installed."""
+        """linear: solver in double precision; None: the best that is installed."""
         self._linear = _precise() if linear is None else linear
         self._pattern: VertexPattern | None = None
         self._reduced: ReducedProgram | None = None
         self._run: _Run | None = None
-        self._slack: SlackProgram | None = None  #: of the last program, where rows of it had compliance
+        self._slack: SlackProgram | None = None  #: last program, where rows of it had compliance; else None
 
     @property
     def backend(self) -> str:
@@ -63,15 +63,15 @@ class SparseProgram:
 
     def solve(self, matrix: sp.csc_matrix, right: Vec, unknowns: Index, rows: VertexRows,
               spread: SparseRows | None = None, warm: Multipliers | None = None) -> Minimum:
-        """Return the minimum.
+        """Return the minimum of a program.
 
         matrix: A, (m, m), symmetric, positive definite where the equations are satisfied; only its lower triangle is
-        read, and its pattern may not be written to later. right: b, (m,). unknowns: of each vertex, (n, 5), −1 after
-        its last. rows, spread: equations, and rows whose multiplier is 0 at least. warm: of rows that are thought
-        active.
+        read, and its pattern must not be modified later. right: b, (m,). unknowns: of each vertex, (n, 5), −1 after its
+        last. rows, spread: equations, and rows whose multiplier is at least 0. warm: multipliers of rows that are
+        probably active.
 
-        Raises Infeasible with the names of rows that contradict each other, Singular with the unknowns of a motion
-        that nothing resists, StepFailed where numbers are not finite, ValueError for other bounds of multipliers.
+        Raises Infeasible with the names of rows that contradict each other, Singular with the unknowns of a motion that
+        nothing resists, StepFailed where numbers are not finite, ValueError for other bounds of multipliers.
         """
         if not (np.isfinite(matrix.data).all() and np.isfinite(right).all() and np.isfinite(rows.target).all()
                 and np.isfinite(rows.factor).all()):
@@ -87,7 +87,7 @@ class SparseProgram:
         return self._answer(warm)
 
     def again(self, right: Vec, warm: Multipliers | None = None) -> Minimum:
-        """Return the minimum of the last program with another b, (m,), on its factor."""
+        """Return the minimum of the last program with another b, (m,), on its factor. Raises as `solve`."""
         if not np.isfinite(right).all():
             raise StepFailed("the cloth's forces are not finite")
         assert self._run is not None
@@ -108,7 +108,7 @@ class SparseProgram:
 
 
 class _Run:
-    """One program with its unknowns by place and its rows by vertex."""
+    """One program with its unknowns by position in the factor's order and its rows by vertex."""
 
     at_once = 12  #: active sets that are tried before rows are added one at a time
     gap = 1.0e-11  #: violation of a row relative to the largest unknown, up to which it is rounding
@@ -130,14 +130,14 @@ class _Run:
         self.take(right)
 
     def take(self, right: Vec) -> None:
-        """Take another b, (m,)."""
+        """Set another b, (m,)."""
         self.right: Vec = np.empty(len(right))
         self.right[self.reduced.pattern.place] = right
         self.strongest = float(np.abs(right).max(initial=0.0))
         self.reduced.factored = self.reduced.tried = 0
 
     def _across(self, spread: SparseRows) -> tuple[Across, Vec]:
-        """Return the spread rows by place, scaled to length one, and their lengths."""
+        """Return the spread rows with unknowns by position, scaled to length one, and their lengths, (s,)."""
         matrix = spread.matrix
         row = np.repeat(np.arange(len(spread)), np.diff(matrix.indptr))
         length = np.sqrt(np.bincount(row, np.square(matrix.data), len(spread)))
@@ -167,7 +167,7 @@ class _Run:
                        not settled)
 
     def _at_once(self) -> bool:
-        """Return whether an active set was found whose solution is the minimum."""
+        """Return whether the sweeps found an active set whose solution is the minimum."""
         table, seen = self.rows, set[bytes]()
         for _ in range(self.at_once):
             name = self.active.tobytes() + self.spread_active.tobytes()
@@ -210,7 +210,7 @@ class _Run:
             self.spread_active &= ~spread_pulls
 
     def _add(self, one: int) -> None:
-        """Make one more row active and release those whose multipliers become negative. Raises Infeasible."""
+        """Make another row active and release those whose multipliers become negative. Raises Infeasible."""
         count = len(self.active)
         row = self._row(one)
         loose = float(np.square(row) @ (1.0 / self.reduced.diagonal))
@@ -266,12 +266,12 @@ class _Run:
         self.reduced.activate(self.active, self.spread_active)
         self.u, self.multiplier, self.spread_multiplier = self.reduced.solve(self.right, self.rows.target,
                                                                              self.spread_target)
-        # where all is fixed, what is left of u is rounding of what the forces would do to the heaviest
+        # where all unknowns are fixed, u is rounding of the response of the heaviest one to the forces
         alone = self.strongest / max(self.heaviest, 1.0e-300)
         self.fastest = max(float(np.abs(self.u).max(initial=0.0)), alone, 1.0e-300)
 
     def _judge_implied(self) -> None:
-        """Raise Infeasible where an equation was left out as implied by others and is not satisfied."""
+        """Raise Infeasible where an equation was left out as implied by others but is not satisfied."""
         off = self.rows.equal & ~self.active
         if off.any():
             off &= np.abs(self._gap()) > self.implied_gap / self.gap * self._tolerance()
@@ -286,7 +286,7 @@ class _Run:
                 self.spread_equal & self.spread_active]])
 
     def _gap(self) -> Vec:
-        """Return by how much each row of a vertex is exceeded, (r,)."""
+        """Return the excess of each row of a vertex over its target, (r,)."""
         table, start = self.rows, self.reduced.pattern.start
         at = start[table.vertex][:, None] + np.arange(table.factor.shape[1])
         there: Vec = np.append(self.u, np.zeros(table.factor.shape[1]))[at]
@@ -302,25 +302,26 @@ class _Run:
         return self.gap * (self.fastest + np.abs(self.spread_target))
 
     def _weakest(self) -> float:
-        """Return the size of a multiplier that may be rounding alone."""
+        """Return the size of a multiplier up to which it may be rounding."""
         return self.force * max(self.strongest, self.heaviest * self.fastest)
 
 
 def _refuse_bounds(*tables: VertexRows | SparseRows) -> None:
-    """Raise ValueError where a multiplier has other bounds than those of an equation or of a row that may be exceeded.
-    """
+    """Raise ValueError where a multiplier has other bounds than those of an equation or of a row that may be
+    exceeded."""
     for table in tables:
         if not (table.is_equation | (table.low == 0.0) & np.isposinf(table.high)).all():
             raise ValueError("a sparse program takes equations and rows whose multiplier is 0 at least")
 
 
 def _precise() -> LinearSolver:
-    """Return CHOLMOD where it is installed: others are made for blocks of three or for one precision."""
+    """Return CHOLMOD where it is installed, else another solver in double precision for matrices without blocks of
+    three."""
     return choose(next(key for key in ("cholmod", "cvxopt", "superlu") if available(key) is not None))
 
 
 def _table(rows: VertexRows, pattern: VertexPattern) -> _Table:
-    """Return rows by the rank of their vertices. Raises IndexError where there is no such vertex."""
+    """Return rows sorted by the rank of their vertices. Raises IndexError where a vertex does not exist."""
     rank, count = pattern.rank[rows.vertex], len(rows)
     order, ranks, touched, first = (np.empty(count + 1, np.int32) for _ in range(4))
     length, goal, unit = np.empty(count), np.empty(count), np.empty(rows.factor.shape)

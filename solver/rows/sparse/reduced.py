@@ -1,4 +1,4 @@
-"""A u = b under active rows: directions of single vertices leave the matrix, other rows border it."""
+"""A u = b under active rows: directions of single vertices are removed from the matrix, other rows border it."""
 
 from __future__ import annotations
 
@@ -33,10 +33,11 @@ TINY = 1.0e-300
 
 
 class ReducedProgram:
-    """One matrix with a changing set of active rows. Vertices go by rank, unknowns by place (VertexPattern).
+    """One matrix with a changing set of active rows; vertices are indexed by rank, unknowns by position
+    (VertexPattern).
 
-    Rows of single vertices that are active when it is factored fix directions, which leave the matrix. Where few rows
-    change after that, the factor is reused with a border: new active rows, and released directions as unknowns.
+    Rows of single vertices that are active at a factorization fix directions, which are removed from the matrix. Where
+    few rows change later, the factor is reused with a border: new active rows, and released directions as unknowns.
     """
 
     many = 32  #: new columns of one factor, from which half solves L⁻¹ a are quicker than solves
@@ -58,10 +59,10 @@ class ReducedProgram:
         self.factored = self.tried = 0
 
     def take(self, values: Vec, touched: Index, row_first: Index, factor: Vec, spread: Across) -> None:
-        """Take another matrix and its rows, none of which is active.
+        """Set another matrix and its rows, none of which is active.
 
-        values: of A on the pattern. touched (t,): vertices that have rows, theirs are row_first[k] to row_first[k + 1]
-        of factor (r, 5). spread: the other rows.
+        values: of A on the pattern. touched: vertices that have rows, (t,); rows row_first[k] to row_first[k + 1] of
+        factor (r, 5) are those of touched[k]. spread: the rows on several vertices.
         """
         self._values, self._touched, self._row_first, self._factor = values, touched, row_first, factor
         self._spread = spread
@@ -80,7 +81,7 @@ class ReducedProgram:
         self.factored = self.tried = 0
 
     def activate(self, active: Mask, spread_active: Mask) -> None:
-        """Make these rows active. One that earlier rows imply, or those of single vertices, is taken out of the masks.
+        """Make these rows active, (r,) and (s,). A row that earlier rows imply is removed from the masks.
 
         Raises Singular.
         """
@@ -96,7 +97,7 @@ class ReducedProgram:
             self._border(active, spread_active)
 
     def _refactor(self) -> None:
-        """Factor the matrix without the directions that active rows fix now. Raises Singular."""
+        """Factor the matrix without the directions that the active rows fix. Raises Singular."""
         pattern = self.pattern
         self._fixed, self._next_fixed = self._next_fixed, self._fixed
         self._frames, self._next_frames = self._next_frames, self._frames
@@ -117,7 +118,7 @@ class ReducedProgram:
         self._halves, self._fresh = None, True
 
     def _beside(self) -> bool:
-        """Find the changes since the matrix was factored; return whether they are few."""
+        """Find the changes since the matrix was factored; return whether they are few enough for a border."""
         was, now = self._member >= 0, self._next_member >= 0
         gone = self._vertex_of[was & ~now]
         freed = np.zeros(len(self._fixed), np.bool_)
@@ -136,8 +137,8 @@ class ReducedProgram:
         return True
 
     def _border(self, active: Mask, spread_active: Mask) -> bool:
-        """Build the border of the factor: released directions and rows that are not in it. Return False where nothing
-        resists these directions, as far as rounding shows."""
+        """Build the border of the factor: released directions, and active rows that the factor does not include. Return
+        False where nothing resists these directions, up to rounding."""
         spread_indices = spread_active.nonzero()[0]
         extra, count = len(self._extra), len(self._freed)
         freed: list[Name] = [(FREED, v, k) for v, k in self._freed]
@@ -197,8 +198,8 @@ class ReducedProgram:
         return whole
 
     def _solved(self, names: Sequence[Name], whole: Vec) -> tuple[Vec, Vec, Vec, dict[Name, Vec]]:
-        """Return new columns in frames, of released directions A times these, and x and y as `CachedColumns` has them,
-        with A times each released direction by name."""
+        """Return new columns in frames (for released directions, A times these), their x and y as in `CachedColumns`,
+        and A times each released direction by name."""
         products = dict[Name, Vec]()
         turned = np.ascontiguousarray(whole)
         if turned is whole:  # a single column is both
@@ -221,13 +222,13 @@ class ReducedProgram:
         return turned, half, half, products
 
     def _answer(self, columns: Vec) -> Vec:
-        """Return the factor's solution for a column of which this is the second of the two, (m,)."""
+        """Return the factor's solution, (m,), for a column in the form of y in `CachedColumns`."""
         return columns if self._halves is None else self._halves.other_half(columns[:, None].copy())[:, 0]
 
     def solve(self, right: Vec, target: Vec, spread_target: Vec) -> tuple[Vec, Vec, Vec]:
-        """Return u, (m,), and multipliers of the rows of vertices, (r,), and of the others, (s,), 0 of inactive ones.
+        """Return u, (m,), and multipliers of the rows of vertices, (r,), and of the others, (s,), 0 for inactive ones.
 
-        Raises Singular.
+        right: b, (m,). target, spread_target: of both tables, (r,) and (s,). Raises Singular.
         """
         size = len(right)
         u, product_u = np.empty(size), np.empty(size)
@@ -252,7 +253,7 @@ class ReducedProgram:
             u += moved
         u += self._out(free)
         if len(multipliers):
-            # once more, for what rounding of the border's small matrix leaves of its rows
+            # once more, against the rounding of the border's small matrix
             nothing = np.zeros(size)
             free, moved, more = self._bordered(nothing, nothing, goal - u @ self._rows)
             u += moved + self._out(free)
@@ -268,9 +269,9 @@ class ReducedProgram:
         return u, on_vertex, spread
 
     def _bordered(self, free: Vec, left: Vec, missing: Vec) -> tuple[Vec, Vec, Vec]:
-        """Return u of the matrix' own directions, of released directions (m,), and the multipliers of the rows.
+        """Return u in the matrix' own directions, u of released directions, (m,) each, and the multipliers of the rows.
 
-        free: without either. left: b − A u of what is met so far. missing: of each row's target.
+        free: the solution without border, (m,). left: b − A u of the present u. missing: residual of each row's target.
         """
         missing = missing - self._turned.T @ free
         half = np.zeros(0)
@@ -310,7 +311,7 @@ class ReducedProgram:
         return column[:, 0]
 
     def _prove(self, response: Vec) -> None:
-        """Raise Singular where the response to a force on all unknowns shows a motion that nothing resists."""
+        """Raise Singular where the response to a force on all unknowns, (m,), shows a motion that nothing resists."""
         moved = self._scale * response
         share = float(np.linalg.norm(self._probe) / max(float(np.linalg.norm(moved)), TINY))
         if not share > self.singular:
@@ -356,15 +357,15 @@ class ReducedProgram:
 
 
 def _scale(diagonal: Vec) -> Vec:
-    """Return roots of the diagonal, (m,), those of the smallest entries raised."""
+    """Return square roots of the diagonal, (m,), with the smallest entries raised."""
     roots: Vec = np.sqrt(np.maximum(diagonal, LIGHTEST * float(diagonal.max(initial=TINY))))
     return roots
 
 
-# scipy checks so few rows for longer than it solves them
+# for so few rows scipy's checks take longer than the solution
 @kernel("void(f8[:,:], f8[::1])")
 def there(triangle, x):  # type: ignore[no-untyped-def]
-    """L⁻¹ x in place, L lower (k, k), x (k,)."""
+    """Replace x (k,) by L⁻¹ x, L lower triangular (k, k)."""
     for i in range(len(x)):
         for j in range(i):
             x[i] -= triangle[i, j] * x[j]
@@ -373,7 +374,7 @@ def there(triangle, x):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,:], f8[::1])")
 def and_back(triangle, x):  # type: ignore[no-untyped-def]
-    """L⁻ᵀ x in place."""
+    """Replace x (k,) by L⁻ᵀ x, L lower triangular (k, k)."""
     for i in range(len(x) - 1, -1, -1):
         x[i] /= triangle[i, i]
         for j in range(i):
@@ -382,7 +383,8 @@ def and_back(triangle, x):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], f8[::1], b1[::1], f8[:,::1])")
 def independent(matrix, least, is_independent, triangle):  # type: ignore[no-untyped-def]
-    """Write Cholesky's factor of the rows whose pivot is more than `least`, (k,), and in `is_independent` which."""
+    """Write Cholesky's factor (k, k) of the rows whose pivot exceeds `least`, (k,), and `is_independent`, True for
+    these."""
     for i in range(matrix.shape[0]):
         pivot = matrix[i, i]
         for j in range(i):

@@ -1,4 +1,4 @@
-"""Rows with compliance in a sparse program: each has an unknown of its own that gives way."""
+"""Rows with compliance in a sparse program, each with a slack unknown of its own."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .minimum import Minimum
 
 @dataclass(frozen=True)
 class SlackProgram:
-    """A program of hard rows with the minimum of one in which rows have compliance.
+    """A program of hard rows whose minimum is that of a program with compliant rows.
 
-    Where λ = w/Σ, G u + Σ λ = g is G u + w = g, and ½ w²/Σ is what the row stores: an entry 1/Σ of the matrix.
+    With λ = w/Σ, G u + Σ λ = g becomes G u + w = g, and ½ w²/Σ is the energy of the row: an entry 1/Σ of the matrix.
     Compliant rows of vertices become rows over their unknowns and w.
     """
 
@@ -25,7 +25,7 @@ class SlackProgram:
     rows: VertexRows  #: hard ones
     spread: SparseRows
     hard: Index  #: numbers of `rows` among the given ones, (h,)
-    compliant: Index  #: of the others, which are the last of `spread`, (r − h,)
+    compliant: Index  #: numbers of the compliant rows, which are the last of `spread`, (r − h,)
     own: int  #: m
 
     @classmethod
@@ -47,11 +47,11 @@ class SlackProgram:
                            compliance=np.zeros(len(every))), hard, compliant, m)
 
     def right(self, right: Vec) -> Vec:
-        """Return b of all unknowns, (m + c,). right: (m,)."""
+        """Return b of all unknowns, (m + c,), zero for the slack ones. right: b, (m,)."""
         return np.concatenate([right, np.zeros(self.matrix.shape[0] - self.own)])
 
     def minimum(self, found: Minimum) -> Minimum:
-        """Return the minimum in the given rows and unknowns."""
+        """Return the minimum in terms of the original rows and unknowns."""
         rows, others = len(self.hard) + len(self.compliant), len(found.spread) - len(self.compliant)
         on_vertex, active, names = np.empty(rows), np.empty(rows, np.bool_), np.empty(rows, np.int64)
         for out, first, second in ((on_vertex, found.on_vertex, found.spread),
@@ -62,7 +62,7 @@ class SlackProgram:
 
 
 def _over_unknowns(rows: VertexRows, unknowns: Index, count: int) -> SparseRows:
-    """Return rows of vertices as rows over all unknowns, (r, m)."""
+    """Return rows of vertices as rows over all `count` unknowns, (r, m)."""
     column = unknowns[rows.vertex]
     row, entry = np.nonzero(column >= 0)
     matrix = sp.csr_matrix((rows.factor[row, entry], (row, column[row, entry])), shape=(len(rows), count))

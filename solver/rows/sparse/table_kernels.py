@@ -1,4 +1,4 @@
-"""Kernel: rows of single vertices by the rank of these."""
+"""Kernel that sorts rows of single vertices by the rank of these."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def sort_rows(  # type: ignore[no-untyped-def]
     """Sort rows (r,) by the rank of their vertex, equations first, and scale them to length one. Return the number of
     vertices that have rows.
 
-    start: of the unknowns of each rank, (n + 1,); entries of a row beyond those of its vertex are left out. Writes
-    order, length, ranks, goal (r,) and unit (r, 5), in the new order; touched (t,), first (t + 1,).
+    start: first unknown of each rank, (n + 1,); entries of a row beyond those of its vertex are left out. Writes order,
+    length, ranks, goal (r,) and unit (r, 5), in the new order; touched (t,), first (t + 1,).
     """
     many = start.shape[0] - 1
     place = np.zeros(2 * many + 1, np.int64)

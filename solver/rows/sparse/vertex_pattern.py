@@ -1,4 +1,4 @@
-"""The lower triangle of a symmetric matrix in whole blocks of vertices, in an order in which its factor is sparse."""
+"""Pattern of the lower triangle of a symmetric matrix in blocks of vertices, in an order with a sparse factor."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from .vertex_pattern_kernels import neighbours, owners_of, pattern_of, places_of
 
 
 class VertexPattern:
-    """Positions of the entries of a matrix once vertices are eliminated one after the other.
+    """Positions of the entries of a matrix in the order in which vertices are eliminated.
 
-    The unknowns of a vertex are consecutive there, in the order of its row of `unknowns`: unknown i is at place[i], and
+    The unknowns of a vertex are consecutive in that order, as in its row of `unknowns`: unknown i is at place[i], and
     those of the vertex of rank k are at start[k] to start[k + 1].
     """
 
     def __init__(self, matrix: sp.csc_matrix, unknowns: Index, order: Callable[[sp.csc_matrix], Index]) -> None:
         """matrix: symmetric, (m, m); only its lower triangle is read. unknowns: (n, 5), −1 after the last of a vertex.
-        order: of a graph of vertices. Raises ValueError where an unknown has not exactly one vertex.
-        """
+        order: returns an elimination order of a graph of vertices. Raises ValueError where an unknown does not have
+        exactly one vertex."""
         self._key = matrix.indptr, matrix.indices, unknowns
         size, count = matrix.shape[0], len(unknowns)
         numbers = np.ascontiguousarray(unknowns, dtype=np.int32)
@@ -48,7 +48,7 @@ class VertexPattern:
         self._lower, self._to = lower[:found].copy(), to[:found].copy()
 
     def is_of(self, matrix: sp.csc_matrix, unknowns: Index) -> bool:
-        """Return whether the matrix has this pattern."""
+        """Return whether a matrix with these unknowns of vertices has this pattern."""
         mine = (matrix.indptr, matrix.indices, unknowns)
         return all(a is b or np.array_equal(a, b) for a, b in zip(mine, self._key))
 
@@ -60,5 +60,5 @@ class VertexPattern:
 
     @property
     def blocks(self) -> tuple[Index, Index, Index, Index, Index]:
-        """Return arguments of kernels: (first, block_row, before, start, indptr)."""
+        """Return the arrays of the pattern for kernels: (first, block_row, before, start, indptr)."""
         return self.first, self.block_row, self.before, self.start, self.lower.indptr

@@ -1,4 +1,4 @@
-"""Kernels: which vertices a matrix joins, and where its entries go once they are eliminated one after the other."""
+"""Kernels for the graph of vertices of a matrix and the positions of its entries in an elimination order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PATTERN = "Tuple((i4[::1], i4[::1], i4[::1], i4[::1], i4[::1]))"
 
 @inlined
 def sort(values, begin, end):  # type: ignore[no-untyped-def]
-    """Sort a few values in place."""
+    """Sort a few values, from begin to end, in place."""
     for k in range(begin + 1, end):
         value, place = values[k], k
         while place > begin and values[place - 1] > value:
@@ -25,8 +25,9 @@ def sort(values, begin, end):  # type: ignore[no-untyped-def]
 
 @kernel("b1(i4[:,::1], i4[::1], i4[::1], i4[::1])")
 def owners_of(unknowns, owner, local, sizes):  # type: ignore[no-untyped-def]
-    """Write the vertex of each unknown, (m,), its number among that vertex' own, (m,), and how many a vertex has, (n,).
-    Return whether each unknown has exactly one vertex and no row of `unknowns`, (n, 5), has one after a -1."""
+    """Write the vertex of each unknown, (m,), its number among the vertex' own, (m,), and the number of unknowns of
+    each vertex, (n,). Return whether each unknown has exactly one vertex and no row of `unknowns`, (n, 5), has an
+    unknown after a −1."""
     owner[:] = -1
     found = 0
     for v in range(unknowns.shape[0]):
@@ -45,7 +46,7 @@ def owners_of(unknowns, owner, local, sizes):  # type: ignore[no-untyped-def]
 
 @kernel(f"{ADJACENCY}(i4[::1], i4[::1], i4[::1], i4[:,::1])")
 def neighbours(indptr, indices, owner, unknowns):  # type: ignore[no-untyped-def]
-    """Return the neighbours of each vertex by entries below the diagonal, each once and ascending."""
+    """Return the neighbours of each vertex by entries below the diagonal, each once and ascending, as an ADJACENCY."""
     count = unknowns.shape[0]
     first, seen = np.zeros(count + 1, np.int32), np.empty(count, np.int32)
     at, joined = np.empty(0, np.int32), np.empty(0, np.int32)
@@ -73,7 +74,7 @@ def neighbours(indptr, indices, owner, unknowns):  # type: ignore[no-untyped-def
                 first[v + 1] += first[v]
             at, joined = first[:-1].copy(), np.empty(first[-1], np.int32)
 
-    # both may have been found from the other's side
+    # a pair may have been found from both sides
     once, end = np.zeros(count + 1, np.int32), 0
     for v in range(count):
         sort(joined, first[v], first[v + 1])
@@ -90,7 +91,8 @@ def neighbours(indptr, indices, owner, unknowns):  # type: ignore[no-untyped-def
 
 @kernel(f"{PATTERN}(i4[::1], i4[::1], i4[::1], i4[::1], i4[::1])")
 def pattern_of(first_neighbour, neighbour, rank, vertex, start):  # type: ignore[no-untyped-def]
-    """Return the lower triangle in whole blocks, in each column of them the diagonal one first, the others by rank."""
+    """Return the lower triangle in whole blocks, as a PATTERN: in each block column the diagonal block first, the
+    others by rank."""
     count = rank.shape[0]
     first = np.zeros(count + 1, np.int32)
     for j in range(count):
@@ -130,14 +132,14 @@ def pattern_of(first_neighbour, neighbour, rank, vertex, start):  # type: ignore
 def places_of(  # type: ignore[no-untyped-def]
     indptr, indices, owner, rank, place, start, first, row, before, own, lower, to,
 ):
-    """Write the entries on and below the diagonal, `lower`, and the place of each in the triangle, `to`; return their
-    number.
+    """Write the indices of the entries on and below the diagonal, `lower`, and their positions in the triangle, `to`;
+    return their number.
 
     own: indptr of the triangle. Entries that the order brings above the diagonal are transposed.
     """
     count = 0
     for column in range(indptr.shape[0] - 1):
-        last, block = -1, 0  # a vertex' entries follow each other
+        last, block = -1, 0  # entries of one vertex are consecutive
         for entry in range(indptr[column], indptr[column + 1]):
             if indices[entry] < column:
                 continue

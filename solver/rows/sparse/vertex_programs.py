@@ -1,4 +1,4 @@
-"""Kernel: active rows of a vertex while all others are at rest, a program of five unknowns at most."""
+"""Kernel that chooses the active rows of a vertex while all others are at rest: a program of at most five unknowns."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ TRIED = 8  #: rows of one vertex whose combinations are all tried
 
 @inlined
 def with_rows(first, last, factor, target, equal, pool, chosen, size, D, force, basis, corner, own, w):  # type: ignore[no-untyped-def]
-    """w = argmin ½ wᵀ D w − wᵀ force under equations and the chosen rows. Return False where others imply one of these.
+    """Write w = argmin ½ wᵀ D w − wᵀ force under the equations and the chosen rows. Return False where others imply a
+    chosen row.
 
-    pool: rows by the bits of `chosen`. own: their multipliers, written, (TRIED,).
+    pool: rows that correspond to the bits of `chosen`. own: written, the multipliers of these rows, (TRIED,).
     """
     count = 0
     row_at, along = np.empty(5, np.int64), np.zeros(5)
@@ -100,12 +101,13 @@ def choose_rows(  # type: ignore[no-untyped-def]
     first, block_row, before, start, indptr, values, touched, row_first, factor, target, equal, u, multiplier,
     gap_tolerance, force_tolerance, active,
 ):
-    """Update the active rows of every vertex where one is violated or has a negative multiplier; return how many
-    vertices that are.
+    """Update the active rows of every vertex where one is violated or has a negative multiplier; return the number of
+    these vertices.
 
-    values: of A. u: solution for the rows that are active now, (m,), with their multipliers, (r,). gap_tolerance: (r,).
-    Forces of a vertex' neighbours and of rows over several vertices are taken from there, so u is the minimum where no
-    vertex changes, and where vertices that change have no neighbours in common the next solution is.
+    values: of A. u: solution for the present active rows, (m,), with their multipliers, (r,). gap_tolerance: (r,).
+    Forces of a vertex' neighbours and of rows over several vertices are those of that solution. So u is the minimum
+    where no vertex changes, and the next solution is the minimum where the changed vertices have no neighbours in
+    common.
     """
     changed = 0
     D, basis, corner = np.empty((5, 5)), np.empty((5, 5)), np.empty((5, 5))
