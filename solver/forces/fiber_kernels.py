@@ -1,6 +1,6 @@
-"""The element loop of bodies with fibers: a fiber's kernels run after the material's, on constants of their own.
+"""Element loop of bodies with fibers: kernels of the fibers run after the material's, with constants of their own.
 
-Apart, since a body without fibers never compiles them. [Smith 2018] [Kim 2019]
+A module of its own, since a body without fibers never compiles it. [Smith 2018] [Kim 2019]
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ BODY = (types.int64, types.int64, types.float64[:, ::1], types.int32[:, :, ::1],
 
 @kernel("void(f8[::1], f8[:,:,::1], i8)")
 def load_constants(work, constants, block):  # type: ignore[no-untyped-def]
-    """Put one block's constants into the lane array."""
+    """Write one block's constants of a table (b, c, LANES) into the lane array."""
     for slot in range(constants.shape[1]):
         for lane in range(LANES):
             work[(CONSTANT + slot) * LANES + lane] = constants[block, slot, lane]
@@ -30,9 +30,10 @@ def fill(  # type: ignore[no-untyped-def]
     start, stop, x, nodes, rest, constants, fibers, stress, tangent, fiber_stress, fiber_tangent, project, works,
     forces, blocks,
 ):
-    """Forces and stiffness blocks of material and fibers, as `elastic_kernels.fill` writes them.
+    """Write forces (16 b, 4, 3) [N] and stiffness blocks (16 b, 6, 9) [N/m] of material and fibers.
 
-    fibers: (b, c, LANES), constants of the fibers. K = ∂f/∂x, negative semi-definite if `project`. [Smith 2018]
+    K = ∂f/∂x is negative semi-definite if `project`. Chunks `start` to `stop`; fibers: (b, c, LANES), constants of the
+    fibers; other arguments as of `elastic_kernels.fill`. [Smith 2018]
     """
     chunks = works.shape[0]
     count = nodes.shape[0]

@@ -9,12 +9,15 @@ from .spring_kernels import CHILD_FIRST, PARENT_FIRST, WORLD, spring_energy, spr
 
 
 class Springs:
-    """s springs. K = ∂f/∂x is negative semi-definite: what it has sideways of springs that are pressed is left out."""
+    """Damped springs between points of rigid bodies; K = ∂f/∂x lacks the lateral part of compressed springs.
+
+    K and D are negative semi-definite.
+    """
 
     def __init__(self, body: Index, point: Vec, law: Vec, parent: Index) -> None:
         """body: (s, 2), −1 the world. point: in the bodies' own frames, or in the world, (s, 2, 3) [m].
 
-        law: stiffness [N/m], damping [N s/m] and rest length [m] of each, (s, 3). parent: of the tree, (n,).
+        law: stiffness [N/m], damping [N s/m] and rest length [m] of each spring, (s, 3). parent: of the tree, (n,).
         """
         self.body = np.ascontiguousarray(body, dtype=np.int32).reshape(-1, 2)
         self.point = np.ascontiguousarray(point, dtype=float).reshape(-1, 2, 3)
@@ -39,19 +42,20 @@ class Springs:
 
     def add(self, E: Vec, twist: Vec, moved: Vec | None, share: float, scale: float, damped: float, wrench: Vec,
             diagonal: Vec, below: Vec) -> None:
-        """Add share (f + K moved) to wrenches (n, 6) and −share D − scale K to blocks (n, 6, 6); `between` is new.
+        """Add share (f + K moved) to wrench (n, 6) and −share D − scale K to blocks (n, 6, 6); overwrite `between`.
 
-        E: (n, 4, 4). twist: (n, 6). moved: twists times time (n, 6) [rad, m]; none where nothing moves. damped: whether
-        f has the damping, 1 or 0.
+        E: (n, 4, 4). twist: (n, 6). moved: twists times time (n, 6) [rad, m]; None for none. share, scale: [s], [s²].
+        damped: 1 if f includes damping, else 0. diagonal, below: blocks of bodies, and of bodies with their parents.
         """
         self.between[:] = 0.0
         springs(E, twist, self.unmoved if moved is None else moved, self.body, self.point, self.law, self.slot, share,
                 scale, damped, wrench, diagonal, below, self.between)
 
     def add_forces(self, E: Vec, twist: Vec, share: float, wrench: Vec) -> None:
-        """Add share f to wrenches (n, 6), damping in it, and nothing to a matrix."""
+        """Add share f, damping included, to wrench (n, 6) [N m s, N s] with the bodies at E (n, 4, 4) and twists (n,
+        6)."""
         spring_forces(E, twist, self.body, self.point, self.law, share, wrench)
 
     def energy(self, E: Vec) -> float:
-        """[J]"""
+        """Return the energy of all springs [J] with the bodies at E (n, 4, 4)."""
         return float(spring_energy(E, self.body, self.point, self.law))
