@@ -1,4 +1,4 @@
-"""Places in sets that mirror each other, where a body and what it does are alike on both sides of planes."""
+"""Sets of nodes that mirror each other, where a body and its modal motion are symmetric about planes."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ SQUARE = 1.0e-6  #: largest cosine between two axes at right angles
 
 
 def images(nodes: Vec, mass: Vec, motion: Vec, edge: float) -> list[Index]:
-    """Return for each node the nearest ones to its images in orthogonal mirrors, alone and combined, (g, k): in all of
-    these mirrors first, then in fewer, in none at last.
+    """Return for each combination of mirrors the nodes nearest to the images of each node, (g, k) each.
 
-    nodes: (k, 3) [m]; mass: (k,) [kg]; motion: of nodes in each mode, (k, 3, s); edge: a mean length [m]. Mirrors go
-    through the centre, across the axes of inertia or those of the world, where nodes have images that move as much as
-    they do.
+    nodes: (k, 3) [m]. mass: (k,) [kg]. motion: of nodes in each mode, (k, 3, s). edge: mean edge length [m]. Mirrors
+    are orthogonal planes through the centre of mass, normal to axes of inertia or of the world, for which images of
+    nodes exist and move as much as the nodes. All mirrors combined come first, then fewer, none at last.
     """
     tree, share = cKDTree(nodes), mass / mass.sum()
     arms = nodes - share @ nodes
@@ -55,10 +54,10 @@ def _axes(arms: Vec, share: Vec) -> Vec:
 
 
 def whole_sets(nodes: Vec, found: Index, usable: Mask, spacing: float, most: int) -> Index:
-    """Sets of usable nodes that mirror each other, (c, g), no more than `most` different ones in each, none of them
-    nearer to another than `spacing` [m]. Those that are their own images stand there more than once.
+    """Return sets of usable nodes that mirror each other, (c, g), with at most `most` different nodes in each.
 
-    found: images of each node, (g, k).
+    nodes: (k, 3) [m]. found: images of each node, (g, k). usable: (k,). spacing: least distance of different nodes of a
+    set [m]. A node that is its own image appears in its set more than once.
     """
     own = np.unique(np.sort(found.T[usable & usable[found].all(axis=0)], axis=1), axis=0)
     away = np.linalg.norm(nodes[own][:, :, None] - nodes[own][:, None], axis=3)
