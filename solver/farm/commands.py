@@ -1,4 +1,4 @@
-"""The verbs of the command line that are about many bakes: wedge, watch, task, farm, islands. Loads nothing heavy."""
+"""Subcommands for many bakes: wedge, watch, task, farm, islands. Imports of the solver are deferred until one runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,11 @@ _HELP = {"job": "folder with scene.json", "wedge": "CSV file with a line of path
 
 def add(verbs: Verbs, listen: Listen, frames: Callable[[str], tuple[int, int]], count: Callable[[str], int]
         ) -> list[argparse.ArgumentParser]:
-    """Add the verbs; returns their parsers. frames, count: types of arguments."""
+    """Add the subcommands to an argument parser; return their parsers.
+
+    verbs: the parser's subparsers. listen: starts to listen to signals, and returns a function whether one came.
+    frames, count: types of arguments.
+    """
     wedge = verbs.add_parser("wedge", help="check the rows of a wedge, write their jobs, show their results")
     wedge.add_argument("job", type=Path, help=_HELP["job"])
     wedge.add_argument("wedge", type=Path, nargs="?", help=f"{_HELP['wedge']}; left out: the job as it is")
