@@ -12,7 +12,7 @@ from ..materials.lanes import LANES, LEFT, STRESS, TANGENT, put
 from ..threads import inlined, kernel
 from .elastic_kernels import ELEMENT_SLOTS, MaterialKernel
 
-# behind the slots of the element loop
+# after the slots of the element loop
 ALONG = ELEMENT_SLOTS  #: A = ∂z̄/∂F, 6 x 9, F column-major
 BENT = ALONG + 54  #: H A, 6 x 9
 HESSIAN = BENT + 54  #: H = ∂²ψ/∂z², 6 x 6
@@ -87,7 +87,7 @@ def curvature_of(work):  # type: ignore[no-untyped-def]
 
     [MFEM 6]
     """
-    # one loop whose slots are constants: nothing overlaps, so that it has vectors
+    # one loop with constant slots: without aliasing the compiler vectorises it
     for lane in range(LANES):
         _put_row(work, lane, 0, 0, 0)
         _put_row(work, lane, 1, 1, 1)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..threads import kernel
 
-TRIES = 30  #: of a whole matrix for each of its rows: far more than ever are
+TRIES = 30  #: largest number of QR steps for each row of a matrix: far more than needed
 EPSILON = 2.0**-53
 
 
@@ -21,7 +21,7 @@ def tridiagonal(matrix, size, rows, diagonal, beside):  # type: ignore[no-untype
         for j in range(size):
             rows[k, j] = 1.0 if k == j else 0.0
     for k in range(size - 2):
-        # what reflects column k stands below its diagonal afterwards, and 2 / vᵀv on that, T's entry right of it
+        # the reflection v of column k is stored below the diagonal, 2 / vᵀv on the diagonal, T's entry right of it
         head, square = matrix[k + 1, k], 0.0
         for i in range(k + 2, size):
             square += matrix[i, k] * matrix[i, k]

@@ -1,4 +1,4 @@
-"""Elasticity of tetrahedra with linear displacement."""
+"""Elasticity of linear tetrahedra."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .elastic_kernels import ELEMENT_SLOTS, Address, fill
 from .fibers import Fibers
 from .stencils import StretchedElements
 
-CHUNKS = 64  #: pieces of work; their borders do not depend on the number of threads
+CHUNKS = 64  #: pieces of work, independent of the number of threads
 
 
 class Elastic:
@@ -29,14 +29,14 @@ class Elastic:
     def __init__(self, nodes: Vec, tets: Index, material: Any, constants: Vec, fibers: Fibers | None = None) -> None:
         """nodes: (n, 3) rest positions [m]. tets: (e, 4), positive volumes. constants: (c, e) of `material`.
 
-        Raises ValueError where the material has more constants than a lane array.
+        Raises ValueError where `material` has more constants than the lane array has slots for.
         """
         if len(constants) > MAX_CONSTANTS:
             raise ValueError(f"a material may have {MAX_CONSTANTS} constants, not {len(constants)}")
         self.material = material
         self._stress, self._tangent = Address(material.stress), Address(material.tangent)
         self._energy: Address | None = None
-        self._change: Address | None = None  #: of dP for a dF alone, of materials that have one
+        self._change: Address | None = None  #: kernel of dP for a given dF, of materials with one
         self._has_looked = False  #: whether `_change` was looked up, which compiles it
         self._fiber_energy: Address | None = None
         count = len(tets)
@@ -62,7 +62,7 @@ class Elastic:
         self._works = np.zeros((min(CHUNKS, blocks), ELEMENT_SLOTS * LANES))
         self._energies = np.zeros(blocks * LANES)
         self._products = np.zeros((0, blocks * LANES, 4, 3))
-        self._blocks = np.zeros((0, 6, 9))  #: of a body with fibers
+        self._blocks = np.zeros((0, 6, 9))  #: blocks of K of a body with fibers
 
     @property
     def family(self) -> Any:
@@ -139,7 +139,7 @@ class Elastic:
         if self.fibers is not None:
             self._multiply_filled(x, columns, out)
             return out
-        from .product_kernels import multiply  # compiled for stages that are iterated on a kept factor
+        from .product_kernels import multiply  # compiled for stages with iterations on a reused factor
 
         if not self._has_looked:
             change, self._has_looked = self.material.change(), True
@@ -166,7 +166,7 @@ class Elastic:
         if self._energy is None:
             self._energy = Address(self.material.energy)
         if self.fibers is None:
-            from .energy_kernels import measure  # compiled for bakes that ask for an energy
+            from .energy_kernels import measure  # compiled for bakes that evaluate an energy
 
             parallel_for(measure, len(self._works), *body, self._energy, self._stress, *out)
         else:

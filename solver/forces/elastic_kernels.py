@@ -12,8 +12,8 @@ from ..threads import inlined, kernel
 
 MaterialKernel = types.FunctionType(types.void(types.float64[::1], types.boolean))
 
-# the lane array should stay in the first-level cache together with what a block reads and writes, so the stiffness
-# blocks stand where the material has kept what led to its tangent
+# the lane array should stay in the first-level cache together with the input and output of a block, so the stiffness
+# blocks overwrite the material's intermediate results of its tangent
 BLOCKS = LEFT  #: K_ab for (a, b) = 10, 20, 21, 30, 31, 32, row-major, 54 slots; K_aa = −Σ_b K_ab
 SHAPE = max(BLOCKS + 54, MATERIAL_SLOTS)  #: gradients of the four shape functions [1/m], 12 slots
 REST = SHAPE + 3  #: those of corners 1, 2, 3 are the rows of D_m⁻¹
@@ -31,7 +31,7 @@ def load_block(work, x, nodes, rest, constants, block):  # type: ignore[no-untyp
     for slot in range(constants.shape[1]):
         for lane in range(LANES):
             work[(CONSTANT + slot) * LANES + lane] = constants[block, slot, lane]
-    # edges go to the stress slots for a moment: D_s = [x1 - x0, x2 - x0, x3 - x0]
+    # edges are temporarily in the stress slots: D_s = [x1 - x0, x2 - x0, x3 - x0]
     for lane in range(LANES):
         origin = nodes[block, 0, lane]
         for corner in range(3):

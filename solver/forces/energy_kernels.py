@@ -25,7 +25,8 @@ def measure(  # type: ignore[no-untyped-def]
     """Write element forces (16 b, 4, 3) [N] and energies V ψ (16 b,) [J] of chunks `start` to `stop`, without the
     tangent.
 
-    Other arguments as of `elastic_kernels.fill`. [Smith 2018]
+    x: (n, 3) [m]. nodes: (b, 4, LANES). rest: (b, 10, LANES). constants: (b, c, LANES). energy, stress: the material's
+    kernels. works: (chunks, slots). [Smith 2018]
     """
     chunks = works.shape[0]
     count = nodes.shape[0]

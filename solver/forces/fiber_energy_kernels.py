@@ -18,8 +18,8 @@ def measure(  # type: ignore[no-untyped-def]
 ):
     """Write element forces (16 b, 4, 3) [N] and energies V ψ (16 b,) [J] of material and fibers, without the tangent.
 
-    Chunks `start` to `stop`; fibers: (b, c, LANES), constants of the fibers; other arguments as of
-    `elastic_kernels.fill`. [Smith 2018]
+    Chunks `start` to `stop`. x: (n, 3) [m]. nodes: (b, 4, LANES). rest: (b, 10, LANES). constants, fibers: constants of
+    the material and of the fibers, (b, c, LANES) each. works: (chunks, slots). [Smith 2018]
     """
     chunks = works.shape[0]
     count = nodes.shape[0]

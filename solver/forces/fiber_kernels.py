@@ -11,7 +11,7 @@ from ..materials.lanes import CONSTANT, LANES
 from ..threads import kernel
 from .elastic_kernels import MaterialKernel, corner_blocks, corner_forces, load_block, store_blocks, store_forces
 
-#: of a loop: chunks from and to, positions, corners, rest shapes, constants of the material and of the fibers
+#: arguments of a loop: chunks, positions, corners, rest shapes, constants of the material and of the fibers
 BODY = (types.int64, types.int64, types.float64[:, ::1], types.int32[:, :, ::1], types.float64[:, :, ::1],
          types.float64[:, :, ::1], types.float64[:, :, ::1])
 
@@ -30,10 +30,12 @@ def fill(  # type: ignore[no-untyped-def]
     start, stop, x, nodes, rest, constants, fibers, stress, tangent, fiber_stress, fiber_tangent, project, works,
     forces, blocks,
 ):
-    """Write forces (16 b, 4, 3) [N] and stiffness blocks (16 b, 6, 9) [N/m] of material and fibers.
+    """Write forces (16 b, 4, 3) [N] and stiffness blocks (16 b, 6, 9) [N/m] of material and fibers, chunks `start` to
+    `stop`.
 
-    K = ∂f/∂x is negative semi-definite if `project`. Chunks `start` to `stop`; fibers: (b, c, LANES), constants of the
-    fibers; other arguments as of `elastic_kernels.fill`. [Smith 2018]
+    K = ∂f/∂x is negative semi-definite if `project`. x: (n, 3) [m]. nodes: (b, 4, LANES). rest: (b, 10, LANES).
+    constants, fibers: constants of the material and of the fibers, (b, c, LANES) each. works: (chunks, slots).
+    [Smith 2018]
     """
     chunks = works.shape[0]
     count = nodes.shape[0]

@@ -111,12 +111,16 @@ class InStretches:
         return float(own._energies.sum())
 
     def multiply(self, x: Vec, columns: Vec) -> Vec:
-        """Return forces [N] and products with the true K without stretches as unknowns, (1 + c, p, 4, 3), as
-        `Elastic.multiply`."""
+        """Return forces [N] and products of the true K with `columns` (c, n, 3) at x (n, 3) [m], per corner, (1 + c, p,
+        4, 3).
+
+        Both are those of elements without stretches as unknowns. The next call overwrites the result.
+        """
         return self._elastic.multiply(x, columns)
 
     def stretching(self, x: Vec, v: Vec, out: Vec) -> None:
-        """Write volume times mean |Ṡ| of each element, (p,) [m³/s], as `Elastic.stretching`."""
+        """Write volume times mean |Ṡ| of each element, (p,) [m³/s], at positions x [m] and velocities v [m/s], both (n,
+        3)."""
         self._elastic.stretching(x, v, out)
 
     def in_stretches(self, made: Callable[[Any], StretchedElements]) -> StretchedElements:

@@ -27,7 +27,7 @@ from .elastic_kernels import VOLUME, corner_blocks, corner_forces, load_block, s
 from .energy_kernels import store_energies
 from .fiber_kernels import BODY, load_constants
 
-#: of the largest singular value: two that are opposite have no one R, and what turns between them has no stretch
+#: of the largest singular value: lower bound of a sum of two, since opposite ones have no unique R
 FLOOR = 0.1
 TINY = 1.0e-300
 

@@ -94,8 +94,8 @@ class JointForces:
         """Write share (f + K moved) into force (m,) and −share D − scale K into blocks of reduced (n, 6, 6).
 
         Entries of joints without forces do not change. posture: at q (m,). u: (m,). centres: of the charts of rotation.
-        moved: change of coordinates (m,) from the start of the stage; None for none. share, scale: [s], [s²]. damped: 1
-        if f includes damping, else 0.
+        moved: coordinates at the base of the stage minus q, (m,); None for zero. share, scale: [s], [s²]. damped: 1 if
+        f includes damping, else 0.
         """
         if len(self.bodies):
             joint_forces(self.bodies, self._tree.dof, self.chart, q, u, centres, self.law, posture.subspace,

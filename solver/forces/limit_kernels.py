@@ -6,7 +6,7 @@ import numpy as np
 
 from ..threads import kernel
 
-SHORT = 1.0e-12  #: [m], and [m²] of twice an area: what is no larger has no direction
+SHORT = 1.0e-12  #: [m], and [m²] of twice an area: a smaller element has no direction
 
 
 @kernel("f8(f8, f8, f8, f8, f8)")
@@ -80,7 +80,8 @@ def fill_lengths(  # type: ignore[no-untyped-def]
     """Write blocks of K of lines `start` to `stop`, (s, 6, 9) [N/m]: k/L² u uᵀ + T/(L l) (1 − u uᵀ) past a limit, else
     zero.
 
-    T ≥ 0 if `project`. Other arguments as of `measure_lengths`.
+    x: (n, 3) [m]. nodes: (s, 2). rest: L [m], (s,). stiffness, multipliers: k and λ [J], (s,). low, high: limits of the
+    strain. T ≥ 0 if `project`.
     """
     u = np.empty(3)
     for s in range(start, stop):
@@ -125,8 +126,8 @@ def fill_areas(  # type: ignore[no-untyped-def]
     """Write blocks of K of triangles `start` to `stop`, (s, 6, 9) [N/m]: −k/A₀² ∇A ∇Aᵀ − T/A₀ ∇²A past a limit, else
     zero.
 
-    If `project`, the second term is its part along the normal, where that is negative semi-definite. Other arguments as
-    of `measure_areas`.
+    x: (n, 3) [m]. nodes: (s, 3). rest: A₀ [m²], (s,). stiffness, multipliers: k and λ [J], (s,). low, high: limits of
+    the strain. If `project`, the second term is its part along the normal, where that is negative semi-definite.
     """
     slopes = np.empty((4, 3))
     for s in range(start, stop):

@@ -12,8 +12,8 @@ from .cloth.sheet import over_elements
 from .limit_kernels import fill_areas, fill_lengths, measure_areas, measure_lengths
 from .multipliers import WithMultipliers
 
-STIFF = 100.0  #: k of all of a body is that of its inertia over a step times this
-FIRST = 1.0e-2  #: of that in a bake's first step, in which nothing is known of what pulls
+STIFF = 100.0  #: k of a body relative to its inertia over a step
+FIRST = 1.0e-2  #: factor of k in a bake's first step, in which multipliers are unknown
 
 
 class Limits(WithMultipliers):

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from ..state import Vec
 
-MULTIPLIERS = "multipliers"  #: of all such forces of a part at the end of the last step [N], in a state's memory
+MULTIPLIERS = "multipliers"  #: key in a state's memory: of all such forces of a part at the end of the last step [N]
 
 
 class WithMultipliers(Protocol):

@@ -70,9 +70,9 @@ def multiply(  # type: ignore[no-untyped-def]
 ):
     """Write element forces f = −V P ∇N at x and products of the true K = ∂f/∂x with fields, chunks `start` to `stop`.
 
-    x: (n, 3) [m]. columns: (c, n, 3). change: the material's tangent where `is_tangent`, else its own kernel of dP for
-    a dF. Other arguments as of `elastic_kernels.fill`. Writes out (1 + c, 16 b, 4, 3): forces [N], then the products.
-    [Smith 2018]
+    x: (n, 3) [m]. columns: fields, (c, n, 3). nodes: (b, 4, LANES). rest: (b, 10, LANES). constants: (b, c, LANES).
+    change: the material's tangent where `is_tangent`, else its own kernel of dP for a dF. works: (chunks, slots).
+    Writes out (1 + c, 16 b, 4, 3): forces [N], then the products. [Smith 2018]
     """
     chunks = works.shape[0]
     count = nodes.shape[0]

@@ -16,11 +16,11 @@ from ..state import Index, Vec
 class RateBlocks:
     """Force and matrices of one law on k rates, as dense blocks; None for a block that the law does not have."""
 
-    force: Vec  #: f on them but for D u [N m, N], (k,)
-    mass: Vec | None = None  #: M in addition to their bodies', symmetric and constant, (k, k)
+    force: Vec  #: f on the rates without D u [N m, N], (k,)
+    mass: Vec | None = None  #: M in addition to that of the bodies, symmetric and constant, (k, k)
     damping: Vec | None = None  #: D = ∂f/∂u, symmetric, negative semi-definite, (k, k)
-    stiffness: Vec | None = None  #: K = ∂f/∂q, the same
-    energy: float = 0.0  #: that f derives from [J]
+    stiffness: Vec | None = None  #: K = ∂f/∂q, symmetric, negative semi-definite, (k, k)
+    energy: float = 0.0  #: whose negative gradient is f [J]
 
 
 class RateLaw(Protocol):

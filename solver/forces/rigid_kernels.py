@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..threads import inlined, kernel
 
-MOST = 8  #: iterations for a midway angular velocity
+MOST = 8  #: iterations for a midpoint angular velocity
 
 
 @inlined

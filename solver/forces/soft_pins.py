@@ -33,7 +33,7 @@ class SoftPins(Pull):
         return self._at(time) if self._steady is None else self._steady
 
     def _at(self, time: float) -> Vec:
-        # between samples a curve may overshoot
+        # a curve may overshoot between samples
         weights = np.clip(self._weights.at(time), 0.0, catalogue.HARD)
         firmness: Vec = max(float(self._squared.at(time)[0]), 0.0) * (self._vertex_mass @ (weights / (1.0 - weights)))
         return firmness

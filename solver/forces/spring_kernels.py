@@ -9,7 +9,7 @@ import numpy as np
 from ..coordinates.tree_kernels import add, along, back, cross, load, scaled
 from ..threads import inlined, kernel
 
-WORLD, PARENT_FIRST, CHILD_FIRST = -1, -2, -3  #: slots of springs that are not between far bodies
+WORLD, PARENT_FIRST, CHILD_FIRST = -1, -2, -3  #: slots of springs between neighbours in the tree, or of the world
 
 
 @inlined
@@ -81,13 +81,13 @@ def _point_jacobian(E, i, p, out):  # type: ignore[no-untyped-def]
 def springs(  # type: ignore[no-untyped-def]
     E, twist, moved, body, point, law, slot, share, scale, damped, wrench, diagonal, below, far,
 ):
-    """Add share (f + K moved) of springs to wrenches of bodies, and −share D − scale K to blocks of the matrix.
+    """Add share (f + K moved) of springs to wrenches of bodies, (n, 6), and −share D − scale K to blocks of the matrix.
 
-    A spring connects points of two bodies, body (s, 2) with −1 for the world, point (s, 2, 3) [m]. Its tension is k (l
-    − l₀) plus, times `damped` (1 or 0), d times its rate of length. law: k, d, l₀, (s, 3). moved: twists times time
-    [rad, m], (n, 6). slot: position of the block between the two bodies: WORLD for none, PARENT_FIRST or CHILD_FIRST in
-    `below`, or a row of `far`. share, scale: [s], [s²]. The lateral part of K of compressed springs, which is
-    indefinite, is omitted.
+    E: (n, 4, 4). twist: (n, 6). A spring connects points of two bodies, body (s, 2) with −1 for the world, point (s, 2,
+    3) [m]. Its tension is k (l − l₀) plus, times `damped` (1 or 0), d times its rate of length. law: k, d, l₀, (s, 3).
+    moved: displacements as twists times time [rad, m], (n, 6). slot: position of the block between the two bodies:
+    WORLD for none, PARENT_FIRST or CHILD_FIRST in `below`, or a row of `far`. share, scale: [s], [s²]. The lateral part
+    of K of compressed springs, which is indefinite, is omitted.
     """
     first, second = np.empty(6), np.empty(6)
     rows, columns = np.empty((3, 6)), np.empty((3, 6))
@@ -154,8 +154,10 @@ def springs(  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,:,::1], f8[:,::1], i4[:,::1], f8[:,:,::1], f8[:,::1], f8, f8[:,::1])")
 def spring_forces(E, twist, body, point, law, share, wrench):  # type: ignore[no-untyped-def]
-    """Add share f of springs, damping included, to wrenches of bodies, and nothing to a matrix. Arrays as of
-    `springs`."""
+    """Add share f of springs, damping included, to wrenches of bodies, wrench (n, 6) [N m s, N s].
+
+    E: (n, 4, 4). twist: (n, 6). body: (s, 2), −1 the world. point: (s, 2, 3) [m]. law: k, d, l₀, (s, 3). share: [s].
+    """
     for s in range(body.shape[0]):
         i, j = body[s, 0], body[s, 1]
         p = (point[s, 0, 0], point[s, 0, 1], point[s, 0, 2])
@@ -164,7 +166,7 @@ def spring_forces(E, twist, body, point, law, share, wrench):  # type: ignore[no
         end = _reach(E, j, q) if j >= 0 else q
         direction = add(end, scaled(-1.0, start))
         length = math.sqrt(direction[0] ** 2 + direction[1] ** 2 + direction[2] ** 2)
-        if length <= 1.0e-12:  # of no length and no direction
+        if length <= 1.0e-12:  # without length and direction, no force
             continue
         direction = scaled(1.0 / length, direction)
         way = (0.0, 0.0, 0.0)
@@ -182,7 +184,10 @@ def spring_forces(E, twist, body, point, law, share, wrench):  # type: ignore[no
 
 @kernel("f8(f8[:,:,::1], i4[:,::1], f8[:,:,::1], f8[:,::1])")
 def spring_energy(E, body, point, law):  # type: ignore[no-untyped-def]
-    """Return the energy ½ Σ k (l − l₀)² of all springs [J]. Arrays as of `springs`."""
+    """Return the energy ½ Σ k (l − l₀)² of all springs [J].
+
+    E: (n, 4, 4). body: (s, 2), −1 the world. point: (s, 2, 3) [m]. law: k, d, l₀, (s, 3).
+    """
     energy = 0.0
     for s in range(body.shape[0]):
         square = 0.0

@@ -22,7 +22,7 @@ class Springs:
         self.body = np.ascontiguousarray(body, dtype=np.int32).reshape(-1, 2)
         self.point = np.ascontiguousarray(point, dtype=float).reshape(-1, 2, 3)
         self.law = np.ascontiguousarray(law, dtype=float).reshape(-1, 3)
-        self.slot: Index = np.full(len(self.body), WORLD, dtype=np.int32)  #: where each one's block goes, (s,)
+        self.slot: Index = np.full(len(self.body), WORLD, dtype=np.int32)  #: of each spring's block, (s,)
         self.unmoved: Vec = np.zeros((len(parent), 6))
         far: dict[tuple[int, int], int] = {}
         for s, (a, b) in enumerate(self.body.tolist()):
@@ -33,9 +33,9 @@ class Springs:
                     self.slot[s] = PARENT_FIRST
                 else:
                     self.slot[s] = far.setdefault((a, b), len(far))
-        #: bodies that springs join beyond parent and child, (p, 2)
+        #: bodies that springs connect, other than parent and child, (p, 2)
         self.pairs: Index = np.array(list(far), dtype=np.int32).reshape(-1, 2)
-        self.between: Vec = np.zeros((len(far), 6, 6))  #: the matrix's blocks in their rows and columns
+        self.between: Vec = np.zeros((len(far), 6, 6))  #: blocks of the matrix between these bodies
 
     def __len__(self) -> int:
         return len(self.body)
@@ -44,8 +44,9 @@ class Springs:
             diagonal: Vec, below: Vec) -> None:
         """Add share (f + K moved) to wrench (n, 6) and −share D − scale K to blocks (n, 6, 6); overwrite `between`.
 
-        E: (n, 4, 4). twist: (n, 6). moved: twists times time (n, 6) [rad, m]; None for none. share, scale: [s], [s²].
-        damped: 1 if f includes damping, else 0. diagonal, below: blocks of bodies, and of bodies with their parents.
+        E: (n, 4, 4). twist: (n, 6). moved: displacement of the bodies to the base of the stage, as twists times time
+        (n, 6) [rad, m]; None for zero. share, scale: [s], [s²]. damped: 1 if f includes damping, else 0. diagonal,
+        below: blocks of bodies, and of bodies with their parents.
         """
         self.between[:] = 0.0
         springs(E, twist, self.unmoved if moved is None else moved, self.body, self.point, self.law, self.slot, share,

@@ -24,11 +24,11 @@ class Stencils:
     included."""
 
     nodes: Index  #: (s, w), w from 2 to 4
-    forces: Vec  #: on them [N], (s, w, 3)
-    #: K = ∂f/∂x of pairs (1, 0), (2, 0), (2, 1), (3, 0), … of them, K_aa = −Σ_b K_ab [N/m], (s, w (w − 1)/2, 9), rows
+    forces: Vec  #: on the nodes [N], (s, w, 3)
+    #: K = ∂f/∂x of pairs (1, 0), (2, 0), (2, 1), (3, 0), … of nodes, K_aa = −Σ_b K_ab [N/m], (s, w (w − 1)/2, 9), rows
     #: of the first; empty where only forces are computed
     blocks: Vec
-    energy: float  #: that the forces derive from [J]
+    energy: float  #: whose negative gradient is the forces [J]
 
     def add_forces(self, out: Vec) -> None:
         """Add the forces to those of all nodes, out (n, 3) [N]."""
@@ -63,7 +63,7 @@ def block_diagonal(tables: Sequence[Stencils], into: Vec | None = None) -> tuple
 class BodyElements(Protocol):
     """Protocol of a body's elements that never change: its tetrahedra, or its triangles and hinges."""
 
-    tets: Index  #: their nodes, (p, 4), the last one twice where there are three
+    tets: Index  #: nodes of the elements, (p, 4), the last one twice where there are three
 
     @property
     def family(self) -> Any:
@@ -134,10 +134,10 @@ class ElasticBody:
     """Nodes and surface of one body, as input of a force between bodies."""
 
     name: str
-    nodes: slice  #: among those of the part
-    tets: Index  #: (e, 4), numbers among all nodes of the part
-    skin: Index  #: triangles of its surface, (t, 3), outward; the same numbers
-    #: edges that are no triangle's, (k, 2), of ropes
+    nodes: slice  #: indices among the nodes of the part
+    tets: Index  #: (e, 4), indices among all nodes of the part
+    skin: Index  #: triangles of its surface, (t, 3), outward; indices as of `tets`
+    #: edges without triangles, of ropes, (k, 2)
     wires: Index = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int32))
     weights: Vec | None = None  #: painted at its nodes for this force, in [0, 1]; None: 1 everywhere
 

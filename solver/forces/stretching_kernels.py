@@ -7,7 +7,7 @@ from ..materials.lanes import GRADIENT, LANES, LEFT, RIGHT, SIGMA, vector
 from ..threads import inlined, kernel
 from .elastic_kernels import VOLUME, load_block
 
-#: of the largest singular value: an element that is turned inside out has no one R, and must not outshine the others
+#: of the largest singular value: lower bound of a sum of two, since inverted elements have no unique R
 FLOOR = 0.1
 
 
@@ -41,8 +41,9 @@ def stretching(start, stop, x, v, nodes, rest, constants, works, out):  # type: 
     """Write volume times the mean of the nine |Ṡ_ij|, out (16 b,) [m³/s], chunks `start` to `stop`; S in the rest
     frame.
 
-    x: (n, 3) [m]. v: (n, 3) [m/s]. Other arguments as of `elastic_kernels.fill`. With F = U Σ Vᵀ and G = Uᵀ Ḟ V, Ŝ = Vᵀ
-    Ṡ V is the symmetric part of G weighted by σ; the rest of G is in Ṙ S. [Thesis 4.17] [Thesis 4.18]
+    x: (n, 3) [m]. v: (n, 3) [m/s]. nodes: (b, 4, LANES). rest: (b, 10, LANES). constants: (b, c, LANES). works:
+    (chunks, slots). With F = U Σ Vᵀ and G = Uᵀ Ḟ V, Ŝ = Vᵀ Ṡ V is the symmetric part of G weighted by σ; the rest of G
+    is in Ṙ S. [Thesis 4.17] [Thesis 4.18]
     """
     chunks = works.shape[0]
     count = nodes.shape[0]

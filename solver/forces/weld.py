@@ -15,9 +15,9 @@ from .multipliers import WithMultipliers
 from .stencils import ElasticBody, Stencils
 from .weld_kernels import weld
 
-STICKS = 0.01  #: painted weights below it do not stick: what fades out between vertices is no paint
-HOLDS, OFF = 1.0, 2.0  #: states of a point: while it sticks, and when it does no more; 0 before
-WIDTH = 9  #: numbers that are known of a point which sticks later
+STICKS = 0.01  #: painted weights below it do not stick, such as interpolated ones beside the paint
+HOLDS, OFF = 1.0, 2.0  #: states of a point: sticking, and come off; 0 before it sticks
+WIDTH = 9  #: stored numbers of a point that sticks later
 SOON = 1.0e-9  #: rounding of times [s]
 
 
@@ -70,7 +70,7 @@ class Weld(WithMultipliers):
         near."""
         points, triangles, weights, gaps = near(self._glued, self._base, x, self._distance)
         refuse_apart(self._glued, self._base, points, self._distance, time)
-        # what sticks is triangles that are welded as a whole; beside them a point sticks with all of its own
+        # the area of triangles whose corners all stick; of a point without any, its whole area
         inside = self._glued.skin[np.isin(self._glued.skin, points).all(axis=1)]
         stuck = (areas(inside, self._rest) + patches(self._glued.wires, self._rest))[points]
         bears = self._breaks * np.where(stuck > 0.0, stuck, self._whole[points])

@@ -19,8 +19,8 @@ class YieldingPins(Pull):
 
     def __init__(self, name: str, nodes: Index, stiffness: Vec, places: OverTime, reported_from: float,
                  frame_at: Callable[[float], float]) -> None:
-        """name: the body's. nodes, stiffness, places: as of `Pull`. reported_from: least distance that is reported [m].
-        frame_at: the frame of a time [s]."""
+        """name: the body's. nodes: (k,). stiffness: of each spring [N/m], (k,). places: target of each node, (k, 3) [m]
+        at a time. reported_from: least distance that is reported [m]. frame_at: the frame of a time [s]."""
         super().__init__(nodes, stiffness, places)
         self._name, self._reported_from, self._frame_at = name, reported_from, frame_at
         self._worst, self._where = 0.0, ""
@@ -60,7 +60,9 @@ class CompliantAttachment(YieldingPins):
 
     def __init__(self, name: str, nodes: Index, anchors: Index, stiffness: Vec, places: OverTime, reported_from: float,
                  frame_at: Callable[[float], float]) -> None:
-        """anchors: the attached nodes on bones, (k,). Other arguments as of `YieldingPins`; places: at the start."""
+        """name: the body's. nodes: (k,). anchors: the attached nodes on bones, (k,). stiffness: of each spring [N/m],
+        (k,). places: of the anchors at the start, (k, 3) [m] at a time. reported_from: least distance that is reported
+        [m]. frame_at: the frame of a time [s]."""
         super().__init__(name, nodes, stiffness, places, reported_from, frame_at)
         self._pairs = np.column_stack([nodes, anchors]).astype(np.int32)
         self._spring = stiffness

@@ -58,7 +58,7 @@ def drag(x, v, triangles, place, air, across, along, blocks):  # type: ignore[no
         n0, n1, n2 = n0 / size, n1 / size, n2 / size
         onto = s0 * n0 + s1 * n1 + s2 * n2
         s0, s1, s2 = s0 - onto * n0, s1 - onto * n1, s2 - onto * n2
-        # a third of the triangle's to each of its corners
+        # each corner has a third of the triangle's drag
         flat = twice / 6.0 * along[e] * math.sqrt(s0 * s0 + s1 * s1 + s2 * s2)
         steep = twice / 6.0 * across[e] * abs(onto) - flat
         d00, d01, d02 = steep * n0 * n0 + flat, steep * n0 * n1, steep * n0 * n2

@@ -10,7 +10,7 @@ from ...state import Index, Vec
 from .membrane_kernels import CONSTANTS, fill, measure
 from .sheet import Sheet, over_elements
 
-STIFFER = 500.0  #: times as stiff is cloth past the limit of its stretch
+STIFFER = 500.0  #: stiffness of cloth beyond the limit of its stretch, relative to that below it
 
 
 class CorotatedMembrane:

@@ -25,7 +25,7 @@ class HingeBending:
         self.nodes: Index = bends.nodes
         self._stiffness = params["bending_stiffness"] * bends.share * bends.length**2 / bends.areas.sum(axis=1)
         self._rest = np.empty(len(self.nodes))
-        #: |(b − a) × (c − a)|² of either face at rest [m⁴]: what is folded smaller than a share of it pulls no harder
+        #: |(b − a) × (c − a)|² of either face at rest [m⁴]: a lower bound, times `THINNEST`, of that in motion
         self._squares = (2.0 * bends.areas) ** 2
         self.energies = np.zeros(len(self.nodes))
         angles(sheet.rest, self.nodes, self._rest)

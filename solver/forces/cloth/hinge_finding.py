@@ -32,7 +32,7 @@ def find_hinges(triangles, material, nodes, faces, length, cotangents):  # type:
             first[min(triangles[t, k], triangles[t, (k + 1) % 3]) + 1] += 1
     for i in range(top + 1):
         first[i + 1] += first[i]
-    # the larger end and the number of the side, as one number that sorts
+    # the larger end and the number of the side, as one number to sort by
     filled, found = first[:-1].copy(), np.empty(edges, np.int64)
     for t in range(triangles.shape[0]):
         for k in range(3):

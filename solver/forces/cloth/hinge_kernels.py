@@ -13,7 +13,7 @@ import numpy as np
 
 from ...threads import kernel
 
-THINNEST = 1.0e-4  #: of a face's |N|² at rest: one that is folded smaller pulls no harder
+THINNEST = 1.0e-4  #: of a face's |N|² at rest: lower bound of |N|² in gradients of the angle
 
 
 @kernel("f8(f8[:,::1], i4[::1], f8[::1], f8[:,::1])")
@@ -94,7 +94,7 @@ def bend_of_angle(x, nodes, work, out):  # type: ignore[no-untyped-def]
     """Write ∂²θ/∂x² of the pairs (1, 0), (2, 0), (2, 1), (3, 0), (3, 1) of nodes into out (5, 3, 3), rows of the first
     node.
 
-    The pair (3, 2) has none. work: (9, 3), from `slope`.
+    That of the pair (3, 2) is zero. x: (n, 3) [m]. nodes: (4,). work: (9, 3), from `slope`.
     """
     a, b = nodes[0], nodes[1]
     length = work[7, 0]
@@ -132,7 +132,8 @@ def fill(start, stop, x, nodes, stiffness, rest, squares, project, forces, block
     """Write forces (h, 4, 3) [N] and blocks of K = ∂f/∂x of pairs of nodes, (h, 6, 9) [N/m], of hinges `start` to
     `stop`.
 
-    If `project`, K is −k ∂θ ∂θᵀ alone, negative semi-definite. Other arguments as of `measure`.
+    x: (n, 3) [m]. nodes: (h, 4). stiffness: (h,) [N m]. rest: θ̄, (h,). squares: |N|², |M|² at rest, (h, 2) [m⁴]. If
+    `project`, K is −k ∂θ ∂θᵀ alone, negative semi-definite.
     """
     work, bends = np.empty((9, 3)), np.zeros((5, 3, 3))
     for h in range(start, stop):

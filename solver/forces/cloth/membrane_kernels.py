@@ -24,11 +24,11 @@ FLAT = 1.0e-12  #: |f₁ × f₂|² below which a triangle is a line and has no 
 THINNEST = 1.0e-3  #: det S below which the tension across a triangle no longer grows
 FRAME = 9  #: R and n, by columns
 STRAIN = 3  #: S₁₁, S₂₂, S₁₂
-CONSTANTS = 8  #: C₁₁, C₂₂, C₁₂, G [N/m]; the limit, and how stiff warp, weft and diagonals are past it [N/m]
-WAYS = 4  #: along which there is a limit
+CONSTANTS = 8  #: C₁₁, C₂₂, C₁₂, G [N/m]; the limit, and stiffnesses of warp, weft and diagonals beyond it [N/m]
+WAYS = 4  #: number of directions with a limit
 HALF = np.sqrt(0.5)
-GIVES = 2.0  #: times that limit along diagonals, where threads turn first
-SOFTLY = 0.1  #: of the limit: over that much more stretch it comes to be as stiff as it gets
+GIVES = 2.0  #: factor of the limit along diagonals, where threads rotate first
+SOFTLY = 0.1  #: of the limit: additional stretch over which the stiffness rises to its full value
 
 
 @inlined
@@ -86,7 +86,7 @@ def turned(x, nodes, gradients, frame, strain):  # type: ignore[no-untyped-def]
     square = n0 * n0 + n1 * n1 + n2 * n2
     area = np.sqrt(square)
     if square <= FLAT * FLAT or square <= FLAT * ff * gg:
-        # across the longer one and the axis that it is least along
+        # normal to the longer column and to an axis that is not along it
         if ff >= gg:
             u0, u1, u2 = f0, f1, f2
         else:
@@ -134,7 +134,7 @@ def pull(frame, strain, constants, gradients, area, forces):  # type: ignore[no-
     s11, s22, s12 = strain[0], strain[1], strain[2]
     t11, t22, t12 = _stress(strain, constants)
     trace = max(s11 + s22, FLAT)
-    # T and S need not commute where the sheet is not isotropic: then turning R does work on T as well
+    # T and S need not commute where the sheet is not isotropic: then rotating R does work on T as well
     turning = (t12 * (s11 - s22) + (t22 - t11) * s12) / trace
     p11, p22, p12, p21 = t11, t22, t12 + turning, t12 - turning
     energy = 0.5 * (t11 * (s11 - 1.0) + t22 * (s22 - 1.0) + 2.0 * t12 * s12)
@@ -270,7 +270,8 @@ def fill(start, stop, x, nodes, gradients, areas, constants, project, forces, bl
     """Write forces (e, 4, 3) [N] and blocks of K = ∂f/∂x of pairs of nodes, (e, 6, 9) [N/m], of triangles `start` to
     `stop`.
 
-    K is negative semi-definite if `project`. Other arguments as of `measure`.
+    x: (n, 3) [m]. nodes: (e, 3). gradients: (e, 3, 2) [1/m]. areas: (e,) [m²]. constants: (CONSTANTS,). K is negative
+    semi-definite if `project`.
     """
     frame, strain = np.empty(FRAME), np.empty(STRAIN)
     plane, normal = np.empty((4, 4)), np.empty((4, 4))

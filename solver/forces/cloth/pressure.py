@@ -49,10 +49,10 @@ class Pressure:
 
 
 def edges_with_corners(triangles: Index) -> Index:
-    """Return the nodes of each edge of a closed surface, (e, 4), triangles (t, 3).
+    """Return the nodes of each edge of a closed surface, (e, 4). triangles: (t, 3).
 
     Columns: the ends a, b in the order of one triangle, its third corner c, and the third corner d of the other. Raises
-    ValueError where an edge does not have two triangles of equal orientation.
+    ValueError where an edge does not have two triangles of consistent orientation.
     """
     ends = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
     corner = np.concatenate([triangles[:, 2], triangles[:, 0], triangles[:, 1]])

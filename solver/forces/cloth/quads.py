@@ -8,9 +8,9 @@ import numpy as np
 
 from ...threads import inlined, kernel
 
-LONGER = 1.05  #: by how much the edge that cuts a quad is longer than the others of both triangles, at least
-SQUARE = 0.35  #: cosine of the corners off it, at most: what leans further is two triangles
-APART = 1.0e-6  #: share by which that edge may be longer in one triangle than in the other, on a seam of a UV map
+LONGER = 1.05  #: least ratio of the edge that divides a quad to the other edges of both triangles
+SQUARE = 0.35  #: largest cosine at the corners opposite to that edge: beyond it, both triangles are no quad
+APART = 1.0e-6  #: largest relative difference of that edge's length in both triangles, on a seam of a UV map
 
 
 @inlined
@@ -112,7 +112,7 @@ def corners_across(triangles, material, longest, mates, t, a, b, found, places):
         u, count = mates[t], 2
         theirs = (longest[u] + 2) % 3
         cut = longest[t]
-        # the cut goes from this triangle's own corner to a or to b; its other end is across from that
+        # the diagonal goes from this triangle's own corner to a or to b; the mate's corner is across from that
         mine = 1 if (cut == i and (cut + 1) % 3 == own) or (cut == own and (cut + 1) % 3 == i) else 0
     for k in range(count):
         found[k] = triangles[t, own] if k == mine else triangles[u, theirs]

@@ -7,7 +7,7 @@ import numpy as np
 from ...state import Index, Vec
 from ..stencils import Stencils
 
-SHORT = 1.0e-9  #: [m]: a seam of no length pulls nowhere
+SHORT = 1.0e-9  #: [m]: a shorter seam has no direction
 
 
 class Seams:

@@ -14,7 +14,7 @@ from ...threads import parallel_for
 from .hinge_finding import find_hinges, measure_material
 from .quads import find_bends, pair_triangles
 
-ALONE = 256  #: elements that are not worth sharing between threads
+ALONE = 256  #: most elements that one thread processes alone
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Sheet:
     """
 
     rest: Vec  #: positions of all nodes of the part at rest [m], (n, 3)
-    triangles: Index  #: (e, 3), numbers among those
+    triangles: Index  #: (e, 3), indices of those nodes
     material: Vec  #: of the corners of each triangle [m], (e, 3, 2)
     slides: bool = False  #: whether vertices move in material space, which changes the triangles that form quads
 
@@ -82,18 +82,18 @@ class Hinges:
 class Bends:
     """Pairs of triangles that bend about an edge, with fields as of `Hinges`, and a weight of each.
 
-    Bending of a quad that is divided into two triangles does not depend on its diagonal: about each of its sides bend,
-    with weight one half each, the corners across from either end, and about its diagonal bends its twist. On a grid
-    that is ½ k (κ_uu² + κ_vv² + 2 κ_uv²) per area by central differences. Hinges of the triangles alone, whose
-    diagonals also resist bending along the sides, would yield by zigzags: a strip is softer by a fifth, and up to three
-    times as stiff about one of its diagonals.
+    Bending of a quad that is divided into two triangles does not depend on its diagonal: about each of its sides the
+    corners across from either end bend, with weight one half each, and its diagonal resists twist alone. On a grid that
+    is ½ k (κ_uu² + κ_vv² + 2 κ_uv²) per area by central differences. Hinges of the triangles alone, whose diagonals
+    also resist bending along the sides, would yield by zigzags: a strip is softer by a fifth, and up to three times as
+    stiff about one of its diagonals.
     """
 
     nodes: Index  #: ends a, b and corners c, d, (k, 4)
     length: Vec  #: of the edge [m], (k,)
     areas: Vec  #: of both triangles [m²], (k, 2)
     cotangents: Vec  #: of the angles at a and b in the triangle of c, and at a and b in that of d, (k, 4)
-    share: Vec  #: (k,)
+    share: Vec  #: weight of each, (k,)
 
     @classmethod
     def of(cls, sheet: Sheet) -> Bends:
@@ -121,8 +121,8 @@ class SheetLaw(Protocol):
     def __init__(self, sheet: Sheet, params: Mapping[str, float]) -> None: ...
 
     def measure(self, x: Vec, forces: Vec) -> float:
-        """Return the energy [J] at positions x (n, 3) [m]; write forces (s, 4, 3) [N], zero on the last node of
-        three."""
+        """Return the energy [J] at positions x (n, 3) [m]; write forces (s, 4, 3) [N], of triangles with a fourth row
+        of zeros."""
 
     def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
         """Write forces (s, 4, 3) [N] and blocks of K = ∂f/∂x of pairs of nodes, (s, 6, 9) [N/m], in the order of

@@ -20,7 +20,7 @@ class Threads:
     D is negative semi-definite. α does not damp bending and slack cloth.
     """
 
-    share = None  #: of K, which only `fill` knows
+    share = None  #: no constant factor of K: it varies over elements
 
     def __init__(self, cloth: ClothElements, own_share: float, drag: float, strength: Callable[[float], float]) -> None:
         """own_share, drag: of the material, factors of K [s] and of the mass [1/s]. strength: α [s] at a time [s]."""

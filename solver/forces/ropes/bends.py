@@ -26,7 +26,8 @@ class RodBends:
         self.energies: Vec = np.zeros(0)
 
     def measure(self, x: Vec, forces: Vec) -> float:
-        """Return the energy [J] at positions x (n, 3) [m]; write forces (b, 4, 3) [N], the last node's zero."""
+        """Return the energy [J] at positions x (n, 3) [m]; write forces on the three nodes, (b, 4, 3) [N], fourth row
+        zero."""
         return float(measure_bends(0, len(self.nodes), x, self.nodes, self._stiffness, forces))
 
     def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:

@@ -11,8 +11,8 @@ from ...state import Index, Vec
 from ..cloth.sheet import over_elements
 from .rope_kernels import expect_links, fill_links, measure_links
 
-STIFF = 1.0e5  #: of the inertia of a rope with what hangs on it over a step: how hard a link holds that may not stretch
-FIRST = 1.0e-3  #: of that in a bake's first step, in which nothing is known of what links pull with
+STIFF = 1.0e5  #: k of an inextensible link relative to the inertia of a rope and its load over a step
+FIRST = 1.0e-3  #: factor of k in a bake's first step, in which tensions are unknown
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Links:
     [Tournier 2015]
     """
 
-    augmented = True  #: whether λ acts; else it only stiffens links under tension, and k alone pulls
+    augmented = True  #: whether λ is a force; else it only stiffens links under tension, and the force is k φ
 
     def __init__(self, strand: Strand, params: Mapping[str, float]) -> None:
         self.nodes = np.ascontiguousarray(strand.nodes, dtype=np.int32)
@@ -44,7 +44,7 @@ class Links:
         self._stiffness = self.stiffness  #: k in this step
         self._tension: Vec = np.zeros(len(self.nodes))  #: at the end of the last step [N]
         self._acting = self._tension  #: λ [N]
-        self._expected = self._tension  #: T that projected K takes [N]
+        self._expected = self._tension  #: T of the projected K [N]
         self._room = np.empty(len(self.nodes))
         self.energies: Vec = np.zeros(0)
 

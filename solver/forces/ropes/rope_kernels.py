@@ -6,8 +6,8 @@ import numpy as np
 
 from ...threads import kernel
 
-SHORT = 1.0e-12  #: [m]: a link of no length points nowhere
-FOLDED = 1.0e-6  #: of 1 + cos θ: links that are folded back onto each other bend no further
+SHORT = 1.0e-12  #: [m]: a shorter link has no direction
+FOLDED = 1.0e-6  #: lower bound of 1 + cos θ, of links that are folded back onto each other
 
 
 @kernel("f8(i8, i8, f8[:,::1], i4[:,::1], f8[::1], f8[::1], f8[::1], f8[:,:,::1])")
@@ -38,7 +38,8 @@ def fill_links(start, stop, x, nodes, length, stiffness, tension, known, blocks)
     """Write blocks of K of links `start` to `stop`, (s, 6, 9) [N/m]: k u uᵀ + T/l (1 − u uᵀ) of the pair, T the
     tension.
 
-    known: whether T is max(λ, 0) instead of λ + k φ. Other arguments as of `measure_links`.
+    x: (n, 3) [m]. nodes: (s, 2). length: L [m], (s,). stiffness: k [N/m], (s,). tension: λ [N], (s,). known: whether T
+    is max(λ, 0) instead of λ + k φ.
     """
     for s in range(start, stop):
         i, j = nodes[s, 0], nodes[s, 1]
@@ -185,7 +186,7 @@ def bent_definitely(work, c, s, slopes, out):  # type: ignore[no-untyped-def]
 def fill_bends(start, stop, x, nodes, stiffness, project, blocks):  # type: ignore[no-untyped-def]
     """Write blocks of K of bends `start` to `stop`, (b, 6, 9) [N/m]; K is negative semi-definite if `project`.
 
-    Other arguments as of `measure_bends`.
+    x: (n, 3) [m]. nodes: (b, 3). stiffness: 2 B/l̄ [N m], (b,).
     """
     work, slopes, curves = np.empty((4, 3)), np.empty((2, 3, 3)), np.empty((3, 3, 3))
     for s in range(start, stop):

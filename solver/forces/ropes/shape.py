@@ -8,8 +8,8 @@ from ...state import Index, Vec
 from ..cloth.sheet import over_elements
 from .shape_kernels import fill_curved, fill_torsion, measure_curved, measure_torsion
 
-TORSION = 2.0 / 3.0  #: of the bending stiffness: what a solid wire resists twist with, without Poisson's ratio
-STRAIGHT = 0.02  #: |κb| at rest of a bend that is too flat to lie in a plane of its own
+TORSION = 2.0 / 3.0  #: torsional by bending stiffness of a solid wire, 1/(1 + ν) at ν = ½
+STRAIGHT = 0.02  #: |κb| at rest below which a bend is too flat to define a plane
 
 
 class CurvedBends:
@@ -30,7 +30,8 @@ class CurvedBends:
         self.energies: Vec = np.zeros(0)
 
     def measure(self, x: Vec, forces: Vec) -> float:
-        """Return the energy [J] at positions x (n, 3) [m]; write forces (b, 4, 3) [N], the last node's zero."""
+        """Return the energy [J] at positions x (n, 3) [m]; write forces on the three nodes, (b, 4, 3) [N], fourth row
+        zero."""
         return float(measure_curved(0, len(self.nodes), x, self.nodes, self._stiffness, self._rest, forces))
 
     def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:

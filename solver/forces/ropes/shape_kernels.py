@@ -7,8 +7,8 @@ import numpy as np
 from ...threads import kernel
 from .rope_kernels import FOLDED, SHORT, bent_definitely, curved_truly, directions
 
-ROUNDED = 0.1  #: of the curvature at rest: below it neither the size nor the direction of a curvature has a kink
-NEAR = 1.0e-5  #: of a link: by how much ends are moved for the true K of torsion, which is a difference of forces
+ROUNDED = 0.1  #: ε relative to the curvature at rest: smooths magnitude and direction of small curvatures
+NEAR = 1.0e-5  #: of a link: step of the finite differences of forces for the true K of torsion
 
 
 @kernel("void(f8, f8, f8, f8[::1])")
@@ -52,8 +52,9 @@ def measure_curved(start, stop, x, nodes, stiffness, rest, forces):  # type: ign
 def fill_curved(start, stop, x, nodes, stiffness, rest, project, blocks):  # type: ignore[no-untyped-def]
     """Write blocks of K of bends `start` to `stop`, (b, 6, 9) [N/m].
 
-    If `project`, K is negative semi-definite: the term of the gradient of σ, and, where σ exceeds its rest value, a
-    fraction of the projected K of a straight rope's bend. Other arguments as of `measure_curved`.
+    x: (n, 3) [m]. nodes: (b, 3). stiffness: s [N m], (b,). rest: |κb| at rest, (b,). If `project`, K is negative
+    semi-definite: the term of the gradient of σ, and, where σ exceeds its rest value, a fraction of the projected K of
+    a straight rope's bend.
     """
     work, slopes, curves, of = np.empty((4, 3)), np.empty((2, 3, 3)), np.empty((3, 3, 3)), np.empty(3)
     for s in range(start, stop):
@@ -119,7 +120,7 @@ def turned_apart(e, rest, turn, work, jacobian):  # type: ignore[no-untyped-def]
         half += 0.5 * jacobian[9, a] ** 2
     for link in range(3):
         for axis in range(3):
-            # what moves with one coordinate of one link: its direction, both curvatures, both normals
+            # derivatives by one coordinate of one link: of its direction, both curvatures, both normals
             for k in range(3):
                 for a in range(3):
                     work[8 + k, a] = 0.0
@@ -187,7 +188,7 @@ def fill_torsion(start, stop, x, nodes, stiffness, rest, turn, project, blocks):
     """Write blocks of K of pairs of bends `start` to `stop`, (b, 6, 9) [N/m]: −C/l JᵀJ if `project`, else differences
     of f.
 
-    Other arguments as of `measure_torsion`.
+    x: (n, 3) [m]. nodes: (b, 4). stiffness: C/l [N m], (b,). rest, turn: (b, 2), as of `turned_apart`.
     """
     e, work, jacobian, hessian = np.empty((3, 3)), np.empty((14, 3)), np.empty((10, 3)), np.empty((9, 9))
     plus, minus = np.empty(9), np.empty(9)

@@ -17,7 +17,7 @@ class TwistedStrands:
     """Bends along strands that are pinned at both ends, or closed."""
 
     nodes: Index  #: three of each bend, in their order along the strand, (b, 3)
-    path: Index  #: which strand each bend is of, (b,)
+    path: Index  #: index of each bend's strand, (b,)
     length: Vec  #: of each strand at rest [m], (p,)
 
 
@@ -78,7 +78,8 @@ class RodTwist(WithMultipliers):
         return np.asarray(self._stiffness * (self._now + self._turned()))
 
     def measure(self, x: Vec, forces: Vec) -> float:
-        """Return the energy [J] at positions x (n, 3) [m]; write forces (b, 4, 3) [N], the last node's zero."""
+        """Return the energy [J] at positions x (n, 3) [m]; write forces on the three nodes, (b, 4, 3) [N], fourth row
+        zero."""
         moment = self.moment(x)
         twist_forces(self._t, self._lengths, moment[self._path], forces)
         return 0.5 * float((moment * moment / self._stiffness).sum())

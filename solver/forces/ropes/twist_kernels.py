@@ -6,8 +6,8 @@ import numpy as np
 
 from ...threads import kernel
 
-SHORT = 1.0e-12  #: [m]: a link of no length points nowhere
-FOLDED = 1.0e-6  #: of 1 + cos θ: links that are folded back onto each other have no parallel transport
+SHORT = 1.0e-12  #: [m]: a shorter link has no direction
+FOLDED = 1.0e-6  #: lower bound of 1 + cos θ: links that are folded back have no parallel transport
 
 
 @kernel("void(f8[::1], f8[::1], f8[::1], f8[::1])")
@@ -86,7 +86,10 @@ def twist_forces(t, lengths, moment, forces):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,:,::1], f8[:,::1], f8[::1], f8[:,:,::1])")
 def twist_blocks(t, lengths, moment, blocks):  # type: ignore[no-untyped-def]
-    """Write the blocks of K = −M ∇²m of bends, (b, 6, 9) [N/m]. Arguments as of `twist_forces`."""
+    """Write the blocks of K = −M ∇²m of bends, (b, 6, 9) [N/m].
+
+    t, lengths: from `link_directions`. moment: M of each bend's strand, (b,) [N m].
+    """
     tilde, kb = np.empty(3), np.empty(3)
     for s in range(t.shape[0]):
         c = t[s, 0, 0] * t[s, 1, 0] + t[s, 0, 1] * t[s, 1, 1] + t[s, 0, 2] * t[s, 1, 2]
