@@ -12,7 +12,7 @@ from ..errors import BadScene
 from ..job import schema
 from ..state import Index, Vec
 
-PINNED = 0.5 + 1e-9  # a node right in the middle of a symmetric map must not depend on rounding
+PINNED = 0.5 + 1e-9  # a node in the middle of a symmetric map must not depend on rounding
 
 
 def attached_nodes(body: schema.Body, arrays: Callable[[str], NDArray[Any]], at_nodes: Mapping[str, Vec], count: int,
@@ -54,7 +54,7 @@ def nobody() -> Index:
 
 
 def listed_nodes(nodes: NDArray[Any], count: int, role: str, where: str) -> NDArray[np.int64]:
-    """Return node indices that are listed by hand, (l,). Raises BadScene where one is not below `count`.
+    """Return node indices that are listed by hand, (l,). Raises BadScene where one is not from 0 to `count` − 1.
 
     role, where: of the nodes and of the field, for the message.
     """

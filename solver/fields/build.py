@@ -50,12 +50,12 @@ class Fields:
     pinned: Index  #: pinned nodes, ascending
     fiber_parameters: Mapping[str, Vec]  #: of the fibers, by key, each (e,), SI units
     fiber_directions: Vec | None  #: in material space, unit length or zero, (e, 3); None where there are no fibers
-    motion: Vec | None  #: where pinned nodes are at each sample [m], (T, pinned, 3); None where they stand still
+    motion: Vec | None  #: positions of pinned nodes at each sample [m], (T, pinned, 3); None where none moves
     notes: tuple[str, ...]  #: sentences for the user
-    attached: Index = field(default_factory=nobody)  #: nodes that rigid bodies carry, ascending
-    attached_by: Index = field(default_factory=nobody)  #: which of the body's attachments carries each
+    attached: Index = field(default_factory=nobody)  #: nodes that follow rigid bodies, ascending
+    attached_by: Index = field(default_factory=nobody)  #: index of the attachment of each
     patches: tuple[Patch, ...] = ()  #: nodes that are dynamic as a whole
-    places: Vec | None = None  #: of all nodes at rest [m], (k, 3), where some were moved to what is painted
+    places: Vec | None = None  #: rest positions of all nodes [m], (k, 3), where some were moved to painted vertices
 
 
 def build_fields(body: schema.Body, arrays: Arrays, volume: Volume, embedding: CarriedVertices | None) -> Fields:
@@ -185,7 +185,7 @@ def _pinned_nodes(body: schema.Body, arrays: Arrays, volume: Volume, painted: Pa
             notes.append("Pin is painted on nothing, so no part is held")
     if body.pin.nodes is not None:
         pinned[listed_nodes(arrays(body.pin.nodes), len(pinned), "pinned", "pin.nodes")] = True
-    if pinned.all() and body.pin.until is None:  # what lets go is thrown: it moves as its pins do until then
+    if pinned.all() and body.pin.until is None:  # a body with pins that end may be pinned whole until then
         raise NoFreeNode("every node is pinned, so nothing can move", "Unpaint part of the Pin group",
                          where="pin.weights" if body.pin.weights is not None else "pin.nodes")
     return np.flatnonzero(pinned).astype(np.int32), volume

@@ -11,7 +11,7 @@ from scipy.spatial import cKDTree
 from ..state import Index, Vec
 
 PAINTED = 0.5
-SAME = 1.0e-9  #: of two distances: rounding
+SAME = 1.0e-9  #: relative tolerance of equal distances
 
 
 def patches(weights: Vec, triangles: Index) -> list[NDArray[np.int64]]:

@@ -13,9 +13,9 @@ from ..meshing.closest import closest_weights, vertex_normals
 from ..meshing.volume import boundary_faces, shape_gradients
 from ..state import Index, Vec
 
-CANDIDATES = 12  # triangles to look at for each boundary node
+CANDIDATES = 12  # triangles to compare for each boundary node
 MOST_SAMPLES = 400_000
-UNSOLVED = 1e-6  # of the largest term of an equation: more is no answer
+UNSOLVED = 1e-6  # largest residual, of the largest term of an equation
 
 
 def harmonic_extension(nodes: Vec, tets: Index, vertices: Vec, triangles: Index, painted: Vec) -> Vec:
@@ -69,7 +69,7 @@ def on_border(nodes: Vec, tets: Index, vertices: Vec, triangles: Index, painted:
     """Return the boundary nodes, (b,), and values at all nodes, (k, maps), with painted values at these and zeros
     elsewhere.
 
-    Arguments as of `harmonic_extension`.
+    nodes: (k, 3) [m]. tets: (e, 4). vertices: (n, 3) [m]. triangles: (m, 3). painted: values at vertices, (n, maps).
     """
     centre, scale = nodes.mean(axis=0), float(np.ptp(nodes, axis=0).max())
     nodes, vertices = (nodes - centre) / scale, (vertices - centre) / scale

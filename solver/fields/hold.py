@@ -8,11 +8,11 @@ from scipy.spatial import cKDTree
 from ..meshing.volume import face_parts, tet_volumes
 from ..state import Index, Mask, Vec
 
-FIRM = 0.5  #: what the prescribed corners of a vertex's tetrahedron weigh together at the least
+FIRM = 0.5  #: least sum of the weights of a vertex's prescribed corners
 FLAT = 1e-3  #: of their extent: vertices closer to a line, and nodes closer to a point, lie on it
-THICK = 0.02  #: of an edge: nodes that lie on a line to within this do not stop a turn about it
-NEAREST = 12  #: nodes to try for a vertex that one is to be moved to
-SHRUNK = 0.2  #: of its volume: a tetrahedron keeps at least that where one of its nodes is moved
+THICK = 0.02  #: of their extent: nodes closer to a line do not prevent rotation about it
+NEAREST = 12  #: candidate nodes that may be moved to a vertex
+SHRUNK = 0.2  #: least fraction of its volume that a tetrahedron retains when a node is moved
 
 
 def firm_nodes(vertices: Vec, corners: Index, weights: Vec, nodes: Vec, tets: Index, prescribed: Mask,

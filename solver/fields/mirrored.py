@@ -9,9 +9,9 @@ from scipy.spatial import cKDTree
 
 from ..state import Index, Mask, Vec
 
-NEAR = 1.5  #: edges between a node and the image of another, where two halves are meshed in different ways
-ALIKE = 0.1  #: of all swing: how much less or more may go on where a plane mirrors it
-APART = 0.02  #: of the larger: moments that differ by more have axes of their own
+NEAR = 1.5  #: in edges: largest distance of a node from the image of another, for halves with different meshes
+ALIKE = 0.1  #: of all motion: largest difference between nodes and their images
+APART = 0.02  #: of the larger: least difference of moments of inertia with separate axes
 SQUARE = 1.0e-6  #: largest cosine between two axes at right angles
 
 

@@ -14,7 +14,8 @@ def nearest_extension(nodes: Vec, tets: Index, vertices: Vec, triangles: Index, 
     """Return values at nodes, (k, maps), that agree with painted values on the surface; inside, of the nearest boundary
     node.
 
-    Arguments as of `harmonic_extension`. Each part of the volume is independent.
+    nodes: (k, 3) [m]. tets: (e, 4). vertices: (n, 3) [m]. triangles: (m, 3). painted: values at vertices, (n, maps).
+    Each part of the volume is independent.
     """
     border, values = on_border(nodes, tets, vertices, triangles, painted)
     is_border = np.zeros(len(nodes), dtype=bool)

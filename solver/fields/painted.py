@@ -20,7 +20,7 @@ class Painted:
     vertices: Vec
     triangles: Index
     corners: Index
-    weights: Vec  #: of these in each vertex, (n, 4)
+    weights: Vec  #: barycentric weights of these at each vertex, (n, 4)
     at_nodes: Mapping[str, Vec]  #: weights at nodes, (k,), and directions, (k, 3), by the array's name
 
 

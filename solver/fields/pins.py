@@ -13,7 +13,7 @@ from ..job import schema
 from ..state import Vec
 
 NEIGHBOURS = 16
-STIFFENING = 1e-3  # share of the neighbourhood's size² that stands in where it is flat
+STIFFENING = 1e-3  # ε, regularisation of a flat neighbourhood
 CHUNK = 100_000  # node-samples at a time
 
 

@@ -22,7 +22,7 @@ from .painted import Painted, weights_of
 
 Arrays = Callable[[str], NDArray[Any]]
 
-SPOT_SHARE = 0.1  #: of the box diagonal: how far a spot around a point reaches where nobody says
+SPOT_SHARE = 0.1  #: default radius of a spot around a point, of the box diagonal
 
 
 def spots_of(body: schema.Body) -> dict[str, schema.Spots]:

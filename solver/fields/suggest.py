@@ -14,14 +14,14 @@ from ..meshing.volume import boundary_faces, tet_volumes
 from ..state import Index, Mask, Vec
 from .mirrored import images, whole_sets
 
-SPACING = 0.5  #: smallest distance of two nodes, as a share of the side of the cube that each has for itself
-EDGES = 2.0  #: the same, in mean edge lengths
-FREE = 1.0e-6  #: of the stiffest mode: what is softer moves without being deformed
-ROUNDING = 1.0e-6  #: nodes that do as much but for this share are taken in their order
-STRAIGHT = 0.8  #: of that along a body: smallest distance in a straight line of two nodes of a set
-SHARED = 1.0, 0.5, 0.0  #: powers of how many a set has that what it takes along is divided by: the best one counts
-AS_GOOD = 1.25  #: times what is left to swing: sets that mirror each other may leave so much more
-SOFT = 1.0e-2 / 3.0  #: how much a fixed node gives way, as a share of the largest swing, both squared
+SPACING = 0.5  #: smallest distance of two nodes, of the side of a cube of the volume per node
+EDGES = 2.0  #: smallest distance of two nodes, in mean edge lengths
+FREE = 1.0e-6  #: of the stiffest mode: softer modes are rigid
+ROUNDING = 1.0e-6  #: relative tolerance of equally good nodes, which are chosen in their order
+STRAIGHT = 0.8  #: smallest straight distance of two nodes of a set, of that along the body
+SHARED = 1.0, 0.5, 0.0  #: powers of a set's size that divide the motion that it removes: the best one counts
+AS_GOOD = 1.25  #: ratio of the motion that symmetric sets may leave to that of other nodes
+SOFT = 1.0e-2 / 3.0  #: residual motion of a fixed node, of the largest motion, both squared
 
 
 def farthest_nodes(nodes: Vec, tets: Index, mass: Vec, motion: Vec, count: int, pinned: Index,
@@ -102,7 +102,7 @@ class _Swing:
         if not len(sets):
             return np.zeros(0, dtype=np.int32)
         taking = self._taken_along(sets) / (1 + (np.diff(np.sort(sets, axis=1), axis=1) > 0).sum(axis=1)) ** shared
-        # equal but for rounding, as on both sides of a symmetric body: the first one, whatever the machine
+        # equal but for rounding, as on both sides of a symmetric body: the first one, on any machine
         first = np.flatnonzero(taking >= (1.0 - ROUNDING) * taking.max())[0]
         found: Index = np.unique(sets[first]).astype(np.int32)
         return found
@@ -126,7 +126,7 @@ class _Swing:
 
 
 def _fixed(left: Vec, mass: Vec, node: int) -> Vec:
-    """Return the motion left when a node is at rest, (k, 3, s): reduced along its rows, to zero where it exceeds
+    """Return the motion left when a node is at rest, (k, 3, s): reduced along its rows, the more it exceeds the
     compliance."""
     _, size, across = np.linalg.svd(left[node] / np.sqrt(mass[node]), full_matrices=False)
     give = _give(left, mass)

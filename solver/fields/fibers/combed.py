@@ -12,7 +12,7 @@ from ...errors import BadScene
 from ...state import Vec
 from .interface import Muscle, unit
 
-NEAREST = 8  #: tangents that an element looks at
+NEAREST = 8  #: number of tangents for each element
 SWEEPS = 5  #: of smoothing over neighbours
 
 

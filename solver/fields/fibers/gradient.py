@@ -12,8 +12,8 @@ from ...state import Vec
 from ..harmonic import p1_laplacian, solved
 from .interface import Muscle
 
-BELLY = 0.2  #: share of the skin that should lie between the two ends
-END = 0.1  #: painted this close to the lowest or highest weight is origin or insertion
+BELLY = 0.2  #: least fraction of the skin's nodes between the two ends
+END = 0.1  #: weights this close to the lowest or highest are origin or insertion
 
 
 class Gradient:

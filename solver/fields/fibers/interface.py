@@ -10,7 +10,7 @@ import numpy as np
 from ...meshing.volume import Volume
 from ...state import Vec
 
-SHORT = 1.0e-6  #: what is shorter than this share of the longest has no direction
+SHORT = 1.0e-6  #: fraction of the longest vector below which one has no direction
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Muscle:
     vectors: Vec | None  #: directions at nodes, (k, 3)
     curves: Vec | None  #: positions [m] and tangents of combed curves, (s, 2, 3)
     to_world: Vec  #: from object to world space, (4, 4)
-    notes: list[str]  #: takes sentences for the artist
+    notes: list[str]  #: receives sentences for the artist
 
     @property
     def centres(self) -> Vec:
