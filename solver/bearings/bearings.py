@@ -16,10 +16,10 @@ from ..state import Index, Vec
 from .kernels import add_lines, bound_tangents, bring, fill_lines, opposed, point_loads
 from .shapes import ContactPoints, Seat, Shape
 
-#: kinds of rows' names, beside those of world/constraints.py: lines of joints and of loops, tangents and points
+#: kinds of rows' names, in addition to those of world/constraints.py: lines of joints and of loops, tangents and points
 OF_LINES, OF_LINES_IN_LOOPS, OF_TANGENTS, OF_POINTS = range(6, 10)
 SOFTENED = 1.0e-8  #: of the compliance of the pin's body alone: separates rows that are linearly dependent or driven
-#: of trace(N M⁻¹ Nᵀ) over its rows: small against what points carry, large against rounding
+#: of trace(N M⁻¹ Nᵀ) over its rows: small against loads of points, large against rounding
 REGULARISATION = 1.0e-9
 IN_A_BOX = 2.0 / (1.0 + 3.0**0.5)  #: bounds on three parts of a torque for one on its length: within 27 % of that
 TINY = float(np.finfo(float).tiny)
@@ -61,7 +61,7 @@ class Alike:
     carry: Vec  #: from a transmitted wrench to the points' loads, (k, p, 6)
     epsilon: Vec  #: regularisation of loads, (k,) [1/kg]
     mu: Vec  #: (k, 1)
-    out: Vec  #: direction in which each point presses, in the joint's frame, (p, 3)
+    out: Vec  #: direction of the load of each point, in the joint's frame, (p, 3)
     surface: Index  #: (p,)
     tangent: Vec  #: (k, t, 6)
     point: Index  #: (t,)

@@ -12,7 +12,7 @@ from .bearings import BearingContacts, Bearings
 from .interface import FrictionAnswer, PosedJoints
 from .kernels import add_lines, free_wrenches, size_in
 
-LEAST, FARTHEST = 0.2, 2.0  #: parts of the way to the bounds that the last pass gave
+LEAST, FARTHEST = 0.2, 2.0  #: limits of the relaxation of bounds
 TINY = float(np.finfo(float).tiny)
 
 
@@ -72,7 +72,7 @@ class Bisp:
                 off = bound - most
                 part = _part(off, last, part)
                 most, last = np.maximum(most + part * off, 0.0), off
-            if done == self.passes - 1:  # no agreement: at least no friction exceeds what its load allows
+            if done == self.passes - 1:  # not converged: at least no friction exceeds the bound of its load
                 most = np.minimum(most, bound)
             along = friction.solve(u, (-most, most), present=along)
         return FrictionAnswer(u, friction.named(along), self.passes, friction.iterations, False, loads)

@@ -62,7 +62,7 @@ class FrictionAnswer:
 
     u: Vec  #: rates, (m,)
     friction: RowMultipliers  #: impulses along the law's own rows, from which the next step starts [N s]
-    passes: int  #: how often contact was found
+    passes: int  #: number of passes over contact and friction
     iterations: int  #: of quadratic programs, in all
     converged: bool
     loads: list[Vec] = field(default_factory=list)  #: α of the points by which the friction is bounded, (k, p) [N s]
@@ -85,7 +85,7 @@ class JointFriction(Protocol):
     """Protocol of a law of friction inside joints and loops. A law has no state; its impulses are its next initial
     guess."""
 
-    #: "nothing", "joints" of one bearing beside loops and contacts, or "everything": drives and limits beside them too
+    #: "nothing"; "joints" of one bearing, with loops and contacts; "everything", with drives and limits as well
     acts_on: str
 
     def __init__(self, params: dict[str, float]) -> None: ...

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..state import Index, Vec
 
-COLLAR = 2.0 / 3.0  #: arm of friction on a collar that is pressed evenly, of its radius
+COLLAR = 2.0 / 3.0  #: lever arm of friction on a collar under uniform pressure, of its radius
 X, Y, Z = np.eye(3)
 
 
@@ -31,15 +31,15 @@ class ContactPoints:
     """
 
     normal: Vec  #: (p, 6)
-    out: Vec  #: direction in which each point presses, (p, 3)
-    surface: Index  #: to which ring or ball a point belongs, ascending from 0, (p,)
-    both_ways: Index  #: 1 where a row stands for contacts on both sides, 0 where the opposite point is there, (p,)
+    out: Vec  #: direction of the load of each point, (p, 3)
+    surface: Index  #: index of the ring or ball of each point, ascending from 0, (p,)
+    both_ways: Index  #: 1 for a row of contacts on both sides, 0 for a point with an opposite one, (p,)
     tangent: Vec  #: (t, 6), those of a line next to each other
-    point: Index  #: whose load bounds a tangent, (t,)
-    line: Index  #: (t,), ascending from 0
+    point: Index  #: index of the point whose load bounds each tangent, (t,)
+    line: Index  #: index of each tangent's line, ascending from 0, (t,)
     ratio: Vec  #: (t,), positive
-    lead: Vec  #: what the slip of each line is measured by, (l, 6)
-    #: the lines are the parts of one torque along X, Y and Z: tangents slip with all of them, and `line` says nothing
+    lead: Vec  #: row of the slip of each line, (l, 6)
+    #: the lines are the parts of one torque along X, Y and Z: tangents slip with all of them, and `line` is not used
     every_way: bool = False
 
     def turned(self, axes: Vec) -> ContactPoints:
@@ -187,7 +187,7 @@ class Seat:
 ALONG_X = ((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
 ALONG_Y = ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1.0, 0.0, 0.0))
 
-#: bearings of each joint type and loop, by their key in the catalogue; who is not here has no friction inside
+#: bearings of each joint type and loop, by their key in the catalogue; others have no friction inside
 JOINTS: dict[str, tuple[Seat, ...]] = {
     "revolute": (Seat(pin),),
     "prismatic": (Seat(guide),),

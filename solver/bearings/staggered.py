@@ -17,7 +17,7 @@ from ..state import Index, Vec
 from .bearings import REGULARISATION, TINY, Bearings
 from .interface import FrictionAnswer, PosedJoints, free_directions
 
-OF_FIXED_DIRECTIONS = 10  #: kind of the names of rows that hold a joint without a bearing
+OF_FIXED_DIRECTIONS = 10  #: kind of the names of rows that constrain a joint without a bearing
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,11 @@ class PosedBodies(PosedJoints, Protocol):
 
     @property
     def momentum(self) -> Vec:
-        """Return (M − hD) v⁰ + h f, (n, 6) [N m s, N s]."""
+        """Return the momentum of the bodies at the end of a step without joints, (M − hD) v⁰ + h f, (n, 6) [N m s, N
+        s]."""
 
     def free_response(self, wrench: Vec) -> Vec:
-        """Return S⁻¹ times impulses on bodies, (n, 6, c)."""
+        """Return the response of the bodies without joints to impulses on them, S⁻¹ times (n, 6, c), in that shape."""
 
     @property
     def other_rows(self) -> OtherRows | None:
