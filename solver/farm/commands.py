@@ -13,7 +13,7 @@ from ..errors import BadInput, printable
 from .template import FORMATS
 
 Verbs = Any  #: argparse's, whose type has no public name
-Listen = Callable[[bool], Callable[[], bool]]  #: begins to listen to signals; gives whether one came
+Listen = Callable[[bool], Callable[[], bool]]  #: starts to listen to signals; returns a function whether one came
 
 _HELP = {"job": "folder with scene.json", "wedge": "CSV file with a line of path=value cells for each bake"}
 
@@ -120,7 +120,7 @@ def _watch(arguments: argparse.Namespace, lines: Any, _: bool) -> str:
             lines.say(*table.split("\n"), event="summary", bakes=[one.plain() for one in bakes])
             return f"{len(bakes)} bakes"
         try:
-            sys.stdout.write(f"\x1b[H\x1b[2J{table}\n")  # the cursor to the corner, and what stood there away
+            sys.stdout.write(f"\x1b[H\x1b[2J{table}\n")  # moves the cursor to the corner and clears the screen
             sys.stdout.flush()
             time.sleep(arguments.every)
         except KeyboardInterrupt:

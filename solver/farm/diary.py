@@ -23,7 +23,7 @@ class LastMessage:
 
     text: str = ""  #: a sentence
     state: str = ""  #: running, stopped, failed or complete
-    memory_mb: float = 0.0  #: the most that its process had
+    memory_mb: float = 0.0  #: peak of its process
     at: float = 0.0  #: seconds since 1970
 
 

@@ -35,11 +35,11 @@ class Result:
     state: str
     done: int
     total: int
-    seconds: float | None  #: a frame, the median
-    energy: float | None  #: of motion at the last frame, the mean of what is seen [J/kg]
-    most_energy: float | None  #: the most that a looked-at frame had [J/kg]
-    closest: float | None  #: how near surfaces came [m]; None where nothing touched
-    text: str  #: the last sentence: what went wrong, if anything did
+    seconds: float | None  #: median time of a frame
+    energy: float | None  #: kinetic, at the last frame, mean over visible vertices [J/kg]
+    most_energy: float | None  #: largest of the sampled frames [J/kg]
+    closest: float | None  #: smallest distance of surfaces [m]; None without contact
+    text: str  #: the last sentence, such as the error of a failed bake
 
     def cells(self) -> list[str]:
         def shown(value: float | None, digits: str) -> str:

@@ -15,11 +15,11 @@ from ..state import Index, Vec
 
 Image = NDArray[np.uint8]  #: (height, width, 3)
 
-LOOK = np.array([-0.55, 0.75, -0.38]) / np.linalg.norm([-0.55, 0.75, -0.38])  #: which way the eye looks; Z is up
+LOOK = np.array([-0.55, 0.75, -0.38]) / np.linalg.norm([-0.55, 0.75, -0.38])  #: viewing direction; Z is up
 RIGHT = np.cross(LOOK, [0.0, 0.0, 1.0]) / np.linalg.norm(np.cross(LOOK, [0.0, 0.0, 1.0]))
 UP = np.cross(RIGHT, LOOK)
 LIGHT = np.array([0.35, -0.6, 0.72]) / np.linalg.norm([0.35, -0.6, 0.72])
-BACKGROUND, EMPTY, INK = 236, 205, 60  # greys: behind meshes, of what is not baked, of numbers
+BACKGROUND, EMPTY, INK = 236, 205, 60  # greys: of the background, of cells that are not baked, of numbers
 MARGIN = 0.06  # of a cell
 FINEST = 64  # points along the side of a triangle: larger ones are drawn in several
 
@@ -75,7 +75,7 @@ def _filled(corners: Vec) -> list[tuple[NDArray[np.intp], Vec]]:
     for count in np.unique(steps):
         chosen = np.flatnonzero(steps == count)
         shares = np.array([(i, j, count - i - j) for i in range(count + 1) for j in range(count + 1 - i)]) / count
-        # so many at a time that memory stays small
+        # in pieces, to limit memory
         pieces = np.array_split(chosen, 1 + len(chosen) * len(shares) // 1_000_000)
         found += [(part, np.einsum("pc,tcd->tpd", shares, corners[part])) for part in pieces]
     return found

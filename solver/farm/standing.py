@@ -17,8 +17,8 @@ from ..frames.read import Cache
 from ..job.load import SCENE
 from . import diary
 
-LATELY = 20  # frames of which the pace is the median
-OURS = {"arrays", "cache", "stages"}  # folders of a job, in which there is no other
+LATELY = 20  # number of last frames whose median time is reported
+OURS = {"arrays", "cache", "stages"}  # folders of a job, which contain no other job
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class BakeStanding:
     frame: int | None  #: the last one on disk
     done: int
     total: int
-    seconds_a_frame: float | None  #: lately
+    seconds_a_frame: float | None  #: median of the last frames
     ends_at: float | None  #: seconds since 1970, while it bakes
-    memory_mb: float | None  #: the most that its process had
+    memory_mb: float | None  #: peak of its process
     text: str  #: the last sentence
 
     def plain(self) -> dict[str, Any]:

@@ -26,8 +26,8 @@ from . import islands
 from .diary import Diary
 from .wedge import bring, expand, make_folders, row_of
 
-ISLANDS = "islands"  #: of a row: folder of the jobs that are baked apart
-PLAYED = "played.json"  #: of the export: which file plays which object
+ISLANDS = "islands"  #: of a row: folder of the jobs that are baked separately
+PLAYED = "played.json"  #: of the export: list of the objects and their files
 
 
 class TaskLines(Protocol):
@@ -90,8 +90,8 @@ class Task:
     row: int
     frames: tuple[int, int] | None
     threads: int | None
-    islands: Path | None = None  #: which bodies are baked apart, where some are
-    island: int | None = None  #: which of them is baked, from 1; None: the whole scene
+    islands: Path | None = None  #: list of groups of bodies that are baked separately; None: no groups
+    island: int | None = None  #: number of the group to bake, from 1; None: the whole scene
 
 
 def run(step: str, task: Task, lines: TaskLines, stop: Callable[[], bool]) -> str:
@@ -220,7 +220,7 @@ def export(task: Task, folder: Path, queue: ForQueue, stop: Callable[[], bool]) 
             raise Stopped(f"stopped before frame {frame} was exported", "Run it again; it starts over")
         for name, points in cache.shown(frame).items():
             writers[name].append(points)
-    write_whole(place / PLAYED, played, folder)  # last: with it the export is whole
+    write_whole(place / PLAYED, played, folder)  # last, since it marks the export as complete
     return f"{len(files)} objects are exported"
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..errors import EXIT_ENVIRONMENT
 
-#: what Blender makes of the exported frames, by the word for it: name of the step
+#: name of the step by the format that Blender exports
 FORMATS = {"abc": "ExportAlembic", "shapekeys": "ExportShapeKeys"}
 SPECIFICATION = "jobtemplate-2023-09"
 BLENDER_SCRIPT, ISLANDS_FILE = "in_blender.py", "islands.json"  #: of a bundle
@@ -28,13 +28,13 @@ class Shot:
 
     name: str
     rows: int
-    chunks: tuple[tuple[int, int], ...]  #: first and last frames, in order; one for a bake that is not cut
+    chunks: tuple[tuple[int, int], ...]  #: first and last frames, in order; one chunk for a bake that is not divided
     memory_mb: float  #: of the estimate, of the row that needs most
     threads: int
     wedge: str | None = None  #: the CSV file
     blend: str | None = None  #: the .blend that is rendered
     format: str | None = None  #: additional export of Blender, of FORMATS
-    islands: int = 0  #: how many groups of bodies are baked apart; 0: all at once
+    islands: int = 0  #: number of groups of bodies that are baked separately; 0: all at once
 
 
 def template(shot: Shot) -> dict[str, Any]:

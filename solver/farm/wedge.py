@@ -154,7 +154,7 @@ def expand(job: Job, row: Row, folder: Path, made: Job | None = None) -> Path:
     except OSError as error:
         raise unwritable(path / SCENE, error) from error
     if not stands:
-        write_whole(path / SCENE, content, folder)  # last: with it the folder is a whole job
+        write_whole(path / SCENE, content, folder)  # last, since it makes the folder a complete job
     return path
 
 
