@@ -1,4 +1,4 @@
-"""Contacts inside all joints and loops of a mechanism as arrays: what they carry, how they slip, how they rub."""
+"""Contacts inside all joints and loops of a mechanism as arrays: their loads, slips and friction."""
 
 from __future__ import annotations
 
@@ -16,39 +16,39 @@ from ..state import Index, Vec
 from .kernels import add_lines, bound_tangents, bring, fill_lines, opposed, point_loads
 from .shapes import ContactPoints, Seat, Shape
 
-#: kinds of rows' names, beside those of world/constraints.py: lines of joints and of loops, tangents and points
+#: kinds of rows' names, in addition to those of world/constraints.py: lines of joints and of loops, tangents and points
 OF_LINES, OF_LINES_IN_LOOPS, OF_TANGENTS, OF_POINTS = range(6, 10)
 SOFTENED = 1.0e-8  #: of the compliance of the pin's body alone: separates rows that are linearly dependent or driven
-#: of trace(N M⁻¹ Nᵀ) over its rows: small against what points carry, large against rounding
+#: of trace(N M⁻¹ Nᵀ) over its rows: small against loads of points, large against rounding
 REGULARISATION = 1.0e-9
 IN_A_BOX = 2.0 / (1.0 + 3.0**0.5)  #: bounds on three parts of a torque for one on its length: within 27 % of that
 TINY = float(np.finfo(float).tiny)
-THERE = np.zeros((0, 6, 6))  #: wrenches stand in the points' frame already
+THERE = np.zeros((0, 6, 6))  #: wrenches are in the points' frame already
 
 
 @dataclass(frozen=True)
 class Bearing:
-    """One bearing before it stands in a table."""
+    """Definition of one bearing of a joint or loop."""
 
     seat: Seat
     mu: float
     radius: float  #: [m]
     length: float  #: [m]
     points: int
-    place: int  #: which joint, by the body below it, or which loop
+    place: int  #: index of the joint, by the body below it, or of the loop
     body: int  #: on which the pin's rows act: the body below the joint, or a loop's a
     other: int  #: its parent, or a loop's b; −1 for the world
     frame: Vec  #: the joint's frame in the body frame that its points are fixed in, or in the world, (4, 4)
     is_loop: bool = False
 
     def contacts(self) -> ContactPoints:
-        """Its points in the joint's frame."""
+        """Return the contact points of the bearing in the joint's frame."""
         return self.seat.shape(self.radius, self.length, self.points).turned(np.array(self.seat.axes))
 
 
 @dataclass(frozen=True)
 class Alike:
-    """k bearings of one shape with as many points; rows in the frame of the body in which the points are fixed."""
+    """k bearings of one shape with p points each; rows are in the frame of the body in which the points are fixed."""
 
     place: Index  #: (k,)
     body: Index  #: (k,)
@@ -58,10 +58,10 @@ class Alike:
     is_loop: bool
     normal: Vec  #: (k, p, 6)
     both_ways: Index  #: (p,)
-    carry: Vec  #: from a wrench that is carried to the points' loads, (k, p, 6)
+    carry: Vec  #: from a transmitted wrench to the points' loads, (k, p, 6)
     epsilon: Vec  #: regularisation of loads, (k,) [1/kg]
     mu: Vec  #: (k, 1)
-    out: Vec  #: direction in which each point presses, in the joint's frame, (p, 3)
+    out: Vec  #: direction of the load of each point, in the joint's frame, (p, 3)
     surface: Index  #: (p,)
     tangent: Vec  #: (k, t, 6)
     point: Index  #: (t,)
@@ -72,10 +72,11 @@ class Alike:
     every_way: bool = False  #: balls: their three lines are the parts of one torque
 
     def loads(self, wrench: Vec, place: Index | None = None, brought: Vec | None = None) -> Vec:
-        """α of each point from wrenches [N m s, N s] in the points' frame, (k, 6): (k, p) [N s].
+        """Return the loads α of the points, (k, p) [N s], from wrenches [N m s, N s].
 
-        place: rows of `wrench` to be taken, (k,), brought: into the points' frame, (k, 6, 6); none where they stand so.
-        −N (NᵀN + ε M)⁻¹ f, which is −(N M⁻¹ Nᵀ + ε)⁻¹ N M⁻¹ f. [Thesis 3.7, changed: sign, ε relative to the trace]
+        wrench: (k, 6), or rows `place` (k,) of it. brought: to the points' frame, (k, 6, 6); None for wrenches in that
+        frame. α = −N (NᵀN + ε M)⁻¹ f, which is −(N M⁻¹ Nᵀ + ε)⁻¹ N M⁻¹ f.
+        [Thesis 3.7, changed: sign, ε relative to the trace]
         """
         alpha: Vec = np.empty(self.carry.shape[:2])
         place = np.arange(len(alpha), dtype=np.int32) if place is None else place
@@ -84,17 +85,17 @@ class Alike:
 
     @cached_property
     def line_names(self) -> Names:
-        """Return names of the rows along lines, (k l,)."""
+        """Return the names of the rows along lines, (k l,)."""
         return self._names(OF_LINES_IN_LOOPS if self.is_loop else OF_LINES, self.lead)
 
     @cached_property
     def tangent_names(self) -> Names:
-        """Return names of the rows along tangents, (k t,)."""
+        """Return the names of the rows along tangents, (k t,)."""
         return self._names(OF_TANGENTS, self.tangent)
 
     @cached_property
     def point_names(self) -> Names:
-        """Return names of the points' normal rows, (k p,)."""
+        """Return the names of the points' normal rows, (k p,)."""
         return self._names(OF_POINTS, self.normal)
 
     @cached_property
@@ -106,13 +107,17 @@ class Alike:
         return epsilon
 
     def _names(self, kind: int, rows: Vec) -> Names:
-        """Return names of the rows of each bearing. rows: (k, each, 6)."""
+        """Return the names of the rows of each bearing. rows: (k, each, 6)."""
         return row_names(kind, self.place[:, None], self.seat[:, None], np.arange(rows.shape[1])).ravel()
 
     def bounds(self, load: Vec) -> tuple[Vec, Vec]:
-        """Return μ |α| of each tangent, scaled so that a surface's loads add up to the force that it carries, (k, t),
-        and bounds of the lines, along which the tangents' are summed, (k, l). Each point of a ball slides by the ratio
-        of the ball's rotation about a line, and the box of its lines is as far within the cone as beyond."""
+        """Return the friction bounds μ |α| of the tangents, (k, t) [N s], and of the lines, (k, l) [N s]. load: α, (k,
+        p) [N s].
+
+        Loads are scaled so that those of a surface sum to the resultant force on it. The bound of a line is the sum of
+        those of its tangents. Each point of a ball slips by the ratio of the ball's rotation about a line, and the box
+        of a ball's lines exceeds the cone by as much as it falls short of it.
+        """
         k = len(load)
         tangents, lines = np.empty((k, len(self.point))), np.empty((k, self.lead.shape[1]))
         bound_tangents(load, self.mu, self.out, self.surface, self.point, self.ratio, self.line, tangents, lines)
@@ -122,7 +127,7 @@ class Alike:
 
 
 def _alike(members: Sequence[tuple[Bearing, int]], inertia: Vec) -> Alike:
-    """Return bearings of one shape, each with its number within its joint or loop. inertia: (n, 6, 6)."""
+    """Return a group of bearings of one shape, each with its number within its joint or loop. inertia: (n, 6, 6)."""
     bearings, seats = [bearing for bearing, _ in members], [seat for _, seat in members]
     first = bearings[0]
     contacts = [one.contacts() for one in bearings]
@@ -152,7 +157,8 @@ def _alike(members: Sequence[tuple[Bearing, int]], inertia: Vec) -> Alike:
 
 
 def _coadjoint(frame: Vec) -> Vec:
-    """Wrenches in frames (…, 4, 4) that stand in bodies → wrenches in the bodies' own, (…, 6, 6)."""
+    """Return the matrices (…, 6, 6) from wrenches in frames (…, 4, 4) of bodies to wrenches in the bodies' own
+    frames."""
     turn, place = frame[..., :3, :3], frame[..., :3, 3]
     out = np.zeros((*frame.shape[:-2], 6, 6))
     out[..., :3, :3] = out[..., 3:, 3:] = turn
@@ -161,10 +167,10 @@ def _coadjoint(frame: Vec) -> Vec:
 
 
 class Bearings:
-    """All of them, fixed between reshapes. Lines and tangents are numbered group by group."""
+    """All bearings of a mechanism, constant between reshapes. Lines and tangents are numbered group by group."""
 
     def __init__(self, bearings: Sequence[Bearing], inertia: Vec, in_child: Vec) -> None:
-        """inertia: of the bodies, (n, 6, 6). in_child: the joints' moving frames in them, (n, 4, 4)."""
+        """inertia: of the bodies, (n, 6, 6). in_child: the joints' moving frames in the bodies, (n, 4, 4)."""
         alike: dict[tuple[Shape, bool, bool, int], list[tuple[Bearing, int]]] = {}
         seats = Counter[tuple[bool, int]]()
         for one in bearings:
@@ -189,14 +195,14 @@ class Bearings:
         return sum(len(group.place) for group in self.groups)
 
     def rows(self, G: Vec) -> DenseRows:
-        """Return a table of the slips of all lines, whose multipliers are 0 until loads bound them.
+        """Return a table of the slips of all lines, whose multipliers are bounded by 0 until there are loads.
 
         G: slip of each line from the rates, (r, m).
         """
         return DenseRows(self.unloaded, self.unloaded, self.unloaded, self.compliance, self.name, G)
 
     def split(self, flat: Vec) -> list[Vec]:
-        """A flat array over all lines, group by group, (k, l) each."""
+        """Return a flat array over all lines, (r,), as one array (k, l) for each group."""
         parts, start = [], 0
         for group in self.groups:
             k, each = group.lead.shape[:2]
@@ -206,15 +212,15 @@ class Bearings:
 
 
 class BearingContacts:
-    """Bearings at one posture of the tree."""
+    """Contacts of bearings at one posture of the tree."""
 
     def __init__(self, bearings: Bearings, parent: Index, dof: Index, E: Vec, X: Vec, S: Vec) -> None:
         """parent (n,), dof (n + 1,), E (n, 4, 4), X (n, 6, 6), S (m, 6): of the tree and its posture."""
         self.bearings, self.count = bearings, len(parent)
         self._parent, self._X = parent, X
-        #: the twist of `body` in the points' frame, (k, 6, 6), per group; None: it is there already
+        #: from twists of `body` to the points' frame, (k, 6, 6), per group; None: they are in that frame already
         self.into: list[Vec | None] = []
-        self._brought: list[Vec | None] = []  #: and its wrenches there
+        self._brought: list[Vec | None] = []  #: the same for wrenches
         for group in bearings.groups:
             into, brought = np.empty((2, len(group.body), 6, 6)) if group.on_other else (None, None)
             if into is not None:
@@ -244,7 +250,11 @@ class BearingContacts:
         fill_jacobian(parent, dof, X, S, body, np.ascontiguousarray(wrench), none, np.zeros(len(body)), rows)
 
     def loads(self, carried: Vec, in_loops: Vec | None) -> list[Vec]:
-        """α of all points, (k, p) each [N s], from what joints carry, (n, 6), and loops, (l, 6), in `body`'s frames."""
+        """Return the loads α of all points, (k, p) [N s] for each group.
+
+        carried: impulses that joints transmit, (n, 6). in_loops: those that loops transmit, (l, 6), None without loops.
+        Both are in the frames of `body`.
+        """
         out = []
         for group, brought in zip(self.bearings.groups, self._brought):
             wrench = in_loops if group.is_loop else carried
@@ -253,12 +263,16 @@ class BearingContacts:
         return out
 
     def bounds(self, loads: Sequence[Vec]) -> Vec:
-        """μ |α| of the tangents summed to the bounds of their lines, flat (r,) [N s]."""
+        """Return the friction bounds of all lines, the sums of μ |α| of their tangents, (r,) [N s]. loads: α of each
+        group."""
         return np.concatenate([group.bounds(load)[1].ravel() for group, load in zip(self.bearings.groups, loads)])
 
     def wrenches(self, along: Vec) -> tuple[Vec, Vec | None]:
-        """Return the wrenches of impulses along lines, flat (r,): (n, 6) on the body below each joint, without their
-        opposite on the parent; and, where loops have friction, (n, 6) on all bodies in them, with the opposite."""
+        """Return the wrenches of impulses along lines, (r,) [N s], on bodies.
+
+        The first, (n, 6), are on the bodies below joints, without their opposites on the parents; the second, (n, 6),
+        on all bodies in loops, with their opposites, or None where no loop has friction.
+        """
         joints, loops = np.zeros((self.count, 6)), None
         for group, lead, one in zip(self.bearings.groups, self.leads, self.bearings.split(along)):
             if not group.is_loop:
@@ -270,7 +284,7 @@ class BearingContacts:
         return joints, loops
 
     def opposed(self, wrench: Vec) -> Vec:
-        """Wrenches on the bodies below joints, with the opposite on their parents, both (n, 6)."""
+        """Return wrenches (n, 6) on the bodies below joints together with their opposites on the parents, (n, 6)."""
         out: Vec = wrench.copy()
         opposed(self._parent, self._X, wrench, out)
         return out

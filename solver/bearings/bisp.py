@@ -12,26 +12,31 @@ from .bearings import BearingContacts, Bearings
 from .interface import FrictionAnswer, PosedJoints
 from .kernels import add_lines, free_wrenches, size_in
 
-LEAST, FARTHEST = 0.2, 2.0  #: parts of the way to the bounds that the last pass gave
+LEAST, FARTHEST = 0.2, 2.0  #: limits of the relaxation of bounds
 TINY = float(np.finfo(float).tiny)
 
 
 class Bisp:
-    """Contact and friction in turn until the contact forces stay. [Thesis Alg. 3.2, changed: f̃ in 3.5b too]
+    """Bilateral Staggered Projections: contact and friction alternate until the contact forces converge.
 
-    In reduced coordinates the joints hold by themselves, so contact is no problem to solve: what a joint carries is
-    read off the step, handed from the leaves to the root, and shared by the points of its bearing locally. Friction is
-    one quadratic program in the slips of all bearings, which stays the same over the passes but for its bounds.
+    In reduced coordinates joints need no constraints, so contact is no problem to solve: the impulse that a joint
+    transmits follows from the step, accumulated from the leaves to the root, and is distributed to the points of its
+    bearing locally. Friction is one quadratic program in the slips of all bearings, of which only the bounds change
+    from pass to pass. [Thesis Alg. 3.2, changed: f̃ in 3.5b too]
     """
 
     acts_on = "everything"
 
     def __init__(self, params: dict[str, float]) -> None:
-        """params: passes, at most; agreement, the change of contact forces that counts as none, as a share of them."""
+        """params: passes, the largest number; agreement, relative change of contact forces below which they have
+        converged."""
         self.passes, self.agreement = int(params["passes"]), params["agreement"]
 
     def rub(self, posed: PosedJoints, bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS) -> FrictionAnswer:
-        """Return the step's rates with friction. Raises StepFailed."""
+        """Return the step's rates with friction. Raises StepFailed where the step cannot be solved.
+
+        bearings: of all joints and loops. warm: friction impulses of the last step, the initial guess.
+        """
         if not bearings.lines:
             return FrictionAnswer(posed.solve(np.zeros(len(posed.S))), NO_MULTIPLIERS, 0, 0, True)
         at = BearingContacts(bearings, posed.parent, posed.dof, posed.E, posed.X, posed.S)
@@ -45,12 +50,12 @@ class Bisp:
             u = posed.solve(G.T @ along)
             if done == self.passes:
                 break
-            # contact: what each joint carries, and which points carry it
+            # contact: the impulse that each joint transmits, and the loads of its points
             carried = self.carried(posed, at, u, along, free)
             if before is not None:
                 most_of_it = min(part, 1.0) * self.agreement * size_in(carried, bearings.weight)
                 if size_in(carried - before, bearings.weight) <= most_of_it:
-                    # bounds were met half-way: now none is beyond what the loads of this very pass allow
+                    # bounds were under-relaxed: now no friction exceeds the bounds of this pass
                     loads = at.loads(carried, posed.in_loops())
                     bound = at.bounds(loads)
                     if (np.abs(along) > bound).any():
@@ -59,7 +64,7 @@ class Bisp:
                     return FrictionAnswer(u, friction.named(along), done + 1, friction.iterations, True, loads)
             before = carried
             loads = at.loads(carried, posed.in_loops())
-            # friction: as much as they allow, and as it takes to stop
+            # friction within the bounds of these loads
             bound = at.bounds(loads)
             if done == 0:
                 most = bound
@@ -67,17 +72,18 @@ class Bisp:
                 off = bound - most
                 part = _part(off, last, part)
                 most, last = np.maximum(most + part * off, 0.0), off
-            if done == self.passes - 1:  # no agreement: at least no friction exceeds what its load allows
+            if done == self.passes - 1:  # not converged: at least no friction exceeds the bound of its load
                 most = np.minimum(most, bound)
             along = friction.solve(u, (-most, most), present=along)
         return FrictionAnswer(u, friction.named(along), self.passes, friction.iterations, False, loads)
 
     @staticmethod
     def carried(posed: PosedJoints, at: BearingContacts, u: Vec, along: Vec, free: FreeDirections | None = None) -> Vec:
-        """Return the reaction of each joint on the body below it: springs, motors and friction taken out, (n, 6).
+        """Return the reaction of each joint on the body below it, without springs, motors and friction, (n, 6) [N m s,
+        N s].
 
-        The whole reaction of a leaf is its joint's; its opposite is taken from the parent, and so on to the root.
-        [Thesis 3.5]
+        u: rates, (m,). along: friction impulses along lines, (r,) [N s]. The whole reaction of a leaf is its joint's;
+        its opposite is subtracted from the parent, and so on to the root. [Thesis 3.5]
         """
         inside, in_loops = at.wrenches(along)
         whole = posed.reaction(u)
@@ -93,8 +99,10 @@ class Bisp:
 
 
 class FreeDirections:
-    """The joints' free directions at one posture: wrenches along them, S (SᵀS)⁻¹ about each joint's origin. They are
-    found at the first use, as mechanisms without springs, motors and limits need none."""
+    """Free directions of the joints at one posture: wrenches along them, S (SᵀS)⁻¹ about each joint's origin.
+
+    They are computed at the first use, since mechanisms without springs, motors and limits need none.
+    """
 
     def __init__(self, posed: PosedJoints, bearings: Bearings) -> None:
         self._posed, self._at_joint = posed, bearings.at_joint
@@ -102,8 +110,10 @@ class FreeDirections:
         self._found: tuple[Index, Vec] | None = None
 
     def wrenches(self, effort: Vec) -> Vec:
-        """Return wrenches that do `effort`, (m,), on the rates: (n, 6) on the bodies below. A hinge's motor is a torque
-        about it and nothing else."""
+        """Return the wrenches of efforts on the rates, (m,) [N m s, N s], on the bodies below, (n, 6).
+
+        The wrench of a hinge's motor is a torque about its axis alone.
+        """
         if self._found is None:
             self._found = np.empty(len(effort), np.int32), np.empty((len(effort), 1, 6))
             free_wrenches(self._posed.dof, self._posed.S, self._at_joint, *self._found)
@@ -114,14 +124,15 @@ class FreeDirections:
 
 
 def efforts(posed: PosedJoints, bearings: Bearings, effort: Vec) -> Vec:
-    """Return `FreeDirections.wrenches` of a single evaluation."""
+    """Return the wrenches of efforts on the rates, (m,), on the bodies below, (n, 6), as `FreeDirections.wrenches`."""
     return FreeDirections(posed, bearings).wrenches(effort)
 
 
 def _part(off: Vec, last: Vec, part: float) -> float:
-    """How far to go towards the new bounds, from what they are off by now and were before going `part` of that way.
+    """Return the fraction of the step to the new bounds to take, from the differences before and after the last
+    fraction.
 
-    Bounds that chase each other are met half-way, bounds that crawl are overtaken. [Irons 1969]
+    Bounds that oscillate are under-relaxed, bounds that converge slowly over-relaxed. [Irons 1969]
     """
     if not len(last):
         return part

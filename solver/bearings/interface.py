@@ -14,61 +14,65 @@ from .bearings import Bearings
 
 
 class PosedJoints(Protocol):
-    """A step of a mechanism: A u = b + Gᵀ λ, factored. Wrenches are impulses [N m s, N s] in the bodies' frames."""
+    """Protocol of a step of a mechanism: A u = b + Gᵀ λ, factored. Wrenches are impulses [N m s, N s] in the bodies'
+    frames."""
 
     @property
     def parent(self) -> Index:
-        """(n,), −1 for the world."""
+        """Return the parent of each body, (n,), −1 for the world."""
 
     @property
     def dof(self) -> Index:
-        """Rates dof[i] to dof[i + 1] belong to the joint above body i, (n + 1,)."""
+        """Return the offsets of rates, (n + 1,): rates dof[i] to dof[i + 1] belong to the joint above body i."""
 
     @property
     def E(self) -> Vec:
-        """Body → world, (n, 4, 4)."""
+        """Return the transforms from bodies to the world, (n, 4, 4)."""
 
     @property
     def X(self) -> Vec:
-        """Parent's twist → its part of the body's, (n, 6, 6)."""
+        """Return the matrices from each parent's twist to its part of the body's twist, (n, 6, 6)."""
 
     @property
     def S(self) -> Vec:
-        """Column of each rate in its body's frame, (m, 6)."""
+        """Return the twist of each unit rate in its body's frame, (m, 6)."""
 
     def respond(self, impulses: Vec) -> Vec:
-        """Δu of impulses on rates, (m, c), while loops and drives hold."""
+        """Return the change of rates, (m, c), by impulses on rates, (m, c), with loops and drives as constraints."""
 
     def solve(self, impulses: Vec) -> Vec:
         """Return rates (m,) with impulses on them, (m,), in addition to all of the step: loops, drives, limits,
         contacts."""
 
     def reaction(self, u: Vec) -> Vec:
-        """S J u − [(M − hD) v⁰ + h f] − row impulses of the last `solve`: what joints do to bodies, (n, 6)."""
+        """Return the wrenches of joints on bodies, (n, 6): S J u − [(M − hD) v⁰ + h f] − row impulses of the last
+        `solve`."""
 
     def effort(self, u: Vec) -> Vec:
-        """b_u − S_u u, the share of joint springs and motors in it, (m,) [N m s, N s]."""
+        """Return the part of joint springs and motors in b_u − S_u u, (m,) [N m s, N s]. u: rates, (m,)."""
 
     def in_loops(self) -> Vec | None:
-        """Return the impulse of each loop on its body a since the last `solve`, in a's frame, (l, 6); None without
+        """Return the impulse of each loop on its body a at the last `solve`, in a's frame, (l, 6); None without
         loops."""
 
 
 @dataclass(frozen=True)
 class FrictionAnswer:
-    """A step with friction."""
+    """Result of a step with friction."""
 
     u: Vec  #: rates, (m,)
     friction: RowMultipliers  #: impulses along the law's own rows, from which the next step starts [N s]
-    passes: int  #: how often contact was found
+    passes: int  #: number of passes over contact and friction
     iterations: int  #: of quadratic programs, in all
     converged: bool
     loads: list[Vec] = field(default_factory=list)  #: α of the points by which the friction is bounded, (k, p) [N s]
 
 
 def free_directions(posed: PosedJoints, bearings: Bearings) -> Iterator[tuple[Index, Index, Vec]]:
-    """Joints with equally many rates, k at a time: bodies below them, (k,), their rates, (k, d), and columns of S
-    about the joints' origins in the moving frames, (k, d, 6).
+    """Yield joints with equal numbers of rates: bodies below them, (k,), their rates, (k, d), and free directions, (k,
+    d, 6).
+
+    The free directions are columns of S about the joints' origins in the moving frames.
     """
     rates = np.diff(posed.dof)
     for count in np.unique(rates[rates > 0]):
@@ -78,17 +82,18 @@ def free_directions(posed: PosedJoints, bearings: Bearings) -> Iterator[tuple[In
 
 
 class JointFriction(Protocol):
-    """Friction inside joints and loops. A law keeps nothing from step to step; its last impulses come back to it."""
+    """Protocol of a law of friction inside joints and loops. A law has no state; its impulses are its next initial
+    guess."""
 
-    #: "nothing", "joints" of one bearing beside loops and contacts, or "everything": drives and limits beside them too
+    #: "nothing"; "joints" of one bearing, with loops and contacts; "everything", with drives and limits as well
     acts_on: str
 
     def __init__(self, params: dict[str, float]) -> None: ...
 
     def rub(self, posed: PosedJoints, bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS) -> FrictionAnswer:
-        """Return the step's rates with friction. Raises StepFailed.
+        """Return the step's rates with friction. Raises StepFailed where the step cannot be solved.
 
-        warm: impulses of the step before; no result depends on them but within `agreement`.
+        warm: impulses of the last step; the result depends on them only to within `agreement`.
         """
 
 
@@ -98,7 +103,7 @@ class Frictionless:
     acts_on = "nothing"
 
     def __init__(self, params: dict[str, float]) -> None:
-        """No parameters."""
+        """params: none."""
 
     def rub(self, posed: PosedJoints, bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS) -> FrictionAnswer:
         """Return the step's rates without friction."""

@@ -1,4 +1,4 @@
-"""Loops over joints for friction inside them."""
+"""Kernels of friction inside joints."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ TINY = float(np.finfo(float).tiny)
 
 @kernel("void(i4[::1], f8[:,::1], i4[::1], f8[:,:,::1], f8[:,::1])")
 def fill_lines(dof, S, body, lead, rows):  # type: ignore[no-untyped-def]
-    """rows (k l, m), zeros: lead (k, l, 6) on the columns of the joint above each body."""
+    """Write into zero rows (k l, m) the slips of lines from rates: lead (k, l, 6) times S of the joint above each body.
+
+    dof: (n + 1,). S: (m, 6). body: (k,).
+    """
     lines = lead.shape[1]
     for k in range(body.shape[0]):
         for l in range(lines):
@@ -24,7 +27,7 @@ def fill_lines(dof, S, body, lead, rows):  # type: ignore[no-untyped-def]
 
 @kernel("void(i4[::1], f8[:,:,::1], f8[:,::1], f8[:,::1])")
 def opposed(parent, X, wrench, out):  # type: ignore[no-untyped-def]
-    """out (n, 6) −= X_iᵀ w_i at each parent."""
+    """Subtract X_iᵀ w_i of wrenches (n, 6) from the row of each body's parent in out (n, 6). X: (n, 6, 6)."""
     for i in range(parent.shape[0]):
         p = parent[i]
         if p >= 0:
@@ -35,9 +38,10 @@ def opposed(parent, X, wrench, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,:,::1], i4[::1], i4[::1], f8[:,:,::1], f8[:,:,::1])")
 def bring(E, body, other, into, brought):  # type: ignore[no-untyped-def]
-    """into (k, 6, 6), twists in the frames of `body` → those of `other`; brought (k, 6, 6), their wrenches likewise.
+    """Write matrices from the frames of `body` to those of `other`: into (k, 6, 6) of twists, brought (k, 6, 6) of
+    wrenches.
 
-    E: body → world, (n, 4, 4). other: −1 for the world.
+    E: body to world, (n, 4, 4). body, other: (k,), −1 for the world in `other`.
     """
     turn, arm, lever = np.empty((3, 3)), np.empty(3), np.empty(3)
     for i in range(body.shape[0]):
@@ -65,7 +69,7 @@ def bring(E, body, other, into, brought):  # type: ignore[no-untyped-def]
 
 @kernel("void(i4[::1], f8[:,::1], f8[:,:,::1], f8, f8[:,::1])")
 def add_lines(body, along, lead, sign, out):  # type: ignore[no-untyped-def]
-    """out (n, 6) += sign Σ_l along (k, l) lead (k, l, 6) on each body, (k,); −1 is the world."""
+    """Add sign Σ_l along (k, l) lead (k, l, 6) to the row of each body (k,) in out (n, 6); −1 is the world."""
     for i in range(body.shape[0]):
         if body[i] >= 0:
             for l in range(lead.shape[1]):
@@ -76,7 +80,10 @@ def add_lines(body, along, lead, sign, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(i4[::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1])")
 def point_loads(place, wrench, brought, carry, load):  # type: ignore[no-untyped-def]
-    """load (k, p) = carry (k, p, 6) on wrench[place], (6,), brought into the points' frame first where (k, 6, 6)."""
+    """Write loads (k, p) = carry (k, p, 6) times wrench[place] (k, 6).
+
+    brought: matrices to the points' frame, (k, 6, 6), applied to the wrenches first; (0, 6, 6) for none.
+    """
     own = np.empty(6)
     for i in range(place.shape[0]):
         whole = wrench[place[i]]
@@ -94,7 +101,7 @@ def point_loads(place, wrench, brought, carry, load):  # type: ignore[no-untyped
 
 @kernel("void(f8[:,::1], f8[:,::1], f8[:,::1], i4[::1], i4[::1], f8[::1], i4[::1], f8[:,::1], f8[:,::1])")
 def bound_tangents(load, mu, out, surface, point, ratio, line, tangents, lines):  # type: ignore[no-untyped-def]
-    """tangents (k, t) and lines (k, l), from loads (k, p); see Alike.bounds."""
+    """Write bounds of tangents (k, t) and lines (k, l) from loads (k, p), as `Alike.bounds` returns them."""
     surfaces = surface[-1] + 1
     share, force, whole = np.empty(surfaces), np.empty((surfaces, 3)), np.empty(surfaces)
     for i in range(load.shape[0]):
@@ -119,7 +126,7 @@ def bound_tangents(load, mu, out, surface, point, ratio, line, tangents, lines):
 
 @kernel("f8(f8[:,::1], f8[:,:,::1])")
 def size_in(wrench, weight):  # type: ignore[no-untyped-def]
-    """√ Σ wᵀ M⁻¹ w of wrenches (n, 6) in weights (n, 6, 6)."""
+    """Return √ Σ wᵀ M⁻¹ w of wrenches w (n, 6), with weights M⁻¹ (n, 6, 6)."""
     total = 0.0
     for i in range(wrench.shape[0]):
         for a in range(6):
@@ -130,11 +137,11 @@ def size_in(wrench, weight):  # type: ignore[no-untyped-def]
 
 @kernel("void(i4[::1], f8[:,::1], f8[:,:,::1], i4[::1], f8[:,:,::1])")
 def free_wrenches(dof, S, at_joint, body, along):  # type: ignore[no-untyped-def]
-    """body (m,): below the joint of each rate. along (m, 1, 6): the wrench that does a unit effort to the rate and none
-    to the joint's others.
+    """Write the body below each rate's joint into body (m,), and the wrench of a unit effort on the rate into along (m,
+    1, 6).
 
-    It is S (SᵀS)⁻¹ of the joint's columns about its origin. S: (m, 6). at_joint: wrenches in the joints' moving frames
-    → in the bodies', (n, 6, 6).
+    The wrench has no effort on other rates of the joint: it is S (SᵀS)⁻¹ of the joint's columns about its origin. dof:
+    (n + 1,). S: (m, 6). at_joint: from wrenches in the joints' moving frames to the bodies', (n, 6, 6).
     """
     about, square = np.empty((6, 6)), np.empty((6, 6))
     for i in range(at_joint.shape[0]):

@@ -1,4 +1,4 @@
-"""Contact points inside joints: a few points fixed on the pin, ball or guide, found once.
+"""Contact points inside joints: a few points fixed on the pin, ball or guide, computed once.
 
 A row is a wrench [torque; force] about the origin of the joint's frame, in its axes: that of a unit impulse at a point
 on the pin. Points are fixed to the pin, so in its body's frame rows never change. [Thesis 3.3.2]
@@ -13,33 +13,33 @@ import numpy as np
 
 from ..state import Index, Vec
 
-COLLAR = 2.0 / 3.0  #: arm of friction on a collar that is pressed evenly, of its radius
+COLLAR = 2.0 / 3.0  #: lever arm of friction on a collar under uniform pressure, of its radius
 X, Y, Z = np.eye(3)
 
 
 @dataclass(frozen=True)
 class ContactPoints:
-    """p points (or couples) with normal loads, t tangents with friction, in l lines.
+    """p points (or couples) with normal loads and t tangents with friction, in l lines.
 
     Tangents that the joint can only move in a fixed ratio are one line: their slip is `ratio` times that of the line at
     any rate of the joint, so one bound on their sum is equivalent to a bound on each. Other components of opposite
     points along a line cancel, since joints load them equally: a line's impulse is that of its `lead`.
 
-    Loads of points around a ring add up to more than the force F that it carries: 4/π F in the mean, and the sum varies
-    with the direction of F relative to the points, by 2 % for twelve and by 40 % for four. So loads are scaled to their
-    resultant: a ring's friction is μ R |F| in every direction of F. The same over a ball, with 3/2 for 4/π.
+    Loads of points around a ring sum to more than the force F on it: 4/π F in the mean, and the sum varies with the
+    direction of F relative to the points, by 2 % for twelve and by 40 % for four. So loads are scaled to their
+    resultant: a ring's friction is μ R |F| in every direction of F. A ball is scaled likewise, with 3/2 for 4/π.
     """
 
     normal: Vec  #: (p, 6)
-    out: Vec  #: direction in which each point presses, (p, 3)
-    surface: Index  #: to which ring or ball a point belongs, ascending from 0, (p,)
-    both_ways: Index  #: 1 where a row stands for contacts on both sides, 0 where the opposite point is there, (p,)
+    out: Vec  #: direction of the load of each point, (p, 3)
+    surface: Index  #: index of the ring or ball of each point, ascending from 0, (p,)
+    both_ways: Index  #: 1 for a row of contacts on both sides, 0 for a point with an opposite one, (p,)
     tangent: Vec  #: (t, 6), those of a line next to each other
-    point: Index  #: whose load bounds a tangent, (t,)
-    line: Index  #: (t,), ascending from 0
+    point: Index  #: index of the point whose load bounds each tangent, (t,)
+    line: Index  #: index of each tangent's line, ascending from 0, (t,)
     ratio: Vec  #: (t,), positive
-    lead: Vec  #: what the slip of each line is measured by, (l, 6)
-    #: the lines are the parts of one torque along X, Y and Z: tangents slip with all of them, and `line` says nothing
+    lead: Vec  #: row of the slip of each line, (l, 6)
+    #: the lines are the parts of one torque along X, Y and Z: tangents slip with all of them, and `line` is not used
     every_way: bool = False
 
     def turned(self, axes: Vec) -> ContactPoints:
@@ -53,7 +53,7 @@ Shape = Callable[[float, float, int], ContactPoints]
 
 
 def pin(radius: float, length: float, points: int) -> ContactPoints:
-    """A hinge along Z: two rings at the ends of a cylinder, and a collar that carries thrust."""
+    """Return the points of a hinge along Z: two rings at the ends of a cylinder, and a collar under axial load."""
     place, out, around = _rings(radius, length, points)
     count = len(place)
     return _points(
@@ -63,7 +63,7 @@ def pin(radius: float, length: float, points: int) -> ContactPoints:
 
 
 def guide(radius: float, length: float, points: int) -> ContactPoints:
-    """A slider along Z: two rings, and a couple that keeps it from turning."""
+    """Return the points of a slider along Z: two rings, and a couple that prevents rotation."""
     place, out, _ = _rings(radius, length, points)
     count = len(place)
     return _points(
@@ -73,7 +73,7 @@ def guide(radius: float, length: float, points: int) -> ContactPoints:
 
 
 def sleeve(radius: float, length: float, points: int) -> ContactPoints:
-    """Turns about Z and slides along it: two rings."""
+    """Return the points of a joint that rotates about Z and slides along it: two rings."""
     place, out, around = _rings(radius, length, points)
     count = len(place)
     return _points(
@@ -83,12 +83,13 @@ def sleeve(radius: float, length: float, points: int) -> ContactPoints:
 
 
 def ring_on_line(radius: float, length: float, points: int) -> ContactPoints:
-    """A ring around a rod along Z, which turns every way and slides."""
+    """Return the points of a ring around a rod along Z, which rotates about all axes and slides."""
     return sleeve(radius, 0.0, points)
 
 
 def plate(radius: float, length: float, points: int) -> ContactPoints:
-    """Slides in XY and turns in it: a ring of points on the plate's rim. No two tangents move alike."""
+    """Return the points of a plate that slides and rotates in XY: a ring on its rim, without tangents in a fixed
+    ratio."""
     angle = 2.0 * np.pi * np.arange(points) / points
     place = radius * np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
     tangent = [_at(one, axis) for one in place for axis in (X, Y)]
@@ -99,8 +100,10 @@ def plate(radius: float, length: float, points: int) -> ContactPoints:
 
 
 def ball(radius: float, length: float, points: int) -> ContactPoints:
-    """Turns every way: points spread over a sphere in opposite pairs, two tangents each. They have three ways to slip,
-    which are its lines: as many as tangents would say everything eight times over."""
+    """Return the points of a ball: spread over a sphere in opposite pairs, two tangents each.
+
+    The ball has three rotations, which are its lines: as many lines as tangents would repeat each bound eight times.
+    """
     out = _spread(points)
     across = [np.linalg.svd(one[None])[2][1:] for one in out]
     tangent = [_at(radius * one, axis) for one, axes in zip(out, across) for axis in axes]
@@ -111,7 +114,7 @@ def ball(radius: float, length: float, points: int) -> ContactPoints:
 
 
 def gantry(radius: float, length: float, points: int) -> ContactPoints:
-    """Slides along every axis: couples that keep it from turning, at this radius."""
+    """Return the points of a joint that slides along every axis: couples that prevent rotation, at this radius."""
     tangent = [_at(0 * Z, axis) for _ in range(3) for axis in (X, Y, Z)]
     return _points(normal=[_torque(radius * axis) for axis in (X, Y, Z)], out=[X, Y, Z], surface=[0, 1, 2], couples=3,
                    tangent=[tangent[k] for k in (0, 3, 6, 1, 4, 7, 2, 5, 8)], point=[0, 1, 2] * 3,
@@ -119,9 +122,11 @@ def gantry(radius: float, length: float, points: int) -> ContactPoints:
 
 
 def _rings(radius: float, length: float, points: int) -> tuple[Vec, Vec, Vec]:
-    """Return positions [m], outward directions and tangential directions of two rings, (p, 3). The rings are rotated
-    against each other by half a step, so that the sum of loads hardly varies with the direction of the force; each has
-    opposite points in pairs."""
+    """Return positions [m], outward directions and tangential directions of the points of two rings, (p, 3) each.
+
+    The rings are rotated against each other by half a step, so that the sum of loads hardly varies with the direction
+    of the force; each has opposite points in pairs.
+    """
     each = 2 * ((points + 3) // 4)
     angle = 2.0 * np.pi * (np.arange(each)[None] + np.array([[0.0], [0.5]])) / each
     out = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=-1).reshape(-1, 3)
@@ -130,7 +135,8 @@ def _rings(radius: float, length: float, points: int) -> tuple[Vec, Vec, Vec]:
 
 
 def _spread(points: int) -> Vec:
-    """Unit directions in opposite pairs, the twelve of an icosahedron or a spiral of at least as many, (p, 3)."""
+    """Return unit directions in opposite pairs, the twelve of an icosahedron or a spiral of at least as many, (p,
+    3)."""
     half = (points + 1) // 2
     if half == 6:
         golden = (1.0 + np.sqrt(5.0)) / 2.0
@@ -153,13 +159,13 @@ def _torque(torque: Vec) -> Vec:
 
 
 def _two(count: int, more: int) -> list[int]:
-    """Two rings of so many points in all, and `more` rows by themselves."""
+    """Return the surfaces of two rings of `count` points in all, and of `more` rows with one surface each."""
     return [0] * (count // 2) + [1] * (count // 2) + [*range(2, 2 + more)]
 
 
 def _points(normal: list[Vec], out: list[Vec], surface: list[int], couples: int, tangent: list[Vec], point: list[int],
             line: list[int], ratio: list[float], lead: list[Vec]) -> ContactPoints:
-    """couples: how many of the last rows press both ways."""
+    """Return contact points from lists of rows. couples: number of the last rows that bear load in both directions."""
     both = np.zeros(len(normal), dtype=np.int32)
     both[len(normal) - couples:] = 1
     return ContactPoints(
@@ -169,7 +175,8 @@ def _points(normal: list[Vec], out: list[Vec], surface: list[int], couples: int,
 
 @dataclass(frozen=True)
 class Seat:
-    """One bearing of a joint: its shape, on which side its points are fixed, and how its Z lies in that frame."""
+    """Position of one bearing in a joint: its shape, the side on which its points are fixed, and its axes in that
+    frame."""
 
     shape: Shape
     on_parent: bool = False  #: points fixed in the joint's frame in the parent; else in the moving frame in the child
@@ -180,7 +187,7 @@ class Seat:
 ALONG_X = ((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
 ALONG_Y = ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1.0, 0.0, 0.0))
 
-#: bearings of each joint type and loop, by their key in the catalogue; who is not here has no friction inside
+#: bearings of each joint type and loop, by their key in the catalogue; others have no friction inside
 JOINTS: dict[str, tuple[Seat, ...]] = {
     "revolute": (Seat(pin),),
     "prismatic": (Seat(guide),),

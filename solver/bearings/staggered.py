@@ -1,4 +1,4 @@
-"""Staggered Projections: contact and friction inside all joints at once, on bodies that nothing else holds."""
+"""Staggered Projections: contact and friction inside all joints at once, on bodies without other constraints."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ..state import Index, Vec
 from .bearings import REGULARISATION, TINY, Bearings
 from .interface import FrictionAnswer, PosedJoints, free_directions
 
-OF_FIXED_DIRECTIONS = 10  #: kind of the names of rows that hold a joint without a bearing
+OF_FIXED_DIRECTIONS = 10  #: kind of the names of rows that constrain a joint without a bearing
 
 
 @dataclass(frozen=True)
 class OtherRows:
-    """Rows of constraints and contacts in addition to joints. The c contacts have friction along two rows each."""
+    """Rows of loops and contacts in addition to joints. The c contacts have friction along two rows each."""
 
     loops: Rows
     contacts: Rows
@@ -33,38 +33,44 @@ class OtherRows:
 
 
 class PosedBodies(PosedJoints, Protocol):
-    """The step of bodies without joints: S φ = momentum, joint springs and motors between the bodies."""
+    """Protocol of a step of bodies without joints: S φ = momentum, with joint springs and motors between the bodies."""
 
     @property
     def momentum(self) -> Vec:
-        """(M − hD) v⁰ + h f, (n, 6) [N m s, N s]."""
+        """Return the momentum of the bodies at the end of a step without joints, (M − hD) v⁰ + h f, (n, 6) [N m s, N
+        s]."""
 
     def free_response(self, wrench: Vec) -> Vec:
-        """S⁻¹ of impulses on bodies, (n, 6, c)."""
+        """Return the response of the bodies without joints to impulses on them, S⁻¹ times (n, 6, c), in that shape."""
 
     @property
     def other_rows(self) -> OtherRows | None:
-        """Loops and contacts; None without."""
+        """Return the rows of loops and contacts; None where there are none."""
 
 
 class Staggered:
-    """Two quadratic programs in turn, contact and friction, until the contact forces stay. [Thesis Alg. 3.1]
+    """Staggered Projections: two quadratic programs, contact and friction, alternate until the contact forces converge.
 
     The reference for `Bisp`, which needs none of its contact rows: points, regularisation and friction are equal, but
-    only contact joins the bodies. Joints cannot come apart, so points have normal forces of both signs. With
-    `one_sided` they are contacts, α >= 0 as printed: a bearing's friction is then on its loaded side alone, which
-    shifts the load by the friction angle. The contact problem is linear without it.
+    only contact joins the bodies. Joints cannot separate, so points have normal forces of both signs. With `one_sided`
+    they are contacts, α >= 0 as printed: a bearing's friction is then on its loaded side alone, which shifts the load
+    by the friction angle. Without `one_sided` the contact problem is linear. [Thesis Alg. 3.1]
     """
 
     acts_on = "joints"
     one_sided = False
 
     def __init__(self, params: dict[str, float]) -> None:
-        """params: passes, at most; agreement, the change of contact forces that counts as none, as a share of them."""
+        """params: passes, the largest number; agreement, relative change of contact forces below which they have
+        converged."""
         self.passes, self.agreement = int(params["passes"]), params["agreement"]
 
     def rub(self, posed: PosedBodies, bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS) -> FrictionAnswer:
-        """Return the step's rates with friction. Raises StepFailed; ValueError for loops and universal joints."""
+        """Return the step's rates with friction.
+
+        warm: friction impulses of the last step, the initial guess. Raises StepFailed where the step cannot be solved,
+        ValueError for friction in loops and universal joints.
+        """
         if any(group.is_loop or group.on_other for group in bearings.groups):
             raise ValueError("Staggered Projections do not support friction in loops and universal joints")
         respond = _response_of(posed)
@@ -102,7 +108,7 @@ class Staggered:
                               contact.iterations + friction.iterations, converged, loads)
 
     def _contact_rows(self, posed: PosedBodies, bearings: Bearings) -> DenseRows:
-        """Return rows on twists: normals of all bearings, directions that other joints fix, loops, contacts."""
+        """Return rows on twists: normals of all bearings, fixed directions of other joints, loops and contacts."""
         tables, seated = list[DenseRows](), set[int]()
         for group in bearings.groups:
             both_ways = (group.both_ways > 0) | (not self.one_sided)
@@ -128,8 +134,8 @@ class Staggered:
         return _together(tables, posed)
 
     def _friction_rows(self, posed: PosedBodies, bearings: Bearings) -> DenseRows:
-        """Return rows on twists: tangents of all bearings and contacts, whose multipliers are 0 until loads bound them.
-        """
+        """Return rows on twists: tangents of all bearings and contacts, whose multipliers are bounded by 0 until there
+        are loads."""
         tables = [_rows(self._between(posed, group.place, group.tangent), np.zeros(len(group.tangent_names)),
                         group.tangent_epsilon, group.tangent_names, most=0.0) for group in bearings.groups]
         if (other := posed.other_rows) is not None:
@@ -140,7 +146,8 @@ class Staggered:
 
     @staticmethod
     def _between(posed: PosedBodies, joints: Index, wrench: Vec) -> Vec:
-        """Rows (k p, 6 n) of wrenches (k, p, 6) on the bodies below joints, and the opposite on their parents."""
+        """Return rows (k p, 6 n) of wrenches (k, p, 6) on the bodies below joints, and their opposites on the
+        parents."""
         k, p = wrench.shape[:2]
         rows = np.zeros((k, p, len(posed.parent), 6))
         each = np.arange(k)
@@ -156,18 +163,18 @@ def _rows(G: Vec, low: Vec, soft: Vec, name: Names, target: Vec | None = None, m
 
 
 def _together(tables: list[DenseRows], posed: PosedBodies) -> DenseRows:
-    """Return all rows on twists in one table, which may have none."""
+    """Return all rows on twists in one table, which may be empty."""
     return together(*tables) if tables else DenseRows.none(6 * len(posed.parent))
 
 
 def _response_of(posed: PosedBodies) -> Respond:
-    """Return S⁻¹ of impulses on all bodies as columns, (6 n, c)."""
+    """Return a function that multiplies impulses on all bodies, in columns (6 n, c), by S⁻¹."""
     n = len(posed.parent)
     return lambda impulses: posed.free_response(impulses.reshape(n, 6, -1)).reshape(6 * n, -1)
 
 
 def _on_bodies(rows: Rows, bodies: int) -> Vec:
-    """Rows on bodies as a dense matrix, (r, 6 n)."""
+    """Return rows on bodies as a dense matrix, (r, 6 n)."""
     out = np.zeros((len(rows), bodies, 6))
     for side in range(2):
         there = np.flatnonzero(rows.body[:, side] >= 0)
@@ -176,14 +183,15 @@ def _on_bodies(rows: Rows, bodies: int) -> Vec:
 
 
 def _softened(rows: Rows, bearings: Bearings) -> Vec:
-    """A share of what the bodies alone would give way, (r,)."""
+    """Return a compliance of each row, a fraction of that of its bodies alone, (r,)."""
     own = np.where(rows.body[:, :, None] >= 0, rows.wrench, 0.0)
     out: Vec = REGULARISATION * np.einsum("rsa,rsab,rsb->r", own, bearings.weight[rows.body], own)
     return out
 
 
 def bearings_loads(bearings: Bearings, alpha: Vec) -> list[Vec]:
-    """α of the bearings' points, (k, p) each, from all contact rows."""
+    """Return the loads α of the bearings' points, (k, p) [N s] for each group, from the multipliers of all contact
+    rows."""
     loads, start = [], 0
     for group in bearings.groups:
         shape = group.normal.shape[:2]
@@ -193,7 +201,8 @@ def bearings_loads(bearings: Bearings, alpha: Vec) -> list[Vec]:
 
 
 def rates_of(posed: PosedJoints, bearings: Bearings, twist: Vec) -> Vec:
-    """Rates (m,) of bodies that move with twists (n, 6): what their joints let through."""
+    """Return the rates (m,) of joints from twists of bodies (n, 6): the relative twists along the joints' free
+    directions."""
     relative = twist.copy()
     inner = np.flatnonzero(posed.parent >= 0)
     relative[inner] -= np.matmul(posed.X[inner], twist[posed.parent[inner]][:, :, None])[:, :, 0]

@@ -1,11 +1,11 @@
-"""A bundle: a folder with all that a farm needs for a shot, and nothing of the machine that made it.
+"""Bundles: folders with all that a farm needs for a shot, and nothing of the machine that made it.
 
     conjac.template.yaml    the description, see `template`; template.yaml is the same for AWS Deadline Cloud
     parameter_values.yaml   the values of its parameters
-    job/                    scene.json, the arrays that it names, volumes that were made already
+    job/                    scene.json, the arrays that it names, volumes of earlier bakes
     wedge.csv               rows of settings, where there is a wedge
-    islands.json            which bodies are baked apart, where a draft was given
-    scene.blend             what is rendered, where a .blend was given; in_blender.py: what Blender does with it
+    islands.json            groups of bodies that are baked separately, where a draft was given
+    scene.blend             the scene to render, where a .blend was given; in_blender.py: Blender's script
     pack.json               every file, with its size and blake2b
     slurm.sh task.sh        a runner for Slurm;  conjac.flamenco.js: a job type of Flamenco
 """
@@ -34,12 +34,15 @@ PACK = "pack.json"
 def write(job: Path, out: Path, *, wedge: Path | None = None, chunk: str | None = None, threads: int = 1,
           name: str | None = None, blend: Path | None = None, format: str | None = None, draft: Path | None = None
           ) -> list[str]:
-    """Write a bundle; returns sentences on what is in it.
+    """Write a bundle of a job to the folder `out`; return sentences that describe it.
 
-    chunk: a number of frames, or a list of chunks; one task a row where left out. threads: of a task. name: of the
-    shot; the scene's where left out. blend: what is rendered at the end, if anything. format: what Blender exports of
-    it, of `template.FORMATS`. draft: a job folder with a coarse bake; bodies that never meet in it become separate
-    tasks. Raises a ConJacError where any row cannot be baked, BadInput where the folder is not empty, CacheUnwritable.
+    wedge: CSV file of rows; None for one row. chunk: a number of frames, or a list of chunks; None for one task per
+    row. threads: of a task. name: of the shot; None for the scene's. blend: file that is rendered at the end; None for
+    none. format: what Blender exports of it, of `template.FORMATS`. draft: a job folder with a coarse bake; bodies that
+    never meet in it become separate tasks.
+
+    Raises a ConJacError where any row cannot be baked, BadInput where `out` is not empty or arguments are inconsistent,
+    NoSuchThing where `blend` cannot be copied, CacheUnwritable where a file cannot be written.
     """
     loaded, rows = load(job), read_rows(wedge)
     made = check_rows(loaded, rows)
@@ -88,7 +91,8 @@ def write(job: Path, out: Path, *, wedge: Path | None = None, chunk: str | None 
 
 
 def _estimated(job: Job, apart: list[list[str]]) -> tuple[float, list[str]]:
-    """Memory of the largest task [MB], and sentences on what tasks take: of the scene, or of each island of it."""
+    """Return the memory of the largest task [MB], and sentences on the cost of tasks: of the scene, or of each island
+    of it."""
     if not apart:
         found = estimate(job.path)
         return found.memory_mb, found.sentences()[-2:]
@@ -106,7 +110,7 @@ def _count(number: int, what: str) -> str:
 
 
 def _copy_job(job: Job, target: Path) -> None:
-    """The job folder without its cache: what the scene names, and volumes that were made already."""
+    """Copy a job folder without its cache: the scene, the arrays that it names, and volumes of earlier bakes."""
     make_folders(target)
     try:
         for name in array_names(job.raw):
@@ -119,7 +123,7 @@ def _copy_job(job: Job, target: Path) -> None:
 
 
 def pack_list(folder: Path) -> dict[str, list[dict[str, str | int]]]:
-    """Every file of a bundle by its path from there, with its size and blake2b, in order."""
+    """Return the list of all files of a bundle, sorted by their paths in it, each with its size [bytes] and blake2b."""
     paths = sorted(Path(at, name) for at, _, names in os.walk(folder) for name in names)
     return {"files": [{"path": path.relative_to(folder).as_posix(), "bytes": path.stat().st_size,
                        "blake2b": digest(path)} for path in paths if path != folder / PACK]}
@@ -136,7 +140,8 @@ def damaged(folder: Path) -> list[str]:
 
 
 def of_this_machine(folder: Path) -> list[str]:
-    """Return a sentence on each file that has this machine's name, the user's home or the bundle's place in it."""
+    """Return a sentence on each file that contains this machine's name, the path of the user's home or that of the
+    bundle."""
     secrets = {"the name of this machine": socket.gethostname().encode(), "the path of your home": os.fsencode(
         Path.home()), "the path of this bundle": os.fsencode(folder.resolve().parent)}
     found = []

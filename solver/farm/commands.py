@@ -1,4 +1,4 @@
-"""The verbs of the command line that are about many bakes: wedge, watch, task, farm, islands. Loads nothing heavy."""
+"""Subcommands for many bakes: wedge, watch, task, farm, islands. Imports of the solver are deferred until one runs."""
 
 from __future__ import annotations
 
@@ -13,14 +13,18 @@ from ..errors import BadInput, printable
 from .template import FORMATS
 
 Verbs = Any  #: argparse's, whose type has no public name
-Listen = Callable[[bool], Callable[[], bool]]  #: begins to listen to signals; gives whether one came
+Listen = Callable[[bool], Callable[[], bool]]  #: starts to listen to signals; returns a function whether one came
 
 _HELP = {"job": "folder with scene.json", "wedge": "CSV file with a line of path=value cells for each bake"}
 
 
 def add(verbs: Verbs, listen: Listen, frames: Callable[[str], tuple[int, int]], count: Callable[[str], int]
         ) -> list[argparse.ArgumentParser]:
-    """Add the verbs; returns their parsers. frames, count: types of arguments."""
+    """Add the subcommands to an argument parser; return their parsers.
+
+    verbs: the parser's subparsers. listen: starts to listen to signals, and returns a function whether one came.
+    frames, count: types of arguments.
+    """
     wedge = verbs.add_parser("wedge", help="check the rows of a wedge, write their jobs, show their results")
     wedge.add_argument("job", type=Path, help=_HELP["job"])
     wedge.add_argument("wedge", type=Path, nargs="?", help=f"{_HELP['wedge']}; left out: the job as it is")
@@ -116,7 +120,7 @@ def _watch(arguments: argparse.Namespace, lines: Any, _: bool) -> str:
             lines.say(*table.split("\n"), event="summary", bakes=[one.plain() for one in bakes])
             return f"{len(bakes)} bakes"
         try:
-            sys.stdout.write(f"\x1b[H\x1b[2J{table}\n")  # the cursor to the corner, and what stood there away
+            sys.stdout.write(f"\x1b[H\x1b[2J{table}\n")  # moves the cursor to the corner and clears the screen
             sys.stdout.flush()
             time.sleep(arguments.every)
         except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""The last message of a task of a farm, in a file of the job folder (`FILE`), to look at many of them."""
+"""The last message of a farm's task, stored in a file of the job folder (`FILE`), to monitor many of them."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ LONGEST = 1 << 16  # bytes
 
 @dataclass(frozen=True)
 class LastMessage:
-    """The last message of a task."""
+    """Last message of a task."""
 
     text: str = ""  #: a sentence
     state: str = ""  #: running, stopped, failed or complete
-    memory_mb: float = 0.0  #: the most that its process had
+    memory_mb: float = 0.0  #: peak of its process
     at: float = 0.0  #: seconds since 1970
 
 
 class Diary:
-    """Writes the last message into a job folder. A failure to write is ignored: the bake itself reports a full disk."""
+    """Writer of the last message into a job folder. It ignores errors of writing: the bake itself reports a full
+    disk."""
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._last = folder, 0.0

@@ -1,6 +1,6 @@
-"""One field of scene.json by its path, as messages name it: `$.bodies[0].material.params.youngs_modulus`.
+"""Fields of scene.json by their paths, as in messages: `$.bodies[0].material.params.youngs_modulus`.
 
-An item of a list is called by its number or by its name: `bodies[Ear].density`.
+An item of a list is addressed by its number or by its name: `bodies[Ear].density`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ Keys = tuple[str | int, ...]
 
 
 def split(path: str) -> Keys:
-    """The keys of a path: str of a field or of an item that is called by name, int of an item.
+    """Return the keys of a path: str for a field or for an item by name, int for an item by number.
 
-    Raises BadInput where it is no path.
+    Raises BadInput where `path` is not a path.
     """
     keys: list[str | int] = []
     at = 0
@@ -38,7 +38,7 @@ def _number(item: str) -> str | int:
 
 
 def read_value(text: str) -> Any:
-    """Return the value of a cell: a number, true, false, null or a list as in JSON; anything else is a word."""
+    """Return the value of a cell: a number, true, false, null or a list as in JSON; any other text as a string."""
     try:
         return json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError):
@@ -50,10 +50,10 @@ def _no_number(text: str) -> Any:
 
 
 def changed(scene: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
-    """The scene with one field set; the one given stays as it is, and what does not lie on the way is shared.
+    """Return a copy of the scene with one field set; unchanged parts are shared with `scene`, which does not change.
 
-    scene: plain values of scene.json. Fields that are left out there are made. Raises NoSuchThing where the path
-    leads through what is not there, BadInput where it is no path.
+    scene: plain values of scene.json. Missing fields on the path are created. Raises NoSuchThing where the path leads
+    through a value that does not exist, BadInput where `path` is not a path.
     """
     return _with(scene, split(path), value, path)  # type: ignore[no-any-return]
 
@@ -71,7 +71,7 @@ def _with(at: Any, keys: Keys, value: Any, path: str) -> Any:
 
 
 def _place(items: list[Any], key: str | int, path: str) -> int:
-    """Which item of a list a key means."""
+    """Return the index of the list item that a key addresses. Raises NoSuchThing where there is none."""
     if isinstance(key, int):
         if key < len(items):
             return key

@@ -1,4 +1,4 @@
-"""Frames of a cache in world space: the frames themselves are in the space of their objects."""
+"""Frames of a cache in world space; the cache itself has them in the space of their objects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..state import Index, Vec
 
 
 class InWorld:
-    """Reader of the frames of one bake in world space. Its job folder has the transforms of the objects."""
+    """Reader of the frames of one bake in world space, with the transforms of the objects from its job folder."""
 
     def __init__(self, job: Job, cache: Cache) -> None:
         self.job, self.cache = job, cache
@@ -22,12 +22,18 @@ class InWorld:
         self._triangles: dict[str, Index] = {}
 
     def vertices(self, frame: int) -> dict[str, Vec]:
-        """(n, 3) [m] of every body that both the job and the cache have. Raises NoSuchThing, BadInput."""
+        """Return the vertices at a frame, (n, 3) [m] by name, of every body that both the job and the cache have.
+
+        Raises NoSuchThing where the frame is not baked, BadInput where it is damaged.
+        """
         return {name: self._placed(self._bodies[name], frame, points)
                 for name, points in self.cache.shown(frame).items() if name in self._bodies}
 
     def rigid(self, frame: int) -> Vec:
-        """Return centres of mass of rigid bodies [m], (b, 3). Raises NoSuchThing, BadInput."""
+        """Return centres of mass of rigid bodies at a frame, (b, 3) [m].
+
+        Raises NoSuchThing where the frame is not baked, BadInput where it is damaged.
+        """
         if not self.cache.mechanisms():
             return np.zeros((0, 3))
         centres: Vec = self.cache.poses(frame)["pose"][:, :3, 3]

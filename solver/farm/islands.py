@@ -1,7 +1,7 @@
-"""One simulation too large for one machine: soft bodies that never meet, baked apart and joined again.
+"""Split of one simulation among machines: soft bodies that never meet are baked separately and joined again.
 
-Which never meet is found from a draft bake: the boxes of what they sweep from frame to frame, widened by a share of the
-largest body. After the real bakes the boxes are looked at again, without that room.
+Bodies that never meet are found from a draft bake: from the boxes that they sweep from frame to frame, widened by a
+fraction of the largest body. After the real bakes the boxes are checked again, without that margin.
 """
 
 from __future__ import annotations
@@ -26,17 +26,18 @@ from ..state import Vec
 from .in_world import InWorld
 from .wedge import array_names, bring, make_folders, read_bytes
 
-ROOM = 0.25  # of the largest body's box, on each side: the draft is not the bake
+ROOM = 0.25  # of the largest body's box, on each side: margin for differences between draft and bake
 ISLAND = "island-{:03d}"
 
 Boxes = dict[str, tuple[Vec, Vec]]  #: of each body by name: low and high corners [m], (3,)
 
 
 def find(job: Job, draft: Path, room: float = ROOM) -> list[list[str]]:
-    """Names of the bodies of each island, in the scene's order.
+    """Return the names of the bodies of each island, in the scene's order.
 
-    draft: job folder with a bake of all frames of the same bodies, as coarse as may be. room: around each, a share of
-    the largest body. Raises BadInput for what cannot be parted, or where the draft lacks bodies or frames.
+    draft: job folder with a bake of all frames of the same bodies, as coarse as desired. room: margin around each body,
+    as a fraction of the largest one. Raises BadInput where the scene cannot be split, or where the draft lacks bodies
+    or frames.
     """
     _check(job)
     names = [body.name for body in job.scene.bodies]
@@ -54,7 +55,7 @@ def find(job: Job, draft: Path, room: float = ROOM) -> list[list[str]]:
 
 
 def _check(job: Job) -> None:
-    """Raises BadInput where the scene has what this cannot part."""
+    """Raise BadInput where the scene has mechanisms or bodies that cannot be split."""
     scene = job.scene
     if scene.mechanisms:
         raise BadInput("the scene has mechanisms, which are not baked apart", "Bake it as one task")
@@ -65,7 +66,7 @@ def _check(job: Job) -> None:
 
 
 def _joined(job: Job) -> dict[str, str]:
-    """Which bodies hang on each other whatever the draft shows: by forces or constraints, or attached."""
+    """Return a disjoint-set forest of bodies that are connected in any draft: by forces or constraints, or attached."""
     together = {body.name: body.name for body in job.scene.bodies}
     for names in job.scene.joins():
         for name in names[1:]:
@@ -88,7 +89,8 @@ def _unite(together: dict[str, str], one: str, other: str) -> None:
 
 
 def swept(job: Job, shown: InWorld) -> Iterator[Boxes]:
-    """The boxes that bodies fill from each frame of the job to the next. Raises BadInput where frames lack."""
+    """Yield the boxes that bodies sweep from each frame of the job to the next. Raises BadInput where a frame is
+    missing."""
     before: Boxes | None = None
     for frame in job.frames:
         try:
@@ -102,7 +104,7 @@ def swept(job: Job, shown: InWorld) -> Iterator[Boxes]:
 
 
 def _meeting(boxes: Boxes, wide: float) -> Iterator[tuple[str, str]]:
-    """Pairs of bodies whose boxes, widened together by twice `wide` [m], overlap."""
+    """Yield pairs of bodies whose boxes, each widened by `wide` [m], overlap."""
     names = list(boxes)
     low, high = (np.array([boxes[name][k] for name in names]) for k in (0, 1))
     for i, name in enumerate(names):
@@ -111,14 +113,18 @@ def _meeting(boxes: Boxes, wide: float) -> Iterator[tuple[str, str]]:
 
 
 def part(job: Job, islands: list[list[str]], out: Path) -> list[Path]:
-    """Make the job folder of each island in `out`; returns them. Raises CacheUnwritable, and what `load` raises."""
+    """Write the job folder of each island into `out`; return the folders.
+
+    Raises CacheUnwritable where a file cannot be written, and the errors of `load`.
+    """
     return [part_one(job, islands, k + 1, out) for k in range(len(islands))]
 
 
 def part_one(job: Job, islands: list[list[str]], number: int, out: Path) -> Path:
-    """Make the job folder of one island, counted from 1, in `out`; one that stands there with the same scene is left.
+    """Write the job folder of one island, counted from 1, into `out` and return it; a folder with the same scene stays.
 
-    Raises NoSuchThing where there is no such island, CacheUnwritable, and what `load` raises.
+    Raises NoSuchThing where there is no such island, CacheUnwritable where a file cannot be written, and the errors of
+    `load`.
     """
     if not 1 <= number <= len(islands):
         raise NoSuchThing(f"there are {len(islands)} islands and island {number} was asked for", "Count them from 1")
@@ -139,7 +145,7 @@ def part_one(job: Job, islands: list[list[str]], number: int, out: Path) -> Path
 
 
 def read_list(path: Path, job: Job) -> list[list[str]]:
-    """The islands of a bundle: names of their bodies, each body of the scene once.
+    """Return the islands of a bundle: names of their bodies, each body of the scene once.
 
     Raises NoSuchThing where the file cannot be read, BadInput where it lists other bodies.
     """
@@ -156,7 +162,8 @@ def read_list(path: Path, job: Job) -> list[list[str]]:
 
 
 def _raw_of(job: Job, names: set[str]) -> dict[str, Any]:
-    """The scene with some of its bodies; what others are touched by is left out too."""
+    """Return the plain values of the scene with some of its bodies, without forces, constraints and contacts of
+    others."""
     raw, soft = dict(job.raw), {body.name for body in job.scene.bodies}
     raw["bodies"] = [{**body, **({"touches": [name for name in body["touches"] if name in names or name not in soft]}
                                  if body.get("touches") is not None else {})}
@@ -170,10 +177,10 @@ def _raw_of(job: Job, names: set[str]) -> dict[str, Any]:
 
 
 def join(job: Job, islands: list[Path], log: Callable[[str], None] = lambda _: None) -> None:
-    """Put the frames of all islands into the job's own cache, which then is whole, but for snapshots.
+    """Write the frames of all islands into the job's own cache, which is then complete except for snapshots.
 
-    Raises BadInput where a frame lacks, or bodies of two islands met: then nothing is written. Raises what writing
-    raises.
+    Raises BadInput where a frame is missing, or bodies of two islands met; then nothing is written. Raises the errors
+    of writing a cache.
     """
     parts = [InWorld(load(folder), Cache(folder / "cache")) for folder in islands]
     of = {body.name: k for k, one in enumerate(parts) for body in one.job.scene.bodies}

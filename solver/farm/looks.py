@@ -1,4 +1,4 @@
-"""A wedge looked at, also while it is baked: one picture (rows are wedges, columns frames) and one table."""
+"""Overview of a wedge, also while it is baked: one picture (a line per row, a column per frame) and one table."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class Result:
     state: str
     done: int
     total: int
-    seconds: float | None  #: a frame, the median
-    energy: float | None  #: of motion at the last frame, the mean of what is seen [J/kg]
-    most_energy: float | None  #: the most that a looked-at frame had [J/kg]
-    closest: float | None  #: how near surfaces came [m]; None where nothing touched
-    text: str  #: the last sentence: what went wrong, if anything did
+    seconds: float | None  #: median time of a frame
+    energy: float | None  #: kinetic, at the last frame, mean over visible vertices [J/kg]
+    most_energy: float | None  #: largest of the sampled frames [J/kg]
+    closest: float | None  #: smallest distance of surfaces [m]; None without contact
+    text: str  #: the last sentence, such as the error of a failed bake
 
     def cells(self) -> list[str]:
         def shown(value: float | None, digits: str) -> str:
@@ -63,7 +63,7 @@ def result(row: Row, folder: Path, looked: int = 12) -> Result:
 
 
 def _energies(job: Job, cache: Cache, looked: int) -> list[float]:
-    """½ v² of what is seen, the mean over its vertices, at frames spread over the bake and the last one [J/kg]."""
+    """Return ½ v², the mean over visible vertices, at frames spread over the bake and at the last one [J/kg]."""
     done = cache.frames_done()
     pairs = [frame for frame in done if frame - 1 in set(done)]
     chosen = sorted({pairs[round(k)] for k in np.linspace(0, len(pairs) - 1, min(looked, len(pairs)))}) if pairs else []
@@ -95,12 +95,12 @@ def _closest(cache: Cache) -> float | None:
 
 
 def table(results: Sequence[Result]) -> list[str]:
-    """Return the results as lines of text for people."""
+    """Return the results as lines of text with aligned columns."""
     return standing.table(TITLES, [one.cells() for one in results], frozenset({0, 3, 4, 5, 6, 7}))
 
 
 def as_csv(results: Sequence[Result]) -> bytes:
-    """Return the results as a CSV file."""
+    """Return the results as the bytes of a CSV file."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(TITLES)
@@ -109,16 +109,16 @@ def as_csv(results: Sequence[Result]) -> bytes:
 
 
 def as_plain(results: Sequence[Result]) -> list[dict[str, Any]]:
-    """Return the results as plain values."""
+    """Return the results as plain values, for JSON."""
     plain: list[dict[str, Any]] = json.loads(json.dumps([vars(one) for one in results]))
     return plain
 
 
 def looked_at(rows: Sequence[Row], folder: Path, columns: int = 6) -> bytes:
-    """The picture, a PNG: a line of frames for each row, grey where they are not baked yet.
+    """Return a PNG with a line of frames for each row, grey where they are not baked yet.
 
-    All cells have one view, which holds what every row shows at those frames. Raises NoSuchThing where no row has a
-    frame yet.
+    folder: of all rows. columns: largest number of frames in a line. All cells have the same view, which contains the
+    bodies of every row at those frames. Raises NoSuchThing where no row has a frame yet.
     """
     shown = {row.number: _opened(folder / row.folder) for row in rows}
     frames = next((one.job.frames for one in shown.values() if one is not None), None)

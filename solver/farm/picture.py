@@ -1,4 +1,4 @@
-"""Pictures of meshes without a renderer, for looking at many bakes at once: shaded triangles in grey, and numbers.
+"""Pictures of meshes without a renderer, for an overview of many bakes: grey shaded triangles, and numbers.
 
 Standard library and numpy only.
 """
@@ -15,11 +15,11 @@ from ..state import Index, Vec
 
 Image = NDArray[np.uint8]  #: (height, width, 3)
 
-LOOK = np.array([-0.55, 0.75, -0.38]) / np.linalg.norm([-0.55, 0.75, -0.38])  #: which way the eye looks; Z is up
+LOOK = np.array([-0.55, 0.75, -0.38]) / np.linalg.norm([-0.55, 0.75, -0.38])  #: viewing direction; Z is up
 RIGHT = np.cross(LOOK, [0.0, 0.0, 1.0]) / np.linalg.norm(np.cross(LOOK, [0.0, 0.0, 1.0]))
 UP = np.cross(RIGHT, LOOK)
 LIGHT = np.array([0.35, -0.6, 0.72]) / np.linalg.norm([0.35, -0.6, 0.72])
-BACKGROUND, EMPTY, INK = 236, 205, 60  # greys: behind meshes, of what is not baked, of numbers
+BACKGROUND, EMPTY, INK = 236, 205, 60  # greys: of the background, of cells that are not baked, of numbers
 MARGIN = 0.06  # of a cell
 FINEST = 64  # points along the side of a triangle: larger ones are drawn in several
 
@@ -28,10 +28,10 @@ DIGITS = ("75557", "26227", "71747", "71717", "55711", "74717", "74757", "71111"
 
 
 class View:
-    """An orthographic view that holds a box [m]."""
+    """Orthographic view that contains a box."""
 
     def __init__(self, low: Vec, high: Vec, size: tuple[int, int]) -> None:
-        """low, high: corners of the box, (3,). size: width and height of the picture [px]."""
+        """low, high: corners of the box, (3,) [m]. size: width and height of the picture [px]."""
         corners = np.array([[(low, high)[i >> axis & 1][axis] for axis in range(3)] for i in range(8)])
         flat = np.stack([corners @ RIGHT, corners @ UP], axis=1)
         spread = np.maximum(np.ptp(flat, axis=0), 1e-9)
@@ -40,14 +40,14 @@ class View:
         self._middle = (flat.min(axis=0) + flat.max(axis=0)) / 2
 
     def places(self, points: Vec) -> Vec:
-        """Column and row [px] and depth [m] of points, (n, 3) to (n, 3)."""
+        """Return columns and rows [px] and depths [m] in the picture, (n, 3), of points (n, 3) [m]."""
         across, up = (points @ RIGHT - self._middle[0]), (points @ UP - self._middle[1])
         return np.stack([self.width / 2 + across * self._scale, self.height / 2 - up * self._scale, points @ LOOK],
                         axis=1)
 
 
 def draw(view: View, meshes: list[tuple[Vec, Index]], spots: Vec | None = None) -> Image:
-    """A picture of meshes, each (n, 3) [m] and (t, 3), and of spots (k, 3) [m]."""
+    """Return a picture of meshes, vertices (n, 3) [m] and triangles (t, 3) each, and of spots (k, 3) [m]."""
     depth = np.full(view.height * view.width, np.inf)
     image = np.full(view.height * view.width, BACKGROUND, dtype=np.uint8)
     for shade_of, (points, triangles) in enumerate(meshes):
@@ -67,7 +67,7 @@ def draw(view: View, meshes: list[tuple[Vec, Index]], spots: Vec | None = None) 
 
 
 def _filled(corners: Vec) -> list[tuple[NDArray[np.intp], Vec]]:
-    """Triangles by how large they are in the picture: their numbers, (t,), and points that fill each, (t, p, 3)."""
+    """Return triangles by their size in the picture: their numbers, (t,), and points that fill each, (t, p, 3)."""
     sides = corners[:, [1, 2, 0], :2] - corners[:, :, :2]
     longest = np.linalg.norm(sides, axis=2).max(axis=1)
     steps = np.minimum(2 ** np.ceil(np.log2(np.maximum(1.5 * longest, 1.0))).astype(int), FINEST)
@@ -75,14 +75,14 @@ def _filled(corners: Vec) -> list[tuple[NDArray[np.intp], Vec]]:
     for count in np.unique(steps):
         chosen = np.flatnonzero(steps == count)
         shares = np.array([(i, j, count - i - j) for i in range(count + 1) for j in range(count + 1 - i)]) / count
-        # so many at a time that memory stays small
+        # in pieces, to limit memory
         pieces = np.array_split(chosen, 1 + len(chosen) * len(shares) // 1_000_000)
         found += [(part, np.einsum("pc,tcd->tpd", shares, corners[part])) for part in pieces]
     return found
 
 
 def _put(view: View, depth: Vec, image: Image, points: Vec, grey: NDArray[np.uint8]) -> None:
-    """Points into the picture where none before them is nearer. depth, image: (height * width,), changed."""
+    """Write points into the picture where none before them is nearer. depth, image: (height * width,), changed."""
     seen = np.isfinite(points).all(axis=1)
     seen &= (points[:, 0] >= 0) & (points[:, 0] < view.width) & (points[:, 1] >= 0) & (points[:, 1] < view.height)
     points, grey = points[seen], grey[seen]
@@ -95,7 +95,8 @@ def _put(view: View, depth: Vec, image: Image, points: Vec, grey: NDArray[np.uin
 
 
 def number(image: Image, value: int, row: int, column: int) -> None:
-    """Write a number that is not negative into the picture, five pixels high, at its upper left corner."""
+    """Write a number that is not negative into the picture, five pixels high, with its upper left corner at (row,
+    column)."""
     for place, digit in enumerate(str(value)):
         for i, octal in enumerate(DIGITS[int(digit)]):
             for j in range(3):
@@ -104,9 +105,9 @@ def number(image: Image, value: int, row: int, column: int) -> None:
 
 
 def sheet(cells: list[list[Image | None]], size: tuple[int, int], rows: list[int], columns: list[int]) -> Image:
-    """One picture of many, each of `size` (width, height) or None where there is none yet.
+    """Return one picture of many cells, each a picture of `size` (width, height) [px] or None where there is none yet.
 
-    rows, columns: numbers that are written beside and above them.
+    rows, columns: numbers that are written beside and above the cells.
     """
     width, height = size
     left, top, gap = 28, 12, 2
@@ -123,7 +124,7 @@ def sheet(cells: list[list[Image | None]], size: tuple[int, int], rows: list[int
 
 
 def png(image: Image) -> bytes:
-    """The picture as the bytes of a PNG file."""
+    """Return a picture as the bytes of a PNG file."""
     height, width, _ = image.shape
     lines = np.concatenate([np.zeros((height, 1), np.uint8), image.reshape(height, 3 * width)], axis=1)
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)

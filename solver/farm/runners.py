@@ -1,4 +1,4 @@
-"""Runners of a bundle that read no Open Job Description: scripts for Slurm, and a job type for Flamenco."""
+"""Runners of a bundle without Open Job Description: scripts for Slurm, and a job type for Flamenco."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from .template import GRACE, ISLANDS_FILE, Shot, memory_mib
 
 
 def slurm_task() -> str:
-    """The batch script of one step for the row that Slurm's array gives: `task.sh VERB [arguments]`.
+    """Return the batch script of one step for the row that is Slurm's array index: `task.sh VERB [arguments]`.
 
-    Above 128 a signal has killed the solver: that may be the machine's memory, so it is tried three times at most.
+    An exit code above 128 means that a signal, maybe for lack of memory, ended the solver: it is restarted at most
+    thrice.
     """
     return f"""#!/bin/bash
 # One step of one row. Stopped, the solver ends the step in hand and exits with {EXIT_STOPPED}: the task is queued again
@@ -35,7 +36,8 @@ exit $code
 
 
 def slurm_submit(shot: Shot) -> str:
-    """The script that submits a bundle to Slurm: arrays are the rows of the wedge, and each row's steps a chain."""
+    """Return the script that submits a bundle to Slurm: arrays are the rows of the wedge, and each row's steps are a
+    chain."""
     wedge = f" --wedge {shot.wedge}" if shot.wedge else ""
     simulated = "\n".join(_chain(shot, wedge, k) for k in range(1, shot.islands + 1)) or _chain(shot, wedge, None)
     return f"""#!/bin/bash
@@ -57,9 +59,10 @@ sbatch --parsable --requeue --open-mode=append --output=logs/%x.txt --job-name=s
 
 
 def _chain(shot: Shot, wedge: str, island: int | None) -> str:
-    """Lines that submit all chunks of a row, or of one island of it, one after the other; of the last island, the join.
+    """Return lines that submit all chunks of a row, or of one island of it, in order; for the last island, also the
+    join.
 
-    Islands begin after the volumes and are waited for together.
+    Islands begin after the volumes, and the join waits for all of them.
     """
     more = f" --threads {shot.threads}" + ("" if island is None else f" --islands {ISLANDS_FILE} --island {island}")
     lines = [] if island is None else ["made=$after joined="] if island == 1 else ["after=$made"]
@@ -73,7 +76,8 @@ def _chain(shot: Shot, wedge: str, island: int | None) -> str:
 
 
 def flamenco(shot: Shot) -> str:
-    """A job type of Flamenco, in JavaScript: a task for every row and step, each after that row's step before it."""
+    """Return a job type of Flamenco, in JavaScript: a task for every row and step, each after that row's previous
+    step."""
     wedge = ["--wedge", shot.wedge] if shot.wedge else []
     chunks = [["simulate", [f"--frames={first}-{last}", "--threads", str(shot.threads)]]
               for first, last in shot.chunks]

@@ -1,4 +1,4 @@
-"""How bakes stand: one line each, of all below a folder, read from their folders alone while they run."""
+"""State of bakes: one line for each below a folder, read from their folders alone, also while they run."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from ..frames.read import Cache
 from ..job.load import SCENE
 from . import diary
 
-LATELY = 20  # frames of which the pace is the median
-OURS = {"arrays", "cache", "stages"}  # folders of a job, in which there is no other
+LATELY = 20  # number of last frames whose median time is reported
+OURS = {"arrays", "cache", "stages"}  # folders of a job, which contain no other job
 
 
 @dataclass(frozen=True)
 class BakeStanding:
-    """One bake."""
+    """State of one bake."""
 
     name: str  #: its job folder, relative to the folder that is searched
     state: str  #: none, partial, complete, stale, broken, baking; failed where its last task reported that
     frame: int | None  #: the last one on disk
     done: int
     total: int
-    seconds_a_frame: float | None  #: lately
+    seconds_a_frame: float | None  #: median of the last frames
     ends_at: float | None  #: seconds since 1970, while it bakes
-    memory_mb: float | None  #: the most that its process had
+    memory_mb: float | None  #: peak of its process
     text: str  #: the last sentence
 
     def plain(self) -> dict[str, Any]:
@@ -40,7 +40,7 @@ class BakeStanding:
 
 
 def jobs_below(folder: Path) -> Iterator[Path]:
-    """Every job folder in and below a folder, in order. Raises NoSuchThing where there is no such folder."""
+    """Yield every job folder in and below a folder, in order. Raises NoSuchThing where there is no such folder."""
     if not folder.is_dir():
         raise NoSuchThing(f"there is no folder {folder}", "Give one that has job folders in it")
     for at, folders, files in os.walk(folder):
@@ -51,7 +51,7 @@ def jobs_below(folder: Path) -> Iterator[Path]:
 
 
 def standing(job: Path, named: str) -> BakeStanding:
-    """Return the state of one bake. named: its name."""
+    """Return the state of the bake in a job folder. named: its name in the result."""
     cache, last = Cache(job / "cache"), diary.read(job)
     status, pace = cache.status(job), seconds_a_frame(cache)
     baked = sorted(written.frame for written in cache.log.values() if written.kind == FRAME)
@@ -66,9 +66,10 @@ def standing(job: Path, named: str) -> BakeStanding:
 
 
 def seconds_a_frame(cache: Cache, lately: int | None = LATELY) -> float | None:
-    """Return the median time of frames, of the last few or of all; None where fewer than two were written in a row.
+    """Return the median time of frames [s], of the last `lately` or of all; None where fewer than two were written in a
+    row.
 
-    It is taken from the times in the log, so pauses between two runs count as one slow frame at most.
+    Times are those of the log, so a pause between two runs counts as one slow frame at most.
     """
     written = {one.frame: one.mtime_ns for one in cache.log.values() if one.kind == FRAME and one.mtime_ns is not None}
     took = [(written[frame] - written[frame - 1]) * 1e-9 for frame in sorted(written) if frame - 1 in written]
@@ -78,7 +79,7 @@ def seconds_a_frame(cache: Cache, lately: int | None = LATELY) -> float | None:
 
 
 def running_memory(cache: Path) -> float | None:
-    """Return the peak memory of the process that bakes there [MB]; None where this system does not report it."""
+    """Return the peak memory of the process that bakes a cache [MB]; None where this system does not report it."""
     holder = lock.holder(cache)
     if holder is None or not holder.near:
         return None
@@ -90,7 +91,7 @@ def running_memory(cache: Path) -> float | None:
 
 
 def all_below(folder: Path) -> list[BakeStanding]:
-    """Every bake in and below a folder. Raises NoSuchThing where there is none."""
+    """Return the state of every bake in and below a folder. Raises NoSuchThing where there is none."""
     found = [standing(job, job.relative_to(folder).as_posix() if job != folder else folder.resolve().name)
              for job in jobs_below(folder)]
     if not found:
@@ -99,14 +100,14 @@ def all_below(folder: Path) -> list[BakeStanding]:
 
 
 def table(titles: Sequence[str], lines: Sequence[Sequence[str]], right: frozenset[int] = frozenset()) -> list[str]:
-    """Lines of text with columns that stand below each other. right: columns of numbers."""
+    """Return lines of text with aligned columns. right: numbers of columns that are aligned to the right."""
     widths = [max(len(line[k]) for line in (titles, *lines)) for k in range(len(titles))]
     return ["  ".join(cell.rjust(width) if k in right else cell.ljust(width)
                       for k, (cell, width) in enumerate(zip(line, widths))).rstrip() for line in (titles, *lines)]
 
 
 def watched(bakes: Sequence[BakeStanding]) -> list[str]:
-    """The table of `solver watch`."""
+    """Return the table of `solver watch` as lines of text."""
     def or_dash(value: float | None, shown: str) -> str:
         return "-" if value is None else shown.format(value)
 

@@ -1,7 +1,7 @@
-"""One task of a farm: a step of one row of a wedge. Finished work is reported at once, and nothing is done twice.
+"""One task of a farm: a step of one row of a wedge. Work that is already complete is reported and not repeated.
 
-Lines for the queue are on stdout, a line each, as Open Job Description has it: `openjd_progress: 40`,
-`openjd_status: Frame 12 of 48`, `openjd_fail: …`.
+Messages for the queue are lines on stdout, as of Open Job Description: `openjd_progress: 40`, `openjd_status: Frame 12
+of 48`, `openjd_fail: …`.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from . import islands
 from .diary import Diary
 from .wedge import bring, expand, make_folders, row_of
 
-ISLANDS = "islands"  #: of a row: folder of the jobs that are baked apart
-PLAYED = "played.json"  #: of the export: which file plays which object
+ISLANDS = "islands"  #: of a row: folder of the jobs that are baked separately
+PLAYED = "played.json"  #: of the export: list of the objects and their files
 
 
 class TaskLines(Protocol):
@@ -41,8 +41,7 @@ class TaskLines(Protocol):
 
 
 class ForQueue:
-    """Reporter of `simulate.bake`: writes progress for people, for the queue and into the job folder's diary.
-    """
+    """Reporter of `simulate.bake`: writes progress for people, for the queue and into the job folder's diary."""
 
     def __init__(self, lines: TaskLines, diary: Diary) -> None:
         self._lines, self._diary = lines, diary
@@ -91,12 +90,12 @@ class Task:
     row: int
     frames: tuple[int, int] | None
     threads: int | None
-    islands: Path | None = None  #: which bodies are baked apart, where some are
-    island: int | None = None  #: which of them is baked, from 1; None: the whole scene
+    islands: Path | None = None  #: list of groups of bodies that are baked separately; None: no groups
+    island: int | None = None  #: number of the group to bake, from 1; None: the whole scene
 
 
 def run(step: str, task: Task, lines: TaskLines, stop: Callable[[], bool]) -> str:
-    """Do a step of a row; returns the last sentence. Raises a ConJacError, after it is reported to the queue."""
+    """Run a step of a row; return a sentence on its result. Raises a ConJacError, after it is reported to the queue."""
     folder = job_folder(task)
     queue = ForQueue(lines, Diary(folder))
     try:
@@ -109,7 +108,7 @@ def run(step: str, task: Task, lines: TaskLines, stop: Callable[[], bool]) -> st
 
 
 def job_folder(task: Task) -> Path:
-    """Return the job folder of the task's row, or of an island of it, made where it does not exist yet."""
+    """Return the job folder of the task's row, or of an island of it; write it where it does not exist yet."""
     make_folders(task.out)
     folder = expand(load(task.job), row_of(task.wedge, task.row), task.out)
     if task.island is None:
@@ -126,7 +125,7 @@ def _islands_of(task: Task, row: Job) -> list[list[str]]:
 
 
 def tetrahedralize(task: Task, folder: Path, queue: ForQueue, stop: Callable[[], bool]) -> str:
-    """Make the volumes of a row, or take those of another row or of the job where they are the same."""
+    """Create the volumes of a row, or use equal ones of another row or of the job; return a sentence on them."""
     job = load(folder)
     _take_stages(task, job)
     from ..build.filled import filled_for_bake  # which takes a while to import
@@ -136,8 +135,7 @@ def tetrahedralize(task: Task, folder: Path, queue: ForQueue, stop: Callable[[],
 
 
 def _take_stages(task: Task, job: Job) -> None:
-    """Bring volumes that others have made of the same meshes: the name of a file has the hash of what it is made from.
-    """
+    """Link or copy equal volumes of other rows: the name of a file has the hash of its input."""
     for other in (task.job, *sorted(task.out.glob("row-*"))):
         for made in sorted((other / "stages").glob("*_tets_*.npz")) if other != job.path else ():
             if not (job.stages / made.name).exists():
@@ -146,7 +144,10 @@ def _take_stages(task: Task, job: Job) -> None:
 
 
 def simulate(task: Task, folder: Path, queue: ForQueue, stop: Callable[[], bool]) -> str:
-    """Bake a row's frames, going on from what is there. Raises BadInput where the frames before them are not baked."""
+    """Bake a row's frames, resuming after those on disk; return a sentence on them.
+
+    Raises BadInput where the frame before them is not baked, and the errors of `simulate.bake`.
+    """
     from .. import simulate as loop
 
     job = load(folder)
@@ -162,9 +163,9 @@ def simulate(task: Task, folder: Path, queue: ForQueue, stop: Callable[[], bool]
 
 
 def _outlast(cache: Path, queue: ForQueue, stop: Callable[[], bool]) -> None:
-    """Wait while the lock of another machine may be that of one that died: a queue gives its task to this one.
+    """Wait while the cache is locked by a process of another machine that may have died.
 
-    Returns once the lock is free, or has been set again by who lives; the bake then says what it finds.
+    Returns once the lock is free or is renewed by a live process; the bake then reports its state.
     """
     seen = lock.silence(cache)
     while lock.busy(cache) and not stop():
@@ -177,7 +178,7 @@ def _outlast(cache: Path, queue: ForQueue, stop: Callable[[], bool]) -> None:
 
 
 def join(task: Task, folder: Path, queue: ForQueue, stop: Callable[[], bool]) -> str:
-    """Put the frames of a row's islands together, where they met nowhere. Raises what `islands.join` does."""
+    """Join the frames of a row's islands; return a sentence on them. Raises the errors of `islands.join`."""
     row = load(folder)
     if Cache(row.cache).status(folder).state == "complete":
         return "The islands are already joined"
@@ -187,9 +188,11 @@ def join(task: Task, folder: Path, queue: ForQueue, stop: Callable[[], bool]) ->
 
 
 def export(task: Task, folder: Path, queue: ForQueue, stop: Callable[[], bool]) -> str:
-    """Write a row's frames as PC2 files, one a soft body, and which object each plays on.
+    """Write a row's frames as PC2 files, one for each soft body, and a list of their objects; return a sentence on
+    them.
 
-    Raises BadInput where frames are missing, or cloth has faces of its own, which PC2 cannot store.
+    Raises BadInput where frames are missing, or cloth has faces of its own, which PC2 cannot store, Stopped where
+    `stop` returns True, CacheUnwritable where a file cannot be written.
     """
     cache = Cache(folder / "cache")
     frames, done = load(folder).frames, set(cache.frames_done())
@@ -217,12 +220,12 @@ def export(task: Task, folder: Path, queue: ForQueue, stop: Callable[[], bool]) 
             raise Stopped(f"stopped before frame {frame} was exported", "Run it again; it starts over")
         for name, points in cache.shown(frame).items():
             writers[name].append(points)
-    write_whole(place / PLAYED, played, folder)  # last: with it the export is whole
+    write_whole(place / PLAYED, played, folder)  # last, since it marks the export as complete
     return f"{len(files)} objects are exported"
 
 
 def _is_exported(place: Path, played: bytes, cache: Cache) -> bool:
-    """Whether the list of files stands and is no older than the last frame."""
+    """Return whether the list of files exists and is no older than the last frame."""
     try:
         written = (place / PLAYED).stat().st_mtime_ns
         return (place / PLAYED).read_bytes() == played and all(
@@ -238,10 +241,11 @@ _FRAMES = re.compile(r"(-?\d+)-(-?\d+)\Z")
 
 
 def chunks_of(text: str, first: int, last: int, snapshots: int) -> list[tuple[int, int]]:
-    """The chunks of a bake: of so many frames each, or as they are listed ("1-24,25-48").
+    """Return the first and last frames of the chunks of a bake from frame `first` to `last`.
 
-    A number is raised to a whole number of snapshots, so that no chunk does frames of the one before again; the start
-    frame is part of the first. Raises BadInput where chunks overlap, leave frames out or are none.
+    text: a number of frames, or a list ("1-24,25-48"). A number is rounded up to a multiple of the frames per snapshot,
+    so that no chunk repeats frames of the one before; the start frame is part of the first chunk. Raises BadInput where
+    chunks overlap, omit frames or cannot be read.
     """
     if text.isdigit() and int(text) > 0:
         size = -(-int(text) // snapshots) * snapshots

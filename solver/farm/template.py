@@ -1,8 +1,8 @@
-"""The one description of a farm job: a template of Open Job Description (jobtemplate-2023-09), as plain values.
+"""Description of a farm job: a template of Open Job Description (jobtemplate-2023-09), as plain values.
 
-Steps are tetrahedralize → simulate → join (of islands) → export → publish and render (with a .blend) → contact sheet. A
-wedge's rows are tasks of each step, of simulate its islands too. What has to be done in order is a chain of steps:
-chunks inside of one step have no order.
+Steps are tetrahedralize → simulate → join (of islands) → export → Blender's export and render (with a .blend) → contact
+sheet. A wedge's rows are tasks of each step, of simulate its islands too. Work that must be in order is a chain of
+steps, since tasks of one step have no order.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from ..errors import EXIT_ENVIRONMENT
 
-#: what Blender makes of the exported frames, by the word for it: name of the step
+#: name of the step by the format that Blender exports
 FORMATS = {"abc": "ExportAlembic", "shapekeys": "ExportShapeKeys"}
 SPECIFICATION = "jobtemplate-2023-09"
 BLENDER_SCRIPT, ISLANDS_FILE = "in_blender.py", "islands.json"  #: of a bundle
@@ -28,17 +28,18 @@ class Shot:
 
     name: str
     rows: int
-    chunks: tuple[tuple[int, int], ...]  #: first and last frames, in order; one for a bake that is not cut
+    chunks: tuple[tuple[int, int], ...]  #: first and last frames, in order; one chunk for a bake that is not divided
     memory_mb: float  #: of the estimate, of the row that needs most
     threads: int
     wedge: str | None = None  #: the CSV file
     blend: str | None = None  #: the .blend that is rendered
     format: str | None = None  #: additional export of Blender, of FORMATS
-    islands: int = 0  #: how many groups of bodies are baked apart; 0: all at once
+    islands: int = 0  #: number of groups of bodies that are baked separately; 0: all at once
 
 
 def template(shot: Shot) -> dict[str, Any]:
-    """The template. Every path is a parameter with a data flow, so a cloud knows what to upload and what to bring."""
+    """Return the template. Every path is a parameter with a data flow, so that a cloud can upload and download its
+    files."""
     parameters = [
         _parameter("Shot", "STRING", shot.name, "What the job is called"),
         _path("JobFolder", "DIRECTORY", "IN", "job", "The job folder with scene.json and arrays"),
@@ -90,7 +91,7 @@ def _step(name: str, shot: Shot, verb: str, more: list[str], after: str | None, 
 
 
 def _tasks(islands: int = 0) -> dict[str, Any]:
-    """A task for each row, or for each island of each row."""
+    """Return the parameters of a task for each row, or for each island of each row."""
     apart = [{"name": "Island", "type": "INT", "range": f"1-{islands}"}] if islands else []
     return {"taskParameterDefinitions": [{"name": "Row", "type": "INT", "range": "{{Param.Rows}}"}, *apart]}
 
@@ -129,7 +130,7 @@ def _script(arguments: list[str], command: str = "Solver") -> dict[str, Any]:
 
 
 def yaml(value: Any, indent: int = 0) -> str:
-    """Plain values as YAML that people read: blocks, with words quoted as in JSON."""
+    """Return plain values as readable YAML: blocks, with strings quoted as in JSON."""
     space = "  " * indent
     if isinstance(value, dict) and value:
         return "".join(f"{space}{key}:{_inside(item, indent + 1)}" for key, item in value.items())

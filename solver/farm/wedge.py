@@ -1,9 +1,9 @@
-"""A wedge: one job baked with several sets of settings, each a row of a CSV file with cells `path=value`.
+"""Wedges: one job baked with several sets of settings, each a row of a CSV file with cells `path=value`.
 
     bodies[0].material.params.youngs_modulus=2e4, time.step=0.01
     bodies[Ear].material.params.youngs_modulus=8e4
 
-Empty lines and those that begin with # are left out. Rows count from 1, and each is baked in a job folder of its own.
+Empty lines and lines that begin with # are ignored. Rows count from 1, and each is baked in a job folder of its own.
 """
 
 from __future__ import annotations
@@ -34,27 +34,27 @@ ROW = "row-{:04d}"
 
 @dataclass(frozen=True)
 class Row:
-    """One set of settings."""
+    """One row of a wedge: a set of settings."""
 
     number: int  #: from 1
     settings: tuple[tuple[str, Any], ...] = ()  #: path of a field of scene.json, and its value
 
     @property
     def folder(self) -> str:
-        """Name of its job folder."""
+        """Return the name of the row's job folder."""
         return ROW.format(self.number)
 
     @property
     def sentence(self) -> str:
-        """Return its settings, for people."""
+        """Return the row's settings as text."""
         pairs = (f"{path}={json.dumps(value, ensure_ascii=False)}" for path, value in self.settings)
         return ", ".join(pairs) or "as it is"
 
 
 def read_rows(path: Path | None) -> list[Row]:
-    """The rows of a CSV file; without one a single row that changes nothing.
+    """Return the rows of a CSV file; for None a single row without settings.
 
-    Raises NoSuchThing where it cannot be read, BadInput where a cell is no setting or there is no row.
+    Raises NoSuchThing where the file cannot be read, BadInput where a cell is not a setting or there is no row.
     """
     if path is None:
         return [Row(1)]
@@ -76,7 +76,7 @@ def read_rows(path: Path | None) -> list[Row]:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Number and cells of every line that says something."""
+    """Yield the number and the cells of every line that is neither empty nor a comment."""
     try:
         with open_regular(path) as stream:
             content = stream.read(LARGEST_CSV + 1)
@@ -95,7 +95,8 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def row_of(path: Path | None, number: int) -> Row:
-    """Return one row. Raises as `read_rows` does, and NoSuchThing if there is no such row."""
+    """Return row `number`, from 1, of a CSV file. Raises the errors of `read_rows`, and NoSuchThing if there is no such
+    row."""
     rows = read_rows(path)
     if not 1 <= number <= len(rows):
         raise NoSuchThing(f"the wedge has {len(rows)} rows, and row {number} was requested", "Count rows from 1")
@@ -103,9 +104,10 @@ def row_of(path: Path | None, number: int) -> Row:
 
 
 def with_row(job: Job, row: Row) -> Job:
-    """The job with a row's settings, checked as if it had been written so; its arrays are those of `job`.
+    """Return the job with a row's settings, validated; its arrays are those of `job`.
 
-    Raises what is wrong with it, with the number of the row: a BadInput that says the field.
+    Raises a ConJacError with the number of the row: BadInput with the path of a wrong field, NoSuchThing where a path
+    leads to no field.
     """
     try:
         raw = job.raw
@@ -128,16 +130,17 @@ def with_row(job: Job, row: Row) -> Job:
 
 
 def check_rows(job: Job, rows: Sequence[Row]) -> list[Job]:
-    """The job of every row, before anything runs. Raises what is wrong with the first that cannot be baked."""
+    """Return the job of every row, validated before anything runs. Raises the errors of the first row that cannot be
+    baked."""
     return [with_row(job, row) for row in rows]
 
 
 def expand(job: Job, row: Row, folder: Path, made: Job | None = None) -> Path:
-    """Make the job folder of a row in `folder`, and return it; one that stands already with these settings is left.
+    """Write the job folder of a row into `folder`, and return it; a folder with the same settings stays.
 
-    made: the row's job where `check_rows` has made it already.
-    Arrays are linked to those of `job` where both lie on one disk, else copied. Raises what `with_row` does,
-    BadInput where the folder has another job, CacheUnwritable.
+    made: the row's job where `check_rows` has returned it already. Arrays are linked to those of `job` on one disk,
+    else copied. Raises the errors of `with_row`, BadInput where the folder has another job, CacheUnwritable where a
+    file cannot be written.
     """
     made = made or with_row(job, row)
     path = folder / row.folder
@@ -151,12 +154,12 @@ def expand(job: Job, row: Row, folder: Path, made: Job | None = None) -> Path:
     except OSError as error:
         raise unwritable(path / SCENE, error) from error
     if not stands:
-        write_whole(path / SCENE, content, folder)  # last: with it the folder is a whole job
+        write_whole(path / SCENE, content, folder)  # last, since it makes the folder a complete job
     return path
 
 
 def make_folders(path: Path) -> None:
-    """Make a folder and those around it where there are none. Raises CacheUnwritable."""
+    """Create a folder and its parents where they do not exist. Raises CacheUnwritable."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -164,13 +167,13 @@ def make_folders(path: Path) -> None:
 
 
 def read_bytes(path: Path) -> bytes:
-    """All of a regular file. Raises OSError."""
+    """Return the content of a regular file. Raises OSError."""
     with open_regular(path) as stream:
         return stream.read()
 
 
 def array_names(raw: Any) -> list[str]:
-    """Every array that plain values of scene.json name, once each, in order."""
+    """Return the names of all arrays in plain values of scene.json, sorted, each once."""
     found: dict[str, None] = {}
     stack = [raw]
     while stack:
@@ -187,10 +190,10 @@ _names = itertools.count()
 
 
 def bring(source: Path, target: Path) -> None:
-    """Have a file under another name too, whole or not at all, also where another process does the same.
+    """Link or copy a file to another path, atomically, also where another process does so at the same time.
 
-    Linked where both lie on one disk, else copied with its time. Nothing is done where it stands there already.
-    Raises OSError.
+    The file is linked where both paths are on one disk, else copied with its time. Does nothing where the target is the
+    same file or a copy of it. Raises OSError.
     """
     if _same(source, target):
         return
@@ -207,7 +210,7 @@ def bring(source: Path, target: Path) -> None:
 
 
 def _same(source: Path, target: Path) -> bool:
-    """Whether the target is that file, or a copy of it by size and time."""
+    """Return whether the target is the source file, or a copy of it by size and time."""
     try:
         one, other = source.stat(), target.stat()
     except FileNotFoundError:

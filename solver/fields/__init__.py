@@ -1,1 +1,1 @@
-"""Painted maps as values on elements and roles of nodes."""
+"""Fields of a body: painted maps as values on elements, and as roles of nodes."""

@@ -1,4 +1,4 @@
-"""Which nodes of a soft body follow which rigid ones, from painted maps or by index."""
+"""Attachment of nodes of a soft body to rigid bodies, from painted maps or by index."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from ..errors import BadScene
 from ..job import schema
 from ..state import Index, Vec
 
-PINNED = 0.5 + 1e-9  # a node right in the middle of a symmetric map must not depend on rounding
+PINNED = 0.5 + 1e-9  # a node in the middle of a symmetric map must not depend on rounding
 
 
 def attached_nodes(body: schema.Body, arrays: Callable[[str], NDArray[Any]], at_nodes: Mapping[str, Vec], count: int,
                    pinned: Index, notes: list[str]) -> tuple[Index, Index]:
-    """Nodes that rigid bodies carry, (a,) ascending, and the attachment that carries each, (a,).
+    """Return the nodes that follow rigid bodies, (a,) ascending, and the index of the attachment of each, (a,).
 
-    at_nodes: the maps carried into the volume, by name. count: of all nodes. Pinned nodes stay pinned. Where several
-    attachments want a node, one that lists it comes first, then the one whose map is highest there. Adds to `notes`
-    what holds nothing. Raises BadScene where a listed node does not exist or is pinned as well.
+    arrays: returns the array of a name in the scene. at_nodes: painted maps at nodes, by name, (k,) each. count: of all
+    nodes, k. pinned: nodes, which stay pinned. A node of several attachments is that of the one that lists it, else of
+    the one whose map is highest there. Adds to `notes` a sentence for each attachment without nodes. Raises BadScene
+    where a listed node does not exist or is pinned as well.
     """
     weight, carrier = np.full(count, PINNED), np.full(count, -1, dtype=np.int32)
     free = np.ones(count, dtype=bool)
@@ -48,12 +49,15 @@ def attached_nodes(body: schema.Body, arrays: Callable[[str], NDArray[Any]], at_
 
 
 def nobody() -> Index:
-    """No node at all."""
+    """Return an empty array of nodes, (0,)."""
     return np.zeros(0, dtype=np.int32)
 
 
 def listed_nodes(nodes: NDArray[Any], count: int, role: str, where: str) -> NDArray[np.int64]:
-    """Node indices given by hand. Raises BadScene where one does not exist."""
+    """Return node indices that are listed by hand, (l,). Raises BadScene where one is not from 0 to `count` − 1.
+
+    role, where: of the nodes and of the field, for the message.
+    """
     listed = np.asarray(nodes, dtype=np.int64).ravel()
     if len(listed) and not 0 <= listed.min() <= listed.max() < count:
         raise BadScene(f"a {role} node does not exist: there are {count} nodes", "Correct the list", where=where)

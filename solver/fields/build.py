@@ -1,4 +1,4 @@
-"""All fields of one body: numbers per element, and which nodes are dynamic, pinned and moved."""
+"""All fields of one body: values per element, and its dynamic, pinned and moved nodes."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from .spots import dynamic_of, spots_of
 
 Arrays = Callable[[str], NDArray[Any]]
 
-PIN_WEIGHTS = "pin.weights"  #: the map of what Pin holds hard, which other maps of the same array say nothing of
+PIN_WEIGHTS = "pin.weights"  #: key of the map of hard pins, which may differ from the painted array
 
 
 class CarriedVertices(Protocol):
-    """Protocol of an embedding: vertices that tetrahedra carry."""
+    """Protocol of an embedding of vertices in tetrahedra."""
 
     @property
     def corners(self) -> Index:
-        """Nodes of the tetrahedron that carries each vertex, (n, 4)."""
+        """Return the nodes of the tetrahedron around each vertex, (n, 4)."""
 
     @property
     def weights(self) -> Vec:
-        """Barycentric weights of these nodes, (n, 4), each row sums to 1."""
+        """Return the barycentric weights of these nodes, (n, 4); each row sums to 1."""
 
 
 @dataclass(frozen=True)
@@ -50,20 +50,20 @@ class Fields:
     pinned: Index  #: pinned nodes, ascending
     fiber_parameters: Mapping[str, Vec]  #: of the fibers, by key, each (e,), SI units
     fiber_directions: Vec | None  #: in material space, unit length or zero, (e, 3); None where there are no fibers
-    motion: Vec | None  #: where pinned nodes are at each sample [m], (T, pinned, 3); None where they stand still
+    motion: Vec | None  #: positions of pinned nodes at each sample [m], (T, pinned, 3); None where none moves
     notes: tuple[str, ...]  #: sentences for the user
-    attached: Index = field(default_factory=nobody)  #: nodes that rigid bodies carry, ascending
-    attached_by: Index = field(default_factory=nobody)  #: which of the body's attachments carries each
+    attached: Index = field(default_factory=nobody)  #: nodes that follow rigid bodies, ascending
+    attached_by: Index = field(default_factory=nobody)  #: index of the attachment of each
     patches: tuple[Patch, ...] = ()  #: nodes that are dynamic as a whole
-    places: Vec | None = None  #: of all nodes at rest [m], (k, 3), where some were moved to what is painted
+    places: Vec | None = None  #: rest positions of all nodes [m], (k, 3), where some were moved to painted vertices
 
 
 def build_fields(body: schema.Body, arrays: Arrays, volume: Volume, embedding: CarriedVertices | None) -> Fields:
-    """Fields of a body on its volume.
+    """Return the fields of a body on its volume.
 
-    arrays: gives the array of a name in the scene; embedding: of the body's surface, None for a body without one.
-    Raises BadScene where a map does not fit the surface or a number is out of range, NoFreeNode where all is pinned;
-    each with the path of the field from the body on, such as "pin.weights".
+    arrays: returns the array of a name in the scene. embedding: of the body's surface, None for a body without one.
+    Raises BadScene where a map does not fit the surface or a number is out of range, NoFreeNode where all nodes are
+    pinned; each with the path of the field from the body on, such as "pin.weights".
     """
     painted = _carry(body, arrays, volume, embedding)
     parameters = {
@@ -89,7 +89,7 @@ def build_fields(body: schema.Body, arrays: Arrays, volume: Volume, embedding: C
 
 def _fibers(body: schema.Body, arrays: Arrays, volume: Volume, painted: Painted | None,
             notes: list[str]) -> tuple[dict[str, Vec], Vec | None]:
-    """Parameters of the fibers, (e,) each, and their directions, (e, 3) or None."""
+    """Return the parameters of the fibers, (e,) each, and their directions, (e, 3) or None."""
     if body.fiber_material is None:
         return {}, None
     given: dict[str, Vec | None] = {name: None if name is None or painted is None else painted.at_nodes.get(name)
@@ -101,7 +101,8 @@ def _fibers(body: schema.Body, arrays: Arrays, volume: Volume, painted: Painted 
 
 
 def _carry(body: schema.Body, arrays: Arrays, volume: Volume, embedding: CarriedVertices | None) -> Painted | None:
-    """All that was painted on the body, at the nodes: the material's maps as `carry` says; None without a surface."""
+    """Return all painted maps at the nodes, the material's by the method of `carry`; None for a body without a
+    surface."""
     of_material = {f"painted.{key}.weights": blend.weights for key, blend in body.painted.items()}
     maps = dict(of_material)
     if body.pin.weights:
@@ -140,9 +141,9 @@ def _carry(body: schema.Body, arrays: Arrays, volume: Volume, embedding: Carried
 
 def _per_element(param: catalogue.Param, numbers: Mapping[str, float], place: str, body: schema.Body, volume: Volume,
                  painted: Painted | None) -> Vec:
-    """A parameter at each element, (e,): its number, or its painted blend from low to high.
+    """Return a parameter at each element, (e,): its number, or its painted blend from low to high.
 
-    What has a unit (moduli, densities) blends log-linearly, so that half a weight is their geometric mean.
+    A parameter with a unit (moduli, densities) blends log-linearly, so that weight 0.5 is the geometric mean.
     """
     blend = body.painted.get(param.key)
     if blend is None or painted is None:
@@ -158,7 +159,7 @@ def _per_element(param: catalogue.Param, numbers: Mapping[str, float], place: st
 
 
 def _refuse_out_of_range(param: catalogue.Param, value: float, where: str) -> None:
-    """Raises BadScene where a number lies outside of its limits or, having a unit, is not positive."""
+    """Raise BadScene where a number is outside of its limits or, having a unit, is not positive."""
     low = param.low if param.low is not None else -np.inf
     high = param.high if param.high is not None else np.inf
     if not low <= value <= high or (param.unit and not value > 0.0):
@@ -168,8 +169,11 @@ def _refuse_out_of_range(param: catalogue.Param, value: float, where: str) -> No
 
 def _pinned_nodes(body: schema.Body, arrays: Arrays, volume: Volume, painted: Painted | None,
                   notes: list[str]) -> tuple[Index, Volume]:
-    """Nodes where the Pin map is above a half, those that hold what is painted, and those listed by hand; with the
-    volume, some of its nodes moved to what is painted. Raises NoFreeNode where that is all."""
+    """Return the pinned nodes, and the volume with some of its nodes moved to painted vertices.
+
+    Pinned are nodes where the Pin map is above 0.5, those that hold painted vertices, and those listed by hand. Raises
+    NoFreeNode where these are all nodes.
+    """
     pinned = np.zeros(len(volume.nodes), dtype=bool)
     if body.pin.weights is not None and painted is not None:
         pinned = painted.at_nodes[PIN_WEIGHTS] > PINNED
@@ -181,7 +185,7 @@ def _pinned_nodes(body: schema.Body, arrays: Arrays, volume: Volume, painted: Pa
             notes.append("Pin is painted on nothing, so no part is held")
     if body.pin.nodes is not None:
         pinned[listed_nodes(arrays(body.pin.nodes), len(pinned), "pinned", "pin.nodes")] = True
-    if pinned.all() and body.pin.until is None:  # what lets go is thrown: it moves as its pins do until then
+    if pinned.all() and body.pin.until is None:  # a body with pins that end may be pinned whole until then
         raise NoFreeNode("every node is pinned, so nothing can move", "Unpaint part of the Pin group",
                          where="pin.weights" if body.pin.weights is not None else "pin.nodes")
     return np.flatnonzero(pinned).astype(np.int32), volume
@@ -189,9 +193,10 @@ def _pinned_nodes(body: schema.Body, arrays: Arrays, volume: Volume, painted: Pa
 
 def _firmly_prescribed(weights: NDArray[Any], volume: Volume, painted: Painted, prescribed: Mask,
                        free: Mask) -> tuple[Mask, Volume]:
-    """Nodes that hold vertices (n,) with such weights, (k,), and the volume with some of them moved there.
+    """Return the nodes that hold vertices (n,) with weights above `PINNED`, as a mask (k,), and the volume with moved
+    nodes.
 
-    prescribed: nodes that the map itself prescribes, (k,); all that stays so where no node would be left to move.
+    prescribed: nodes that the map itself prescribes, (k,); both stay unchanged where no node would be left free.
     """
     chosen = np.flatnonzero(weights > PINNED)
     firm, places = firm_nodes(painted.vertices[chosen], painted.corners[chosen], painted.weights[chosen], volume.nodes,
@@ -203,8 +208,10 @@ def _firmly_prescribed(weights: NDArray[Any], volume: Volume, painted: Painted, 
 
 def _firmly_attached(body: schema.Body, arrays: Arrays, volume: Volume, painted: Painted | None,
                      pinned: Index) -> tuple[Mapping[str, Vec], Volume]:
-    """The maps at the nodes, those of attachments raised to 1 where nodes hold what is painted, and 0 at nodes beside a
-    hinge; and the volume."""
+    """Return the maps at the nodes, (k,) each, and the volume with some nodes moved to painted vertices.
+
+    Maps of attachments are raised to 1 at nodes that hold painted vertices, and are 0 at other nodes near a hinge.
+    """
     if painted is None:
         return {}, volume
     at_nodes, free = dict(painted.at_nodes), np.ones(len(volume.nodes), dtype=bool)
@@ -222,10 +229,10 @@ def _firmly_attached(body: schema.Body, arrays: Arrays, volume: Volume, painted:
 def prescribed_motion(body: schema.Body, arrays: Arrays, volume: Volume, carried: tuple[Vec, Index] | None,
                       pinned: Index
         ) -> Vec | None:
-    """Return positions of pinned nodes at each sample, (T, pinned, 3) [m]; None where none of them moves.
+    """Return positions of pinned nodes at each sample, (T, p, 3) [m]; None where no pinned node moves.
 
-    carried: the vertices of its surface, (n, 3) [m], and nodes of the tetrahedron that carries each, (n, 4); None
-    without a surface. pinned: those nodes, ascending. Raises BadScene.
+    carried: the vertices of the surface, (n, 3) [m], and nodes of the tetrahedron around each, (n, 4); None without a
+    surface. pinned: nodes, (p,) ascending. Raises BadScene where the motion does not fit the vertices.
     """
     pin = body.pin
     if not len(pinned) or (pin.motion is None and pin.node_motion is None):
@@ -249,10 +256,10 @@ def prescribed_motion(body: schema.Body, arrays: Arrays, volume: Volume, carried
 
 
 def _follow_own_part(where: Vec, pinned: Index, volume: Volume, vertices: Vec, corner: Index, moved: Vec) -> None:
-    """Write into `where` how pinned nodes follow the moving vertices of their own part of the volume.
+    """Write into `where` the positions of pinned nodes that follow the moving vertices of their own part of the volume.
 
-    vertices: where these are at rest, (s, 3) [m]. corner: a node that carries each, (s,). moved: where they are at each
-    sample, (T, s, 3) [m].
+    vertices: rest positions of these, (s, 3) [m]. corner: a node of the tetrahedron around each, (s,). moved: their
+    positions at each sample, (T, s, 3) [m].
     """
     _, part = face_parts(volume.tets)
     part_of_node = np.zeros(len(volume.nodes), dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Which nodes are dynamic: one for each painted spot and each handle, or all that move as one with it."""
+"""Choice of dynamic nodes: one for each painted spot and each handle, or all that move as one with it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from scipy.spatial import cKDTree
 from ..state import Index, Vec
 
 PAINTED = 0.5
-SAME = 1.0e-9  #: of two distances: rounding
+SAME = 1.0e-9  #: relative tolerance of equal distances
 
 
 def patches(weights: Vec, triangles: Index) -> list[NDArray[np.int64]]:
-    """Connected painted spots: the vertices of each, weight above 0.5 and linked by edges of triangles between them.
+    """Return the vertices of each connected painted spot: of weight above 0.5, connected by edges of triangles between
+    them.
 
-    weights: (n,) in [0, 1]; triangles: (m, 3). Spots come in the order of their first vertex.
+    weights: (n,) in [0, 1]. triangles: (m, 3). Spots are in the order of their first vertex.
     """
     painted = weights > PAINTED
     links = np.asarray(triangles)[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
@@ -30,10 +31,11 @@ def patches(weights: Vec, triangles: Index) -> list[NDArray[np.int64]]:
 
 def patch_nodes(spots: list[NDArray[np.int64]], weights: Vec, vertices: Vec, corners: Index, nodes: Vec,
                 part_of_node: Index, taken: NDArray[np.bool_]) -> list[int]:
-    """For each painted spot the node nearest to its weighted centre; -1 where no node is left.
+    """Return the node nearest to the weighted centre of each painted spot; −1 where no node is free.
 
-    vertices: (n, 3) [m]; corners: (n, 4) nodes of the tetrahedron that carries each vertex; part_of_node: (k,), only
-    nodes of a part that carries the spot count; taken: (k,), nodes that may not be used, which is updated.
+    spots: vertices of each. weights: (n,). vertices: (n, 3) [m]. corners: nodes of the tetrahedron around each vertex,
+    (n, 4). nodes: (k, 3) [m]. part_of_node: (k,); a spot takes only nodes of its own parts. taken: (k,), nodes that may
+    not be used, which is updated.
     """
     found = []
     for spot in spots:
@@ -46,9 +48,10 @@ def patch_nodes(spots: list[NDArray[np.int64]], weights: Vec, vertices: Vec, cor
 
 
 def point_nodes(points: Vec, nodes: Vec, border: Index, taken: NDArray[np.bool_]) -> list[int]:
-    """For each point the nearest interior node, of the boundary where no interior one is left; -1 where none is.
+    """Return the nearest interior node of each point; a boundary node where no interior one is free, −1 where none is.
 
-    points: (p, 3) [m]; border: nodes on the boundary; taken: (k,), as above, updated.
+    points: (p, 3) [m]. nodes: (k, 3) [m]. border: nodes on the boundary. taken: (k,), nodes that may not be used, which
+    is updated.
     """
     inside = np.ones(len(nodes), dtype=bool)
     inside[border] = False
@@ -63,9 +66,10 @@ def point_nodes(points: Vec, nodes: Vec, border: Index, taken: NDArray[np.bool_]
 
 def spot_nodes(spots: list[NDArray[np.int64]], at_nodes: Vec, vertices: Vec, nodes: Vec,
                taken: NDArray[np.bool_]) -> list[Index]:
-    """For each painted spot the free nodes below it: the weights carried there, (k,), are above 0.5, and it is nearest.
+    """Return the free nodes below each painted spot: those of weight above 0.5 to which the spot is nearest.
 
-    Empty where a spot is smaller than a tetrahedron. The rest as in `patch_nodes`.
+    at_nodes: weights at the nodes, (k,). vertices: (n, 3) [m]. nodes: (k, 3) [m]. taken: (k,), nodes that may not be
+    used. Empty for a spot that is smaller than a tetrahedron.
     """
     below = np.flatnonzero((at_nodes > PAINTED) & ~taken)
     owner = np.repeat(np.arange(len(spots)), [len(spot) for spot in spots])
@@ -75,12 +79,16 @@ def spot_nodes(spots: list[NDArray[np.int64]], at_nodes: Vec, vertices: Vec, nod
 
 def around_points(points: Vec, radius: Vec, nodes: Vec, part_of_node: Index, single: list[int],
                   taken: NDArray[np.bool_]) -> list[Index]:
-    """For each point the free nodes within its `radius`, (p,) [m], those of the part of its single node to which no
-    other point is as near; that node at least. single: (p,), one for each point, -1 where none is left, which gets
-    nothing."""
+    """Return the free nodes around each point: within its radius, in the part of its single node, nearest to this
+    point.
+
+    points: (p, 3) [m]. radius: (p,) [m]. nodes: (k, 3) [m]. part_of_node: (k,). single: the node of each point, which
+    is always included; −1 for none, which returns no nodes. taken: (k,), nodes that may not be used. A node midway
+    between two points belongs to neither.
+    """
     away, near = cKDTree(points).query(nodes, k=[1, 2])
     nearest = near[:, 0]
-    # in the middle of two of them it belongs to neither, as a mirror between them has it
+    # a node midway between two points belongs to neither, so that mirrored points get mirrored nodes
     shared = away[:, 1] <= away[:, 0] * (1.0 + SAME)
     shared &= np.linalg.norm(points[nearest] - points[np.where(shared, near[:, 1], nearest)], axis=1) > SAME
     nearest = np.where((away[:, 0] <= radius[nearest] * (1.0 + SAME)) & ~shared, nearest, -1)
@@ -92,11 +100,11 @@ def around_points(points: Vec, radius: Vec, nodes: Vec, part_of_node: Index, sin
 
 
 def one_node(node: int) -> Index:
-    """A spot of this node, of none where it is -1."""
+    """Return a node as an array, (1,), or an empty one, (0,), where it is −1."""
     return np.array([node] if node >= 0 else [], dtype=np.int32)
 
 
 def _nearest(point: Vec, nodes: Vec, usable: NDArray[np.bool_]) -> int:
-    """The usable node nearest to a point, -1 where there is none."""
+    """Return the usable node nearest to a point, −1 where there is none."""
     rows = np.flatnonzero(usable)
     return int(rows[cKDTree(nodes[rows]).query(point)[1]]) if len(rows) else -1

@@ -1,4 +1,4 @@
-"""Paint on the surface, carried into the volume."""
+"""Harmonic extension of painted maps from the surface into the volume."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from ..meshing.closest import closest_weights, vertex_normals
 from ..meshing.volume import boundary_faces, shape_gradients
 from ..state import Index, Vec
 
-CANDIDATES = 12  # triangles to look at for each boundary node
+CANDIDATES = 12  # triangles to compare for each boundary node
 MOST_SAMPLES = 400_000
-UNSOLVED = 1e-6  # of the largest term of an equation: more is no answer
+UNSOLVED = 1e-6  # largest residual, of the largest term of an equation
 
 
 def harmonic_extension(nodes: Vec, tets: Index, vertices: Vec, triangles: Index, painted: Vec) -> Vec:
-    """Values at nodes, (k, maps), that agree with the paint on the surface and are as smooth as can be inside.
+    """Return values at nodes, (k, maps), that agree with painted values on the surface and are harmonic inside.
 
-    nodes: (k, 3) [m]; tets: (e, 4); vertices: (n, 3) [m]; triangles: (m, 3); painted: values at vertices, (n, maps).
-    Boundary nodes take the paint at the nearest point of the render mesh that looks their way, all other nodes solve
-    Laplace's equation with linear elements. Values stay within those painted. Each part of the volume counts alone.
-    Raises BadMesh where tetrahedra are so flat that the equation has no answer in numbers.
+    nodes: (k, 3) [m]. tets: (e, 4). vertices: (n, 3) [m]. triangles: (m, 3). painted: values at vertices, (n, maps).
+    Boundary nodes have the value at the nearest point of the render mesh with a similar normal; all other nodes solve
+    Laplace's equation with linear elements. Values are clipped to the range of the painted ones. Each part of the
+    volume is independent. Raises BadMesh where tetrahedra are so flat that the equation has no numerical solution.
     """
     border, values = on_border(nodes, tets, vertices, triangles, painted)
     nodes = (nodes - nodes.mean(axis=0)) / float(np.ptp(nodes, axis=0).max())
@@ -36,7 +36,10 @@ def harmonic_extension(nodes: Vec, tets: Index, vertices: Vec, triangles: Index,
 
 
 def solved(matrix: csr_matrix, known: Vec, tolerance: float = 1e-12) -> Vec:
-    """X of matrix X = known, (f, maps): by conjugate gradients, by a factor where these do not end. Raises BadMesh."""
+    """Return X of matrix X = known, (f, maps), by conjugate gradients, or by a factor where these do not converge.
+
+    matrix: (f, f). known: (f, maps). tolerance: of the relative residual. Raises BadMesh where neither solves it.
+    """
     diagonal = matrix.diagonal()
     jacobi = LinearOperator(matrix.shape, lambda r: r.ravel() / diagonal)
     found, factor = np.zeros_like(known), None
@@ -63,7 +66,11 @@ def _too_flat() -> BadMesh:
 
 
 def on_border(nodes: Vec, tets: Index, vertices: Vec, triangles: Index, painted: Vec) -> tuple[Index, Vec]:
-    """The boundary nodes, (b,), and values at all nodes, (k, maps), of which only theirs are written."""
+    """Return the boundary nodes, (b,), and values at all nodes, (k, maps), with painted values at these and zeros
+    elsewhere.
+
+    nodes: (k, 3) [m]. tets: (e, 4). vertices: (n, 3) [m]. triangles: (m, 3). painted: values at vertices, (n, maps).
+    """
     centre, scale = nodes.mean(axis=0), float(np.ptp(nodes, axis=0).max())
     nodes, vertices = (nodes - centre) / scale, (vertices - centre) / scale
     faces, _ = boundary_faces(tets)
@@ -75,7 +82,10 @@ def on_border(nodes: Vec, tets: Index, vertices: Vec, triangles: Index, painted:
 
 
 def p1_laplacian(nodes: Vec, tets: Index) -> csr_matrix:
-    """Stiffness matrix ∫ ∇φ_i·∇φ_j of linear elements, (k, k), symmetric and positive semi-definite."""
+    """Return the stiffness matrix ∫ ∇φ_i·∇φ_j of linear elements, (k, k), symmetric and positive semi-definite.
+
+    nodes: (k, 3). tets: (e, 4).
+    """
     gradients, six_volumes = shape_gradients(nodes, tets)
     blocks = np.einsum("eik,ejk->eij", gradients, gradients) * (six_volumes / 6.0)[:, None, None]
     rows, columns = np.repeat(tets, 4, axis=1).ravel(), np.tile(tets, (1, 4)).ravel()
@@ -84,7 +94,7 @@ def p1_laplacian(nodes: Vec, tets: Index) -> csr_matrix:
 
 def _from_vertices(nodes: Vec, faces: Index, border: NDArray, vertices: Vec, triangles: Index,
                    tets: Index) -> csr_matrix:
-    """Weights (border nodes, n) of the painted vertices at the nearest point of the render mesh on the same side."""
+    """Return weights (b, n) of the painted vertices at the point of the render mesh nearest to each boundary node."""
     ends = nodes[tets[:, :2]]
     edge = float(np.median(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1)))
     samples, triangle = _spread_samples(vertices, triangles, 0.5 * edge)
@@ -97,7 +107,7 @@ def _from_vertices(nodes: Vec, faces: Index, border: NDArray, vertices: Vec, tri
     across = np.cross(corners[..., 1, :] - corners[..., 0, :], corners[..., 2, :] - corners[..., 0, :])
     side = np.einsum("nkd,nd->nk", across, vertex_normals(nodes, faces)[border])
     side *= -1.0 if side[np.arange(len(rows)), away.argmin(axis=1)].sum() < 0.0 else 1.0  # modelled inside out
-    # one that looks away loses to one that looks the same way and is not much farther
+    # a triangle with the opposite normal loses to one with a similar normal that is not much farther
     best = (away + np.where(side < 0.0, edge, 0.0)).argmin(axis=1)
     pick = np.arange(len(rows))
     columns = triangles[rows[pick, best]]
@@ -106,7 +116,7 @@ def _from_vertices(nodes: Vec, faces: Index, border: NDArray, vertices: Vec, tri
 
 
 def _spread_samples(vertices: Vec, triangles: Index, spacing: float) -> tuple[Vec, NDArray]:
-    """Points over all triangles, about `spacing` apart, and the triangle of each."""
+    """Return points over all triangles, about `spacing` apart, and the triangle of each."""
     a, b, c = (vertices[triangles[:, i]] for i in range(3))
     longest = np.sqrt(np.max([((p - q) ** 2).sum(axis=1) for p, q in ((a, b), (b, c), (c, a))], axis=0))
     while True:

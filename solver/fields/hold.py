@@ -1,4 +1,4 @@
-"""Nodes that hold what is painted where the map carried inwards leaves a painted vertex without a firm one."""
+"""Choice of nodes that hold painted vertices where the painted map inside prescribes too few."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from scipy.spatial import cKDTree
 from ..meshing.volume import face_parts, tet_volumes
 from ..state import Index, Mask, Vec
 
-FIRM = 0.5  #: what the prescribed corners of a vertex's tetrahedron weigh together at the least
+FIRM = 0.5  #: least sum of the weights of a vertex's prescribed corners
 FLAT = 1e-3  #: of their extent: vertices closer to a line, and nodes closer to a point, lie on it
-THICK = 0.02  #: of an edge: nodes that lie on a line to within this do not stop a turn about it
-NEAREST = 12  #: nodes to try for a vertex that one is to be moved to
-SHRUNK = 0.2  #: of its volume: a tetrahedron keeps at least that where one of its nodes is moved
+THICK = 0.02  #: of their extent: nodes closer to a line do not prevent rotation about it
+NEAREST = 12  #: candidate nodes that may be moved to a vertex
+SHRUNK = 0.2  #: least fraction of its volume that a tetrahedron retains when a node is moved
 
 
 def firm_nodes(vertices: Vec, corners: Index, weights: Vec, nodes: Vec, tets: Index, prescribed: Mask,
                free: Mask) -> tuple[Mask, Vec]:
-    """Which nodes hold painted vertices, (k,), and where the nodes are for that [m], (k, 3).
+    """Return the nodes that hold painted vertices, as a mask (k,), and the positions of all nodes for that, (k, 3) [m].
 
-    vertices: those painted [m], (p, 3), with the nodes of the tetrahedron that carries each and its weights there,
-    (p, 4) each. nodes: (k, 3) [m]; tets: (e, 4). prescribed: nodes to which the map carries more than a half of the
-    paint. free: nodes that may be prescribed, (k,).
+    vertices: painted ones, (p, 3) [m], with the nodes of the tetrahedron around each and its weights there, (p, 4)
+    each. nodes: (k, 3) [m]. tets: (e, 4). prescribed: nodes where the map is above 0.5, (k,). free: nodes that may be
+    prescribed, (k,).
 
-    Each part of the volume counts by itself. One painted vertex, or a straight row, is a hinge unless a mesh coarser
-    than the tetrahedra carries its paint to nodes that span a plane: one node is moved to each vertex, the part turns
-    freely about these, and no other node holds. Of all others the heaviest corners hold until they weigh a half, and
-    three nodes that span a plane hold them against turning.
+    Each part of the volume is independent. One painted vertex, or a straight row, is a hinge, unless a mesh coarser
+    than the tetrahedra has paint at nodes that span a plane: one node is moved to each vertex, the part rotates freely
+    about these, and no other node is prescribed. For all others the corners of largest weight are prescribed until
+    their weights sum to 0.5, and at least three nodes that span a plane prevent rotation.
     """
     prescribed, places = prescribed & free, nodes
     _, part_of_tet = face_parts(tets)
@@ -52,7 +52,7 @@ def firm_nodes(vertices: Vec, corners: Index, weights: Vec, nodes: Vec, tets: In
 
 
 def _add_heaviest(corners: Index, weights: Vec, prescribed: Mask, free: Mask) -> None:
-    """Hold the heaviest corners of each vertex until those that hold it weigh `FIRM`."""
+    """Prescribe the corners of largest weight of each vertex until the weights of prescribed corners sum to `FIRM`."""
     for _ in range(corners.shape[1]):
         firm = np.where(prescribed[corners], weights, 0.0).sum(axis=1) >= FIRM
         loose = np.where(~prescribed[corners] & free[corners], weights, -np.inf)
@@ -63,7 +63,7 @@ def _add_heaviest(corners: Index, weights: Vec, prescribed: Mask, free: Mask) ->
 
 
 def _spanned(points: Vec, flat: float = FLAT) -> int:
-    """How many directions points (p, 3) span, as far as they are not flat: 0 for a point, 1 for a line, and so on."""
+    """Return the dimension that points (p, 3) span, to the tolerance `flat`: 0 for a point, 1 for a line, and so on."""
     if len(points) < 2:
         return 0
     extents = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
@@ -71,9 +71,10 @@ def _spanned(points: Vec, flat: float = FLAT) -> int:
 
 
 def _moved(vertices: Vec, own: Index, nodes: Vec, tets: Index) -> tuple[Index, Vec]:
-    """Nodes that hold vertices (p, 3) [m], and all nodes (k, 3) [m] with each of these moved to its nearest vertex.
+    """Return nodes that hold vertices (p, 3) [m], and all nodes (k, 3) [m] with each of these moved to its nearest
+    vertex.
 
-    own: nodes to choose from. A node stays where it is if no tetrahedron would keep its shape otherwise.
+    own: nodes to choose from. A node does not move where that would shrink a tetrahedron below `SHRUNK`.
     """
     places, chosen = nodes.copy(), dict[int, int]()
     distance, near = cKDTree(nodes[own]).query(vertices, np.arange(1, min(NEAREST, len(own)) + 1))

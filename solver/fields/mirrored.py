@@ -1,4 +1,4 @@
-"""Places in sets that mirror each other, where a body and what it does are alike on both sides of planes."""
+"""Sets of nodes that mirror each other, where a body and its modal motion are symmetric about planes."""
 
 from __future__ import annotations
 
@@ -9,19 +9,18 @@ from scipy.spatial import cKDTree
 
 from ..state import Index, Mask, Vec
 
-NEAR = 1.5  #: edges between a node and the image of another, where two halves are meshed in different ways
-ALIKE = 0.1  #: of all swing: how much less or more may go on where a plane mirrors it
-APART = 0.02  #: of the larger: moments that differ by more have axes of their own
+NEAR = 1.5  #: in edges: largest distance of a node from the image of another, for halves with different meshes
+ALIKE = 0.1  #: of all motion: largest difference between nodes and their images
+APART = 0.02  #: of the larger: least difference of moments of inertia with separate axes
 SQUARE = 1.0e-6  #: largest cosine between two axes at right angles
 
 
 def images(nodes: Vec, mass: Vec, motion: Vec, edge: float) -> list[Index]:
-    """Return for each node the nearest ones to its images in orthogonal mirrors, alone and combined, (g, k): in all of
-    these mirrors first, then in fewer, in none at last.
+    """Return for each combination of mirrors the nodes nearest to the images of each node, (g, k) each.
 
-    nodes: (k, 3) [m]; mass: (k,) [kg]; motion: of nodes in each mode, (k, 3, s); edge: a mean length [m]. Mirrors go
-    through the centre, across the axes of inertia or those of the world, where nodes have images that move as much as
-    they do.
+    nodes: (k, 3) [m]. mass: (k,) [kg]. motion: of nodes in each mode, (k, 3, s). edge: mean edge length [m]. Mirrors
+    are orthogonal planes through the centre of mass, normal to axes of inertia or of the world, for which images of
+    nodes exist and move as much as the nodes. All mirrors combined come first, then fewer, none at last.
     """
     tree, share = cKDTree(nodes), mass / mass.sum()
     arms = nodes - share @ nodes
@@ -55,10 +54,10 @@ def _axes(arms: Vec, share: Vec) -> Vec:
 
 
 def whole_sets(nodes: Vec, found: Index, usable: Mask, spacing: float, most: int) -> Index:
-    """Sets of usable nodes that mirror each other, (c, g), no more than `most` different ones in each, none of them
-    nearer to another than `spacing` [m]. Those that are their own images stand there more than once.
+    """Return sets of usable nodes that mirror each other, (c, g), with at most `most` different nodes in each.
 
-    found: images of each node, (g, k).
+    nodes: (k, 3) [m]. found: images of each node, (g, k). usable: (k,). spacing: least distance of different nodes of a
+    set [m]. A node that is its own image appears in its set more than once.
     """
     own = np.unique(np.sort(found.T[usable & usable[found].all(axis=0)], axis=1), axis=0)
     away = np.linalg.norm(nodes[own][:, :, None] - nodes[own][:, None], axis=3)

@@ -1,4 +1,4 @@
-"""Paint on the surface, carried straight into the volume."""
+"""Extension of painted maps from the surface into the volume by nearest nodes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from .harmonic import on_border
 
 
 def nearest_extension(nodes: Vec, tets: Index, vertices: Vec, triangles: Index, painted: Vec) -> Vec:
-    """Values at nodes, (k, maps), that agree with the paint on the surface; inside, those of the nearest boundary node.
+    """Return values at nodes, (k, maps), that agree with painted values on the surface; inside, of the nearest boundary
+    node.
 
-    Arguments as of `harmonic_extension`. Each part of the volume counts alone.
+    nodes: (k, 3) [m]. tets: (e, 4). vertices: (n, 3) [m]. triangles: (m, 3). painted: values at vertices, (n, maps).
+    Each part of the volume is independent.
     """
     border, values = on_border(nodes, tets, vertices, triangles, painted)
     is_border = np.zeros(len(nodes), dtype=bool)

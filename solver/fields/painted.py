@@ -1,4 +1,4 @@
-"""The surface that maps are painted on, and what of them has been carried into the volume."""
+"""Painted surface of a body, and its maps inside of the volume."""
 
 from __future__ import annotations
 
@@ -15,17 +15,20 @@ from ..state import Index, Vec
 
 @dataclass(frozen=True)
 class Painted:
-    """The surface that maps were painted on, and what was carried into the volume."""
+    """Painted surface of a body, its embedding, and values of its maps at nodes."""
 
     vertices: Vec
     triangles: Index
     corners: Index
-    weights: Vec  #: of these in each vertex, (n, 4)
+    weights: Vec  #: barycentric weights of these at each vertex, (n, 4)
     at_nodes: Mapping[str, Vec]  #: weights at nodes, (k,), and directions, (k, 3), by the array's name
 
 
 def weights_of(values: NDArray[Any], count: int, name: str, where: str) -> Vec:
-    """Painted weights in [0, 1], (n,). Raises BadScene where they do not fit the surface."""
+    """Return painted weights, clipped to [0, 1], (n,). Raises BadScene where they are not `count` finite numbers.
+
+    name, where: of the map and of the field, for the message.
+    """
     weights = np.asarray(values, dtype=np.float64)
     if weights.shape != (count,):
         raise BadScene(f"map {name} has {weights.size} weights for {count} vertices", "Gather the object again",

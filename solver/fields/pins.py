@@ -1,4 +1,4 @@
-"""How pinned nodes follow the animated surface around them."""
+"""Motion of pinned nodes with the animated surface around them."""
 
 from __future__ import annotations
 
@@ -13,24 +13,25 @@ from ..job import schema
 from ..state import Vec
 
 NEIGHBOURS = 16
-STIFFENING = 1e-3  # share of the neighbourhood's size² that stands in where it is flat
+STIFFENING = 1e-3  # ε, regularisation of a flat neighbourhood
 CHUNK = 100_000  # node-samples at a time
 
 
 def hard_weights(pin: schema.Pin, weights: NDArray[Any]) -> NDArray[Any]:
-    """Return weights of a hard pin, (n,) in [0, 1]: vertices above a half are pinned. weights: painted ones, (n,).
+    """Return weights of a hard pin, (n,) in [0, 1]: vertices above 0.5 are pinned. weights: painted ones, (n,).
 
-    Where weights are strengths, 1 for those that hold hard and 0 for the others.
+    Where painted weights are strengths of soft pins, the result is 1 for the strongest, which are hard, and 0 for
+    others.
     """
     return weights if pin.stiffness is None else (weights >= catalogue.HARD).astype(np.float64)
 
 
 def follow(nodes: Vec, rest: Vec, motion: Vec) -> Vec:
-    """Return positions of nodes at each sample, (T, p, 3) [m], each by the affine fit of the vertices nearest to it.
+    """Return positions of nodes at each sample, (T, p, 3) [m], each by the affine fit of its nearest vertices.
 
-    nodes: (p, 3) [m] at rest; rest: (s, 3) [m], the moving vertices at rest; motion: (T, s, 3) [m], where they are.
-    The fit is A = (C + ε s² R)(D + ε s² I)⁻¹ with D, C the weighted second moments at rest and between rest and
-    sample, and R the rotation in C: a rigid motion is followed exactly, and a flat or straight neighbourhood keeps
+    nodes: rest positions, (p, 3) [m]. rest: of the moving vertices, (s, 3) [m]. motion: their positions, (T, s, 3) [m].
+    The fit is A = (C + ε s² R)(D + ε s² I)⁻¹ with D, C the weighted second moments at rest and between rest and sample,
+    and R the rotation in C: a rigid motion is followed exactly, and a flat or straight neighbourhood does not change
     its thickness.
     """
     count = min(NEIGHBOURS, len(rest))
@@ -60,9 +61,9 @@ def follow(nodes: Vec, rest: Vec, motion: Vec) -> Vec:
 
 
 def nearest_rotations(cross: Vec, moment: Vec) -> Vec:
-    """The rotation R that maximises tr(Rᵀ C) for each C, (..., 3, 3); moment: D, broadcast against C.
+    """Return the rotation R that maximises tr(Rᵀ C) for each C, (..., 3, 3). cross: C. moment: D, broadcast against C.
 
-    Where all vertices are on a line, the smallest rotation that turns the line; where they are at one point, none.
+    Where all vertices are collinear, R is the smallest rotation of their line; where they coincide, the identity.
     """
     u, spread, vt = np.linalg.svd(cross)
     sign = np.linalg.det(u) * np.linalg.det(vt)
@@ -76,7 +77,7 @@ def nearest_rotations(cross: Vec, moment: Vec) -> Vec:
 
 
 def _turned_lines(cross: Vec, moment: Vec) -> Vec:
-    """The smallest rotations, (l, 3, 3), that take the direction of D into that of C d."""
+    """Return the smallest rotations, (l, 3, 3), that take the direction d of D into that of C d."""
     direction = np.linalg.eigh(moment)[1][..., -1]
     turned = np.einsum("lij,lj->li", cross, direction)
     length = np.linalg.norm(turned, axis=1, keepdims=True)
@@ -91,14 +92,14 @@ def _turned_lines(cross: Vec, moment: Vec) -> Vec:
 
 
 def _across(direction: Vec) -> Vec:
-    """Some vectors at right angles to each direction, (l, 3)."""
+    """Return a vector at right angles to each direction, (l, 3)."""
     axis = np.eye(3)[np.abs(direction).argmin(axis=1)]
     across: Vec = np.cross(direction, axis)
     return across
 
 
 def _reflections(normal: Vec) -> Vec:
-    """I − 2 n nᵀ / n·n for each normal, (l, 3, 3)."""
+    """Return I − 2 n nᵀ / n·n for each normal, (l, 3, 3)."""
     n = normal / np.linalg.norm(normal, axis=1, keepdims=True)
     reflections: Vec = np.eye(3) - 2.0 * n[:, :, None] * n[:, None, :]
     return reflections

@@ -22,11 +22,11 @@ from .painted import Painted, weights_of
 
 Arrays = Callable[[str], NDArray[Any]]
 
-SPOT_SHARE = 0.1  #: of the box diagonal: how far a spot around a point reaches where nobody says
+SPOT_SHARE = 0.1  #: default radius of a spot around a point, of the box diagonal
 
 
 def spots_of(body: schema.Body) -> dict[str, schema.Spots]:
-    """Return the body's spots by the path of their weights: those with the body's kind of motion, then those with their
+    """Return the body's spots by the path of their weights: those of the body's kind of motion, then those of their
     own."""
     dynamic = body.dynamic
     return {"dynamic.weights": schema.Spots(body.spot, dynamic.weights, dynamic.points),
@@ -35,10 +35,10 @@ def spots_of(body: schema.Body) -> dict[str, schema.Spots]:
 
 @dataclass(frozen=True)
 class _Spots:
-    """Spots of one way, and the node nearest to the middle of each, -1 where none is left: painted ones first."""
+    """Spots of one kind of motion, and the node nearest to the middle of each, −1 for none: painted ones first."""
 
-    ways: Ways | None  #: how they move; None: each by its single node
-    radius: float  #: how far around a point [m]
+    ways: Ways | None  #: modes of motion; None: each by its single node
+    radius: float  #: around a point [m]
     weights: str | None
     painted: list[NDArray[np.int64]]  #: vertices of each
     points: Vec  #: (p, 3) [m]
@@ -46,15 +46,19 @@ class _Spots:
 
     @property
     def of_points(self) -> list[int]:
-        """The nodes of its points."""
+        """Return the nodes of the points."""
         return self.single[len(self.painted) :]
 
 
 def dynamic_of(body: schema.Body, arrays: Arrays, volume: Volume, painted: Painted | None, prescribed: Index,
                notes: list[str]) -> tuple[Index, tuple[Patch, ...]]:
-    """Return dynamic nodes, none of them pinned or attached: nodes listed by hand, and for each painted spot and each
-    point one node, or a patch where it moves as one. A node belongs to one group alone: single nodes come first, then
-    painted spots in their order, and of nodes around points the nearest."""
+    """Return the dynamic nodes, (d,) ascending, and patches of nodes that move as one.
+
+    Dynamic are nodes listed by hand, and for each painted spot and each point one node, or a patch. None of them is in
+    `prescribed`, the pinned and attached nodes. A node belongs to one group alone: single nodes come first, then
+    painted spots in their order, and nodes around points belong to the nearest one. Adds sentences for the artist to
+    `notes`. Raises BadScene where a listed node does not exist or is prescribed.
+    """
     taken = np.zeros(len(volume.nodes), dtype=bool)
     taken[prescribed] = True
     listed: list[int] = []
@@ -80,7 +84,8 @@ def dynamic_of(body: schema.Body, arrays: Arrays, volume: Volume, painted: Paint
 
 def _group(spots: schema.Spots, where: str, arrays: Arrays, volume: Volume, painted: Painted | None,
            part_of_node: Index, taken: Mask, notes: list[str]) -> _Spots:
-    """Spots of one way with a node for each. taken: (k,), nodes that may not be used, which is updated."""
+    """Return spots of one kind of motion, with a node for each. taken: (k,), nodes that may not be used, which is
+    updated."""
     found: list[NDArray[np.int64]] = []
     single: list[int] = []
     if spots.weights is not None and painted is not None:
@@ -101,7 +106,8 @@ def _group(spots: schema.Spots, where: str, arrays: Arrays, volume: Volume, pain
 
 def _patches(groups: list[_Spots], volume: Volume, painted: Painted | None, part_of_node: Index, free: Mask
              ) -> list[Patch]:
-    """The nodes of each spot that moves as one, painted spots first. free: (k,), that may be used, which is updated."""
+    """Return the nodes of each spot that moves as one, painted spots first. free: (k,), usable nodes, which is
+    updated."""
     found: list[Patch] = []
     for one in groups:
         if one.ways is None or painted is None or one.weights is None:
@@ -109,7 +115,7 @@ def _patches(groups: list[_Spots], volume: Volume, painted: Painted | None, part
         below = spot_nodes(one.painted, painted.at_nodes[one.weights], painted.vertices, volume.nodes, ~free)
         nodes = [mine if len(mine) else one_node(node) for mine, node in zip(below, one.single)]
         found += [Patch(mine, one.ways) for mine in nodes if len(mine)]
-        if len(groups) > 1:  # what is painted in two groups is of the first
+        if len(groups) > 1:  # a node below spots of two groups belongs to the first
             free[np.concatenate([one_node(-1), *nodes])] = False
     around = [one for one in groups if one.ways is not None and len(one.points)]
     if around:

@@ -1,1 +1,1 @@
-"""Forces: blocks of f, K and D at a moment. Forces compute the blocks, and the assembler adds them to the system."""
+"""Forces: the blocks of f, K and D at given positions and rates, which the assembler adds to the system."""

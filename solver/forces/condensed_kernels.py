@@ -1,6 +1,7 @@
-"""ψ', H and what is left of them on positions, Aᵀ H A, of one block in the lane array, in the order of z.
+"""Kernels of condensed stretches: ψ', H and their condensation on positions, Aᵀ H A, of one block in the lane array.
 
-Each loop is over lanes alone and reads and writes slots at constant distances of one array: it has vectors.
+Entries of z are in the order 11, 22, 33, 12, 13, 23. Each loop is over lanes alone and accesses slots at constant
+distances of one array, so that the compiler vectorises it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from ..materials.lanes import LANES, LEFT, STRESS, TANGENT, put
 from ..threads import inlined, kernel
 from .elastic_kernels import ELEMENT_SLOTS, MaterialKernel
 
-# behind the slots of the element loop
+# after the slots of the element loop
 ALONG = ELEMENT_SLOTS  #: A = ∂z̄/∂F, 6 x 9, F column-major
 BENT = ALONG + 54  #: H A, 6 x 9
 HESSIAN = BENT + 54  #: H = ∂²ψ/∂z², 6 x 6
@@ -27,7 +28,7 @@ KERNELS = (MaterialKernel, MaterialKernel)
 
 @inlined
 def slot_of(i, j, k, m):  # type: ignore[no-untyped-def]
-    """Return the slot of ∂P_ij/∂F_km."""
+    """Return the slot of ∂P_ij/∂F_km in the lane array."""
     if j == m:
         return TANGENT + 9 * j + 3 * i + k
     if j < m:
@@ -37,7 +38,7 @@ def slot_of(i, j, k, m):  # type: ignore[no-untyped-def]
 
 @inlined
 def six_of(work, slot, step, lane):  # type: ignore[no-untyped-def]
-    """Return six values, so many slots apart."""
+    """Return the six values of a lane in `slot` and every `step` slots after it."""
     at, by = slot * LANES + lane, step * LANES
     return (work[at], work[at + by], work[at + 2 * by], work[at + 3 * by], work[at + 4 * by], work[at + 5 * by])
 
@@ -49,7 +50,7 @@ def dot_six(a, b):  # type: ignore[no-untyped-def]
 
 @inlined
 def _curvature(work, lane, i, j, k, m):  # type: ignore[no-untyped-def]
-    """Entry of H at entries (i, j) and (k, m) of z; one off the diagonal counts for both of S."""
+    """Return H at entries (i, j) and (k, m) of z; an off-diagonal entry of z stands for both of S."""
     s = work[slot_of(i, j, k, m) * LANES + lane]
     if i != j:
         s += work[slot_of(j, i, k, m) * LANES + lane]
@@ -62,7 +63,7 @@ def _curvature(work, lane, i, j, k, m):  # type: ignore[no-untyped-def]
 
 @inlined
 def _put_curvature(work, lane, entry, i, j, other, k, m):  # type: ignore[no-untyped-def]
-    """Write H of two entries of z, (i, j) and (k, m), in both triangles."""
+    """Write H at two entries of z, (i, j) and (k, m), in both triangles."""
     s = _curvature(work, lane, i, j, k, m)
     work[(HESSIAN + 6 * entry + other) * LANES + lane] = s
     work[(HESSIAN + 6 * other + entry) * LANES + lane] = s
@@ -70,7 +71,7 @@ def _put_curvature(work, lane, entry, i, j, other, k, m):  # type: ignore[no-unt
 
 @inlined
 def _put_row(work, lane, entry, i, j):  # type: ignore[no-untyped-def]
-    """Write ψ' of an entry (i, j) of z, and H of it with the entries that are always off the diagonal."""
+    """Write ψ' at entry (i, j) of z, and H at that entry and each of 12, 13, 23."""
     s = work[(STRESS + i + 3 * j) * LANES + lane]
     if i != j:
         s += work[(STRESS + j + 3 * i) * LANES + lane]
@@ -82,8 +83,11 @@ def _put_row(work, lane, entry, i, j):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[::1])")
 def curvature_of(work):  # type: ignore[no-untyped-def]
-    """ψ' = Qᵀ vec P and H = Qᵀ (∂P/∂F) Q of what the material says at F = S(z), Q from z to S. [MFEM 6]"""
-    # one loop whose slots are constants: nothing overlaps, so that it has vectors
+    """Write ψ' = Qᵀ vec P and H = Qᵀ (∂P/∂F) Q of the material's P and ∂P/∂F at F = S(z), where vec S = Q z.
+
+    [MFEM 6]
+    """
+    # one loop with constant slots: without aliasing the compiler vectorises it
     for lane in range(LANES):
         _put_row(work, lane, 0, 0, 0)
         _put_row(work, lane, 1, 1, 1)
@@ -101,7 +105,8 @@ def curvature_of(work):  # type: ignore[no-untyped-def]
 
 @kernel(types.void(types.float64[::1], TABLE, TABLE, types.int64))
 def second_order(work, slope, hessian, block):  # type: ignore[no-untyped-def]
-    """Write ψ' and H of one block into tables, and leave them in the lane array."""
+    """Write ψ' and H of one block into the tables slope (b, 6, LANES) and hessian (b, 36, LANES) and into the lane
+    array."""
     curvature_of(work)
     for entry in range(6):
         for lane in range(LANES):
@@ -113,7 +118,7 @@ def second_order(work, slope, hessian, block):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[::1])")
 def tangent_of(work):  # type: ignore[no-untyped-def]
-    """Aᵀ H A in place of the material's ∂P/∂F. [MFEM 6]"""
+    """Write Aᵀ H A in place of the material's ∂P/∂F in the lane array. [MFEM 6]"""
     for column in range(9):
         out = (BENT + column) * LANES
         for lane in range(LANES):
@@ -138,8 +143,10 @@ def tangent_of(work):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[::1])")
 def pull_of_gap(work):  # type: ignore[no-untyped-def]
-    """Aᵀ λ in place of the material's P, with λ = ψ' + H (z̄ − z), which positions alone would have, in place of U.
-    [MFEM 6]"""
+    """Write P = Aᵀ λ in place of the material's P, and λ in place of U, in the lane array.
+
+    λ = ψ' + H (z̄ − z) are the multipliers of the linearised system without a displacement of the nodes. [MFEM 6]
+    """
     for lane in range(LANES):
         gap = six_of(work, GAP, 1, lane)
         slope = six_of(work, SLOPE, 1, lane)

@@ -1,4 +1,4 @@
-"""Symmetric matrices of a few rows without what is negative in them."""
+"""Eigenvalues and positive semi-definite projection of small symmetric matrices."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ import numpy as np
 
 from ..threads import kernel
 
-TRIES = 30  #: of a whole matrix for each of its rows: far more than ever are
+TRIES = 30  #: largest number of QR steps for each row of a matrix: far more than needed
 EPSILON = 2.0**-53
 
 
 @kernel("void(f8[:,::1], i8, f8[:,::1], f8[::1], f8[::1])")
 def tridiagonal(matrix, size, rows, diagonal, beside):  # type: ignore[no-untyped-def]
-    """T and Q of Qᵀ T Q = A, a symmetric matrix of this size, which is overwritten. (Householder's reflections.)
+    """Reduce a symmetric matrix A (size, size) to a tridiagonal T, Qᵀ T Q = A, by Householder reflections; overwrite A.
 
-    rows: Q, (≥ size, ≥ size). diagonal, beside: of T, (≥ size,).
+    Writes Q into rows (≥ size, ≥ size), the diagonal of T into diagonal and its off-diagonal into beside, both (≥
+    size,).
     """
     for k in range(size):
         for j in range(size):
             rows[k, j] = 1.0 if k == j else 0.0
     for k in range(size - 2):
-        # what reflects column k stands below its diagonal afterwards, and 2 / vᵀv on that, T's entry right of it
+        # the reflection v of column k is stored below the diagonal, 2 / vᵀv on the diagonal, T's entry right of it
         head, square = matrix[k + 1, k], 0.0
         for i in range(k + 2, size):
             square += matrix[i, k] * matrix[i, k]
@@ -62,8 +63,11 @@ def tridiagonal(matrix, size, rows, diagonal, beside):  # type: ignore[no-untype
 
 @kernel("void(f8[:,::1], i8, f8[:,::1], f8[::1])")
 def eigen(matrix, size, rows, values):  # type: ignore[no-untyped-def]
-    """Eigenvectors (rows) and eigenvalues of a symmetric matrix of this size, twelve at most, which is overwritten.
-    (Implicit QR steps with Wilkinson's shift on its tridiagonal form.)"""
+    """Write eigenvectors (rows) and eigenvalues of a symmetric matrix (size, size), which is overwritten.
+
+    Implicit QR steps with Wilkinson's shift on the tridiagonal form. size: at most 12. Writes rows (≥ size, ≥ size) and
+    values (≥ size,), in no order.
+    """
     beside = np.empty(12)
     tridiagonal(matrix, size, rows, values, beside)
     last = size - 1
@@ -97,9 +101,12 @@ def eigen(matrix, size, rows, values):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], f8[:,::1], f8[:,::1], f8[::1])")
 def make_definite(matrix, part, vectors, values):  # type: ignore[no-untyped-def]
-    """A matrix (12, 12) of four nodes, which says nothing of their moving together, without what is negative; the rest
-    is room."""
-    # how the second node, the third and the fourth move against the mean of those before
+    """Replace a symmetric matrix (12, 12) of four nodes by its positive semi-definite projection.
+
+    The matrix must have the three translations of all four nodes in its null space. part (≥ 9, ≥ 9), vectors (≥ 12, ≥
+    9) and values (≥ 9,) are scratch.
+    """
+    # basis of relative motion: the second, third and fourth node against the mean of the nodes before
     own, other = np.empty(3), np.empty(3)
     for k in range(3):
         own[k], other[k] = -np.sqrt((k + 1.0) / (k + 2.0)), 1.0 / np.sqrt((k + 1.0) * (k + 2.0))

@@ -1,4 +1,4 @@
-"""Elasticity of tetrahedra with linear displacement."""
+"""Elasticity of linear tetrahedra."""
 
 from __future__ import annotations
 
@@ -16,23 +16,27 @@ from .elastic_kernels import ELEMENT_SLOTS, Address, fill
 from .fibers import Fibers
 from .stencils import StretchedElements
 
-CHUNKS = 64  #: pieces of work; their borders do not depend on the number of threads
+CHUNKS = 64  #: pieces of work, independent of the number of threads
 
 
 class Elastic:
-    """Elements of one material, maybe with fibers: f = −∂ψ/∂x and K = ∂f/∂x (negative semi-definite when projected).
+    """Linear tetrahedra of one material, optionally with fibers: forces f = −∂ψ/∂x and stiffness K = ∂f/∂x.
 
-    They are padded to whole lane blocks with copies of the first element that weigh nothing; `tets` lists them all.
+    The e elements are padded to p, a multiple of the lanes, with copies of the first element that have no volume;
+    `tets` (p, 4) lists all of them.
     """
 
     def __init__(self, nodes: Vec, tets: Index, material: Any, constants: Vec, fibers: Fibers | None = None) -> None:
-        """nodes: (n, 3) rest positions [m]. tets: (e, 4), positive volumes. constants: (c, e) of `material`."""
+        """nodes: (n, 3) rest positions [m]. tets: (e, 4), positive volumes. constants: (c, e) of `material`.
+
+        Raises ValueError where `material` has more constants than the lane array has slots for.
+        """
         if len(constants) > MAX_CONSTANTS:
             raise ValueError(f"a material may have {MAX_CONSTANTS} constants, not {len(constants)}")
         self.material = material
         self._stress, self._tangent = Address(material.stress), Address(material.tangent)
         self._energy: Address | None = None
-        self._change: Address | None = None  #: of dP for a dF alone, of materials that have one
+        self._change: Address | None = None  #: kernel of dP for a given dF, of materials with one
         self._has_looked = False  #: whether `_change` was looked up, which compiles it
         self._fiber_energy: Address | None = None
         count = len(tets)
@@ -58,16 +62,18 @@ class Elastic:
         self._works = np.zeros((min(CHUNKS, blocks), ELEMENT_SLOTS * LANES))
         self._energies = np.zeros(blocks * LANES)
         self._products = np.zeros((0, blocks * LANES, 4, 3))
-        self._blocks = np.zeros((0, 6, 9))  #: of a body with fibers
+        self._blocks = np.zeros((0, 6, 9))  #: blocks of K of a body with fibers
 
     @property
     def family(self) -> Any:
-        """Bodies of one family share one call of a kernel; one with fibers, which contract in time, by itself."""
+        """Return a key: bodies with equal keys can share one kernel call. None for a body with fibers, which cannot."""
         return None if self.fibers is not None else (self.material, self._constants.shape[1])
 
     def in_one(self, several: Sequence[Elastic]) -> Elastic:
-        """All elements of several of one family, as they are listed, for `fill` and `measure`: a hundred small bodies
-        take a third of the time so, most of which went into calls."""
+        """Return all elements of several bodies of one family, concatenated in this order, for `fill` and `measure`.
+
+        One kernel call for a hundred small bodies takes a third of the time of a hundred calls.
+        """
         one = copy.copy(self)
         one.tets = np.concatenate([each.tets for each in several])
         one._nodes, one._rest, one._constants = (
@@ -77,8 +83,11 @@ class Elastic:
         return one
 
     def in_stretches(self, made: Callable[[Any], StretchedElements]) -> StretchedElements | None:
-        """Return these elements with stretches as unknowns, by `made`; None for a material that is not objective: a
-        linear one is solved in one iteration as it is."""
+        """Return `made(self)`, these elements with their stretches as unknowns; None for a material that is not
+        objective.
+
+        A stage of a linear material takes one iteration as it is.
+        """
         return made(self) if self.material.is_objective else None
 
     def activate(self, time: float) -> None:
@@ -87,14 +96,17 @@ class Elastic:
             self._fiber_constants = _in_lanes(self.fibers.constants.T[self._source])
 
     def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
-        """Write forces (p, 4, 3) [N] and the blocks of pairs of corners of K,
-        (p, 6, 9) [N/m], at positions x, (n, 3) [m]. Raises ValueError where an array is shorter."""
+        """Write forces (p, 4, 3) [N] and blocks of K of pairs of corners, (p, 6, 9) [N/m], at positions x (n, 3) [m].
+
+        K is negative semi-definite if `project`. Raises ValueError where an array does not have p rows.
+        """
         self._refuse_unpadded(forces, blocks)
         fibers = () if self.fibers is None else (self._fiber_constants,)
         self._fill((x, self._nodes, self._rest, self._constants, *fibers), project, forces, blocks)
 
     def fill_again(self, x: Vec, which: Index, blocks: Vec) -> None:
-        """Recompute the blocks of some elements only, (k,), among those of all, projected, at positions (n, 3) [m]."""
+        """Recompute the projected blocks of the elements `which` (k,) in blocks (p, 6, 9) [N/m], at positions x (n, 3)
+        [m]."""
         padded = np.full(-(-len(which) // LANES) * LANES, which[0])
         padded[: len(which)] = which
         forces, found = np.empty((len(padded), 4, 3)), np.empty((len(padded), 6, 9))
@@ -104,7 +116,7 @@ class Elastic:
         blocks[which] = found[: len(which)]
 
     def _fill(self, body: tuple[Any, ...], project: bool, forces: Vec, blocks: Vec) -> None:
-        """body: x and what is known of these elements in lanes."""
+        """Write forces and blocks of elements. body: x and the tables of these elements in lanes."""
         works = self._works[: len(body[1])]
         out = (project, works, forces, blocks)
         if self.fibers is None:
@@ -116,15 +128,18 @@ class Elastic:
                      self._fiber_tangent, *out)
 
     def multiply(self, x: Vec, columns: Vec) -> Vec:
-        """Forces [N] and the true K times `columns` (c, n, 3) at x (n, 3) [m], as corners have them, (1 + c, p, 4, 3);
-        the next call overwrites it."""
+        """Return forces [N] and products of the true K with `columns` (c, n, 3) at x (n, 3) [m], per corner, (1 + c, p,
+        4, 3).
+
+        The next call overwrites the result.
+        """
         if len(self._products) != 1 + len(columns):
             self._products = np.zeros((1 + len(columns), *self.tets.shape, 3))
         out: Vec = self._products
         if self.fibers is not None:
             self._multiply_filled(x, columns, out)
             return out
-        from .product_kernels import multiply  # compiled for stages that are iterated on a kept factor
+        from .product_kernels import multiply  # compiled for stages with iterations on a reused factor
 
         if not self._has_looked:
             change, self._has_looked = self.material.change(), True
@@ -134,21 +149,24 @@ class Elastic:
         return out
 
     def _multiply_filled(self, x: Vec, columns: Vec, out: Vec) -> None:
-        """Write forces and the products with K, by way of K."""
+        """Write forces and products with K, from the blocks of K."""
         if not len(self._blocks):
             self._blocks = np.zeros((len(self.tets), 6, 9))
         self.fill(x, False, out[0], self._blocks)
         out[1:] = corner_products(self._blocks, columns[:, self.tets])
 
     def measure(self, x: Vec, forces: Vec) -> float:
-        """Energy [J] at x, (n, 3) [m]; writes forces (p, 4, 3) [N]. Raises ValueError where these are too few."""
+        """Return the energy [J] at positions x (n, 3) [m]; write forces (p, 4, 3) [N].
+
+        Raises ValueError where `forces` does not have p rows.
+        """
         self._refuse_unpadded(forces)
         body = (x, self._nodes, self._rest, self._constants)
         out = (self._works, forces, self._energies)
         if self._energy is None:
             self._energy = Address(self.material.energy)
         if self.fibers is None:
-            from .energy_kernels import measure  # compiled for bakes that ask for an energy
+            from .energy_kernels import measure  # compiled for bakes that evaluate an energy
 
             parallel_for(measure, len(self._works), *body, self._energy, self._stress, *out)
         else:
@@ -162,14 +180,19 @@ class Elastic:
         return float(self._energies.sum())
 
     def stretching(self, x: Vec, v: Vec, out: Vec) -> None:
-        """Write V mean|Ṡ|, (p,) [m³/s], at positions x [m] and velocities v [m/s], (n, 3). [Thesis 4.17]"""
+        """Write volume times mean |Ṡ| of each element, (p,) [m³/s], at positions x [m] and velocities v [m/s], both (n,
+        3).
+
+        Raises ValueError where `out` does not have p rows. [Thesis 4.17]
+        """
         self._refuse_unpadded(out)
         from .stretching_kernels import stretching  # compiled for bakes whose nodes may sleep
 
         parallel_for(stretching, len(self._works), x, v, self._nodes, self._rest, self._constants, self._works, out)
 
     def _refuse_unpadded(self, *arrays: Vec) -> None:
-        """Kernels write whole lane blocks: an array of the elements alone would be written past its end."""
+        """Raise ValueError where an array does not have p rows: kernels write whole lane blocks, past the end of a
+        shorter one."""
         for array in arrays:
             if len(array) != len(self.tets):
                 raise ValueError(f"an array has {len(array)} elements, but these are padded to {len(self.tets)}: make "
@@ -177,7 +200,7 @@ class Elastic:
 
 
 def corner_products(blocks: Vec, corners: Vec) -> Vec:
-    """Return products of K of pairs of corners, (e, 6, 9), with columns at the corners, both (c, e, 4, 3)."""
+    """Return products of K, as blocks of pairs of corners (e, 6, 9), with columns at the corners; both (c, e, 4, 3)."""
     out = np.zeros_like(corners)
     pair = 0
     for a in range(1, 4):
@@ -191,10 +214,10 @@ def corner_products(blocks: Vec, corners: Vec) -> Vec:
 
 
 def _in_lanes(values: Any) -> Any:
-    """(16 b, k) to (b, k, 16): entries of sixteen elements stand together."""
+    """Return values (16 b, k) as (b, k, 16), in which an entry of sixteen elements is contiguous."""
     return np.ascontiguousarray(values.reshape(len(values) // LANES, LANES, -1).transpose(0, 2, 1))
 
 
 def _some_of_lanes(lanes: Any, which: Index) -> Any:
-    """Return the entries of some elements of (b, k, 16), in lanes again."""
+    """Return the entries of the elements `which` of a table (b, k, 16), in lanes again."""
     return _in_lanes(lanes[which // LANES, :, which % LANES])

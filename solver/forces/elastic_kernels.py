@@ -1,4 +1,4 @@
-"""The element loop: sixteen tetrahedra a time, from positions to element forces and stiffness blocks."""
+"""Element loop: sixteen tetrahedra at a time, from positions to element forces and stiffness blocks."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ..threads import inlined, kernel
 
 MaterialKernel = types.FunctionType(types.void(types.float64[::1], types.boolean))
 
-# the lane array should stay in the first-level cache together with what a block reads and writes, so the stiffness
-# blocks stand where the material has kept what led to its tangent
+# the lane array should stay in the first-level cache together with the input and output of a block, so the stiffness
+# blocks overwrite the material's intermediate results of its tangent
 BLOCKS = LEFT  #: K_ab for (a, b) = 10, 20, 21, 30, 31, 32, row-major, 54 slots; K_aa = −Σ_b K_ab
 SHAPE = max(BLOCKS + 54, MATERIAL_SLOTS)  #: gradients of the four shape functions [1/m], 12 slots
 REST = SHAPE + 3  #: those of corners 1, 2, 3 are the rows of D_m⁻¹
@@ -24,14 +24,14 @@ ELEMENT_SLOTS = FORCE + 12
 
 @kernel("void(f8[::1], f8[:,::1], i4[:,:,::1], f8[:,:,::1], f8[:,:,::1], i8)")
 def load_block(work, x, nodes, rest, constants, block):  # type: ignore[no-untyped-def]
-    """Put one block's rest shape, constants and deformation gradient F = D_s D_m⁻¹ into the lane array."""
+    """Write the rest shape, constants and deformation gradient F = D_s D_m⁻¹ of one block into the lane array."""
     for slot in range(10):
         for lane in range(LANES):
             work[(REST + slot) * LANES + lane] = rest[block, slot, lane]
     for slot in range(constants.shape[1]):
         for lane in range(LANES):
             work[(CONSTANT + slot) * LANES + lane] = constants[block, slot, lane]
-    # edges go to the stress slots for a moment: D_s = [x1 - x0, x2 - x0, x3 - x0]
+    # edges are temporarily in the stress slots: D_s = [x1 - x0, x2 - x0, x3 - x0]
     for lane in range(LANES):
         origin = nodes[block, 0, lane]
         for corner in range(3):
@@ -53,7 +53,7 @@ def load_block(work, x, nodes, rest, constants, block):  # type: ignore[no-untyp
 
 @inlined
 def _force(work, lane, corner):  # type: ignore[no-untyped-def]
-    """f = −V P ∇N of one corner."""
+    """Return f = −V P ∇N of one corner [N]."""
     g, volume = vector(work, REST + 3 * corner, lane), work[VOLUME * LANES + lane]
     p, q, r = vector(work, STRESS, lane), vector(work, STRESS + 3, lane), vector(work, STRESS + 6, lane)
     return (
@@ -64,7 +64,10 @@ def _force(work, lane, corner):  # type: ignore[no-untyped-def]
 
 
 class Address(types.WrapperAddressProtocol):  # type: ignore[misc]
-    """A material's kernel as an argument; numba looks a plain kernel's address up at every call."""
+    """Address of a material's compiled kernel, as an argument of other kernels.
+
+    Numba would look up the address of a plain kernel at every call.
+    """
 
     def __init__(self, kernel: Any) -> None:
         compiled = kernel.get_compile_result(MaterialKernel.signature)
@@ -79,13 +82,14 @@ class Address(types.WrapperAddressProtocol):  # type: ignore[misc]
 
 @typeof_impl.register(Address)
 def _type_of(address: Address, context: Any) -> Any:
-    """The one type that all have; numba would make one at each call, which takes longer than a small mesh does."""
+    """Return the numba type of all addresses; numba would infer one at each call, which takes longer than a small
+    mesh."""
     return MaterialKernel
 
 
 @kernel("void(f8[::1])")
 def corner_forces(work):  # type: ignore[no-untyped-def]
-    """Element forces, those of corner 0 from the balance of all four."""
+    """Write the forces on the four corners of each tetrahedron [N]; the force on corner 0 balances the other three."""
     for lane in range(LANES):
         a, b, c = _force(work, lane, 0), _force(work, lane, 1), _force(work, lane, 2)
         put(work, FORCE, lane, (-a[0] - b[0] - c[0], -a[1] - b[1] - c[1], -a[2] - b[2] - c[2]))
@@ -96,7 +100,7 @@ def corner_forces(work):  # type: ignore[no-untyped-def]
 
 @inlined
 def _stiffness(work, lane, slot, a, b):  # type: ignore[no-untyped-def]
-    """K_ab = −V Σ_jm ∇N_a[j] ∇N_b[m] H_jm, nine entries row-major from `slot` on."""
+    """Write K_ab = −V Σ_jm ∇N_a[j] ∇N_b[m] H_jm, nine entries row-major from `slot` on."""
     v = -work[VOLUME * LANES + lane]
     g, h = vector(work, SHAPE + 3 * a, lane), vector(work, SHAPE + 3 * b, lane)
     c00, c11, c22 = v * g[0] * h[0], v * g[1] * h[1], v * g[2] * h[2]
@@ -118,7 +122,7 @@ def _stiffness(work, lane, slot, a, b):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[::1])")
 def corner_blocks(work):  # type: ignore[no-untyped-def]
-    """The six blocks of pairs of corners."""
+    """Write the six stiffness blocks of pairs of corners of each tetrahedron [N/m] into the lane array."""
     for lane in range(LANES):
         _stiffness(work, lane, BLOCKS, 1, 0)
         _stiffness(work, lane, BLOCKS + 9, 2, 0)
@@ -130,7 +134,7 @@ def corner_blocks(work):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[::1], f8[:,:,::1], i8)")
 def store_forces(work, forces, block):  # type: ignore[no-untyped-def]
-    """Write one block's forces to (16 b, 4, 3)."""
+    """Write one block's forces from the lane array to forces (16 b, 4, 3) [N]."""
     for lane in range(LANES):
         for corner in range(4):
             for axis in range(3):
@@ -139,7 +143,7 @@ def store_forces(work, forces, block):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[::1], f8[:,:,::1], i8)")
 def store_blocks(work, blocks, block):  # type: ignore[no-untyped-def]
-    """Write one block's stiffness to (16 b, 6, 9)."""
+    """Write one block's stiffness from the lane array to blocks (16 b, 6, 9) [N/m]."""
     for lane in range(LANES):
         for pair in range(blocks.shape[1]):  # not a constant: LLVM would write out all 864 stores
             for entry in range(9):
@@ -152,10 +156,11 @@ def store_blocks(work, blocks, block):  # type: ignore[no-untyped-def]
 def fill(  # type: ignore[no-untyped-def]
     start, stop, x, nodes, rest, constants, stress, tangent, project, works, forces, blocks,
 ):
-    """Element forces f = −V P ∇N and blocks of K = ∂f/∂x (negative semi-definite if `project`), chunks start to stop.
+    """Write element forces f = −V P ∇N and blocks of K = ∂f/∂x of chunks `start` to `stop`.
 
-    x: (n, 3) [m]. nodes: (b, 4, LANES). rest: (b, 10, LANES). constants: (b, c, LANES). works: (chunks, slots).
-    Writes forces (16 b, 4, 3) [N] and the blocks of pairs of corners (16 b, 6, 9) [N/m]. [Smith 2018]
+    K is negative semi-definite if `project`. x: (n, 3) [m]. nodes: (b, 4, LANES). rest: (b, 10, LANES).
+    constants: (b, c, LANES). works: (chunks, slots). forces: (16 b, 4, 3) [N]. blocks: of pairs of corners,
+    (16 b, 6, 9) [N/m]. [Smith 2018]
     """
     chunks = works.shape[0]
     count = nodes.shape[0]

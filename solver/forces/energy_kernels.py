@@ -1,4 +1,4 @@
-"""The element loop without the tangent, for line searches. Apart, since most bakes never compile it."""
+"""Element loop of forces and energies without the tangent, for line searches; most bakes never compile it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .elastic_kernels import VOLUME, MaterialKernel, corner_forces, load_block, 
 
 @kernel("void(f8[::1], f8[::1], i8)")
 def store_energies(work, energies, block):  # type: ignore[no-untyped-def]
-    """Write V ψ of one block to (16 b,)."""
+    """Write the energies V ψ of one block to energies (16 b,) [J]."""
     for lane in range(LANES):
         energies[block * LANES + lane] = work[ENERGY * LANES + lane] * work[VOLUME * LANES + lane]
 
@@ -22,7 +22,12 @@ def store_energies(work, energies, block):  # type: ignore[no-untyped-def]
 def measure(  # type: ignore[no-untyped-def]
     start, stop, x, nodes, rest, constants, energy, stress, works, forces, energies,
 ):
-    """Element forces [N] as `fill` gives them, and energies V ψ, (16 b,) [J], without the tangent. [Smith 2018]"""
+    """Write element forces (16 b, 4, 3) [N] and energies V ψ (16 b,) [J] of chunks `start` to `stop`, without the
+    tangent.
+
+    x: (n, 3) [m]. nodes: (b, 4, LANES). rest: (b, 10, LANES). constants: (b, c, LANES). energy, stress: the material's
+    kernels. works: (chunks, slots). [Smith 2018]
+    """
     chunks = works.shape[0]
     count = nodes.shape[0]
     for chunk in range(start, stop):

@@ -1,4 +1,4 @@
-"""Springs and joint forces that are explicit in a stage: none of them is in its matrix."""
+"""Springs and joint forces that are explicit in a stage: its matrix has no terms of them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .springs import Springs
 
 
 class ExplicitForces:
-    """Impulses of explicit forces, constant through all iterations of a stage."""
+    """Impulses of springs and joints that are explicit, constant in all iterations of a stage."""
 
     def __init__(self, tree: Tree, springs: Springs, joints: JointForces) -> None:
-        """springs, joints: those that are explicit, and no others."""
+        """springs, joints: only the explicit ones."""
         self.springs, self.joints = springs, joints
         self.wrench: Vec = np.zeros((tree.count, 6))  #: on bodies, in their frames [N m s, N s]
         self.pull: Vec = np.zeros(tree.rates)  #: on rates
@@ -23,13 +23,15 @@ class ExplicitForces:
         return len(self.springs) + len(self.joints.bodies)
 
     def energy(self, E: Vec, q: Vec, centres: Vec) -> float:
-        """[J], with the bodies at E (n, 4, 4) and joints at q (m,)."""
+        """Return the energy [J] with the bodies at E (n, 4, 4) and the joints at q (m,)."""
         return self.springs.energy(E) + self.joints.energy(q, centres)
 
     def take(self, at: Posture, q: Vec, u: Vec, centres: Vec, time: float, active_time: float,
              share: float) -> None:
-        """Impulses of `parallel_for` seconds at q and u, (m,), where the bodies are at `at`; motors have their targets
-        at `time` [s], those that are active at `active_time`."""
+        """Set `wrench` and `pull` to the impulses over `share` seconds at q and u, both (m,), with the bodies at `at`.
+
+        Motors have their targets at `time` [s]; only those that are active at `active_time` [s] act.
+        """
         self.wrench[:] = 0.0
         self.springs.add_forces(at.E, at.twist, share, self.wrench)
         self.joints.at(time, active_time)

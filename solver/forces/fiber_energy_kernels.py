@@ -1,4 +1,4 @@
-"""The element loop of bodies with fibers without the tangent, for line searches. Apart, as `energy_kernels` is."""
+"""Element loop of bodies with fibers: forces and energies without the tangent, for line searches."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ def measure(  # type: ignore[no-untyped-def]
     start, stop, x, nodes, rest, constants, fibers, energy, stress, fiber_energy, fiber_stress, works, forces,
     energies,
 ):
-    """Element forces [N] as `fill` gives them, and energies V ψ, (16 b,) [J], without the tangent. [Smith 2018]"""
+    """Write element forces (16 b, 4, 3) [N] and energies V ψ (16 b,) [J] of material and fibers, without the tangent.
+
+    Chunks `start` to `stop`. x: (n, 3) [m]. nodes: (b, 4, LANES). rest: (b, 10, LANES). constants, fibers: constants of
+    the material and of the fibers, (b, c, LANES) each. works: (chunks, slots). [Smith 2018]
+    """
     chunks = works.shape[0]
     count = nodes.shape[0]
     for chunk in range(start, stop):

@@ -1,6 +1,6 @@
-"""The element loop of bodies with fibers: a fiber's kernels run after the material's, on constants of their own.
+"""Element loop of bodies with fibers: kernels of the fibers run after the material's, with constants of their own.
 
-Apart, since a body without fibers never compiles them. [Smith 2018] [Kim 2019]
+A module of its own, since a body without fibers never compiles it. [Smith 2018] [Kim 2019]
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from ..materials.lanes import CONSTANT, LANES
 from ..threads import kernel
 from .elastic_kernels import MaterialKernel, corner_blocks, corner_forces, load_block, store_blocks, store_forces
 
-#: of a loop: chunks from and to, positions, corners, rest shapes, constants of the material and of the fibers
+#: arguments of a loop: chunks, positions, corners, rest shapes, constants of the material and of the fibers
 BODY = (types.int64, types.int64, types.float64[:, ::1], types.int32[:, :, ::1], types.float64[:, :, ::1],
          types.float64[:, :, ::1], types.float64[:, :, ::1])
 
 
 @kernel("void(f8[::1], f8[:,:,::1], i8)")
 def load_constants(work, constants, block):  # type: ignore[no-untyped-def]
-    """Put one block's constants into the lane array."""
+    """Write one block's constants of a table (b, c, LANES) into the lane array."""
     for slot in range(constants.shape[1]):
         for lane in range(LANES):
             work[(CONSTANT + slot) * LANES + lane] = constants[block, slot, lane]
@@ -30,9 +30,12 @@ def fill(  # type: ignore[no-untyped-def]
     start, stop, x, nodes, rest, constants, fibers, stress, tangent, fiber_stress, fiber_tangent, project, works,
     forces, blocks,
 ):
-    """Forces and stiffness blocks of material and fibers, as `elastic_kernels.fill` writes them.
+    """Write forces (16 b, 4, 3) [N] and stiffness blocks (16 b, 6, 9) [N/m] of material and fibers, chunks `start` to
+    `stop`.
 
-    fibers: (b, c, LANES), constants of the fibers. K = ∂f/∂x, negative semi-definite if `project`. [Smith 2018]
+    K = ∂f/∂x is negative semi-definite if `project`. x: (n, 3) [m]. nodes: (b, 4, LANES). rest: (b, 10, LANES).
+    constants, fibers: constants of the material and of the fibers, (b, c, LANES) each. works: (chunks, slots).
+    [Smith 2018]
     """
     chunks = works.shape[0]
     count = nodes.shape[0]

@@ -1,4 +1,4 @@
-"""The fibers of one body: a model, a direction in each element and how active they are over time."""
+"""Fibers of one body: a model, a direction in each element and an activation over time."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ OVER_TIME = catalogue.ACTIVATION.key  #: the one parameter that may have samples
 
 
 class Fibers:
-    """Fibers of a body's elements. Directions are in material space: they turn with it."""
+    """Fibers of a body's elements. Their directions are material directions, which rotate with the material."""
 
     def __init__(self, material: Any, directions: Vec, params: Mapping[str, Vec],
                  activation: Activation | None = None) -> None:
-        """material: of the family "fiber_material". directions: (e, 3), unit length, or zero where there is no fiber.
-        params: of the material by key, (e,) each, SI. activation: over time, times that of `params` where it has one.
+        """material: of the family "fiber_material". directions: (e, 3), unit length, or zero in elements without a
+        fiber. params: of the material by key, (e,) each, SI. activation: a factor over time of the activation in
+        `params`.
+
+        Raises ValueError where the model has no activation to vary, or too many constants.
         """
         self.material, self._directions, self.params = material, directions, dict(params)
         self._activation = activation
@@ -32,7 +35,7 @@ class Fibers:
             raise ValueError(f"a fiber model may have {MAX_CONSTANTS - 3} constants, not {len(self.constants) - 3}")
 
     def activate(self, time: float) -> bool:
-        """Contract as they do at `time` [s]. Returns whether that changed the constants."""
+        """Set the activation to that at `time` [s]; return whether that changed the constants."""
         if self._activation is None:
             return False
         before, self._active = self._active, self._activation.at(time)
@@ -40,7 +43,7 @@ class Fibers:
 
     @property
     def constants(self) -> Vec:
-        """Direction and constants of the model, (3 + c, e)."""
+        """Return the directions and the constants of the model, (3 + c, e)."""
         params = dict(self.params)
         if self._activation is not None:
             params[OVER_TIME] = params[OVER_TIME] * self._active

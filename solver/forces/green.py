@@ -1,4 +1,4 @@
-"""Green damping: damping of the rate of the Green strain, for any material."""
+"""Green damping: viscous damping of the rate of Green strain, for any material."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _nothing(work, project):  # type: ignore[no-untyped-def]
 
 @kernel(MATERIAL_KERNEL)
 def _viscosity(work, project):  # type: ignore[no-untyped-def]
-    """∂P_ij/∂Ḟ_kl = η/2 ((F Fᵀ)_ik δ_jl + F_il F_kj) of P = η F Ė."""
+    """Add ∂P_ij/∂Ḟ_kl = η/2 ((F Fᵀ)_ik δ_jl + F_il F_kj) of P = η F Ė to the tangent."""
     for block in range(6):
         # (j, other) of the six blocks: the diagonal ones, then (1, 0), (2, 0), (2, 1)
         j = block if block < 3 else (1 if block == 3 else 2)
@@ -37,16 +37,16 @@ def _viscosity(work, project):  # type: ignore[no-untyped-def]
 
 
 class Viscosity:
-    """Viscosity in the place of a material in the element loop: its tangent is that of P = η F Ė in Ḟ."""
+    """Viscosity as a material of the element loop: its tangent is ∂P/∂Ḟ of P = η F Ė."""
 
     energy, stress, tangent = _nothing, _nothing, _viscosity
 
 
 class Green:
-    """D = ∂f/∂v of the dissipation ½ η |Ė|², Ė = sym(Fᵀ Ḟ) the rate of Green strain, η = α E. [Thesis Table 5.2]
+    """Damping D = ∂f/∂v of the dissipation ½ η |Ė|², with the rate of Green strain Ė = sym(Fᵀ Ḟ) and η = α E.
 
-    Negative semi-definite at any F. A body that turns rigidly is not damped, under load neither: Ė is zero. With α in
-    seconds as for Rayleigh damping, a bar that is stretched loses as much by both.
+    D is negative semi-definite at any F. A rigid rotation is not damped, not even under load, since Ė is zero. With α
+    in seconds as for Rayleigh damping, a stretched bar dissipates as much with both. [Thesis Table 5.2]
     """
 
     def __init__(self, nodes: Vec, elastic: BodyElements, modulus: Vec, params: Mapping[str, float]) -> None:
@@ -58,10 +58,12 @@ class Green:
         self._viscous = Elastic(nodes, elastic.tets[: len(modulus)], Viscosity, share * modulus[None])
 
     def within(self, h: float) -> Green:
-        """The law of a step of h seconds: the same in any."""
+        """Return the damping law for steps of h [s]: this object, for any h."""
         return self
 
     def fill(self, x: Vec, time: float, forces: Vec, blocks: Vec) -> None:
-        """Write D [N s/m] at positions x (n, 3) [m] as the element blocks; forces (p, 4, 3) are scratch. It
-        is the same at all times."""
+        """Write the element blocks of D, (p, 6, 9) [N s/m], at positions x (n, 3) [m]; forces (p, 4, 3) are scratch.
+
+        D does not depend on `time`.
+        """
         self._viscous.fill(x, True, forces, blocks)

@@ -1,4 +1,4 @@
-"""Tetrahedra whose stretches are unknowns of their own, as an iteration of mixed finite elements sees them."""
+"""Tetrahedra whose stretches are unknowns of their own, for the iterations of mixed finite elements."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from .stencils import StretchedElements
 
 
 class InStretches:
-    """Elements of one body in place of `Elastic`'s, on the same nodes. Between `start` and `end` of a stage:
+    """Elements of one body with stretches z as unknowns, on the nodes of its `Elastic`, from `start` to the end of a
+    stage.
 
-    `fill` linearises at positions and the stretches z, `follow` says what a move changes of z and with which
-    multipliers, `go` how much of it is taken, `measure` the Lagrangian there, and `keep` ends the iteration.
-    [MFEM 1, 4, 6-8]
+    `fill` linearises at positions and stretches, `follow` computes the change of z and the multipliers for a
+    displacement of the nodes, `go` sets the fraction of that change which `measure` takes, and `keep` adds this
+    fraction to z. [MFEM 1, 4, 6-8]
     """
 
     family = None  #: each body is evaluated by itself, with stretches of its own
@@ -35,7 +36,7 @@ class InStretches:
         self._z, self._z_bar, self._slope, self._change, self._multipliers = (
             np.zeros((blocks, 6, LANES)) for _ in range(5))
         self._hessian = np.zeros((blocks, 36, LANES))
-        self._x = np.zeros((0, 3))  #: where it was linearised last
+        self._x = np.zeros((0, 3))  #: positions of the last linearisation [m]
         self._share = 0.0
         laws = (nothing, nothing, nothing) if fibers is None else (
             fibers.material.stress, fibers.material.tangent, fibers.material.energy)
@@ -44,11 +45,11 @@ class InStretches:
         self._no_fibers = np.zeros((blocks, 0, LANES))
 
     def in_one(self, several: Sequence[Any]) -> InStretches:
-        """Raise TypeError: these elements have no family."""
+        """Raise TypeError: elements with stretches as unknowns have no family."""
         raise TypeError("elements in stretches are evaluated body by body")
 
     def activate(self, time: float) -> None:
-        """Muscles contract as they do at `time` [s]."""
+        """Set the contraction of the fibers to that at `time` [s], for all later calls."""
         self._elastic.activate(time)
 
     @property
@@ -58,13 +59,15 @@ class InStretches:
         return own._nodes, own._rest, own._constants, fibers
 
     def start(self) -> None:
-        """Take stretches from the positions of the next `fill`."""
+        """Discard the stretches; the next `fill` computes them from its positions."""
         self._z[:] = -1.0  # no stretch: taken from positions
         self._change[:], self._share = 0.0, 0.0
 
     def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
-        """Write condensed forces f̂ (p, 4, 3) [N] and blocks of K̂ (p, 6, 9) [N/m], negative semi-definite always, at
-        positions (n, 3) [m]. [MFEM 6]"""
+        """Write condensed forces f̂ (p, 4, 3) [N] and blocks of K̂ (p, 6, 9) [N/m] at positions x (n, 3) [m].
+
+        K̂ is negative semi-definite whatever `project`. Raises ValueError where an array does not have p rows. [MFEM 6]
+        """
         self._elastic._refuse_unpadded(forces, blocks)
         self._x, self._share = x.copy(), 0.0
         own = self._elastic
@@ -73,28 +76,34 @@ class InStretches:
                      self._multipliers, forces, blocks)
 
     def fill_again(self, x: Vec, which: Index, blocks: Vec) -> None:
-        """Raise TypeError: each iteration has its own matrix."""
+        """Raise TypeError: elements with stretches as unknowns are linearised all at once."""
         raise TypeError("elements in stretches are linearised all at once")
 
     def follow(self, moved: Vec) -> float:
-        """Let stretches go where a move of all nodes from there, (n, 3) [m], leads them. V dzᵀ H dz of all, by which ψ
-        bends along that [J]. [MFEM 7, 8]"""
+        """Return Σ V dzᵀ H dz [J], the curvature of the energy along the change dz of the stretches.
+
+        dz and the multipliers are computed for the displacement `moved` (n, 3) [m] of all nodes from the last `fill`.
+        [MFEM 7, 8]
+        """
         own = self._elastic
         parallel_for(lead, len(own._works), self._x, moved, *self._body[:3], own._works, self._z, self._z_bar,
                      self._slope, self._hessian, self._change, self._multipliers, own._energies)
         return float(own._energies.sum())
 
     def go(self, relaxation: float) -> None:
-        """Move the stretches by this fraction of the step, for all later calls of `measure`."""
+        """Set the fraction of the change of the stretches that all later calls of `measure` take."""
         self._share = relaxation
 
     def keep(self) -> None:
-        """Stretches are there from now on."""
+        """Add the fraction set by `go` of their change to the stretches."""
         self._z += self._share * self._change
         self._change[:], self._share = 0.0, 0.0
 
     def measure(self, x: Vec, forces: Vec) -> float:
-        """Σ V (ψ(z) + λᵀ (z̄ − z)) [J] at positions (n, 3) [m]; writes its forces (p, 4, 3) [N]. [MFEM 4]"""
+        """Return Σ V (ψ(z) + λᵀ (z̄ − z)) [J] at positions x (n, 3) [m]; write its forces (p, 4, 3) [N].
+
+        Raises ValueError where `forces` does not have p rows. [MFEM 4]
+        """
         own = self._elastic
         own._refuse_unpadded(forces)
         parallel_for(measure, len(own._works), x, *self._body, self._energy, self._fiber_energy, own._works, self._z,
@@ -102,13 +111,18 @@ class InStretches:
         return float(own._energies.sum())
 
     def multiply(self, x: Vec, columns: Vec) -> Vec:
-        """K of positions alone times columns, as `Elastic.multiply`."""
+        """Return forces [N] and products of the true K with `columns` (c, n, 3) at x (n, 3) [m], per corner, (1 + c, p,
+        4, 3).
+
+        Both are those of elements without stretches as unknowns. The next call overwrites the result.
+        """
         return self._elastic.multiply(x, columns)
 
     def stretching(self, x: Vec, v: Vec, out: Vec) -> None:
-        """V mean|Ṡ|, as `Elastic.stretching`."""
+        """Write volume times mean |Ṡ| of each element, (p,) [m³/s], at positions x [m] and velocities v [m/s], both (n,
+        3)."""
         self._elastic.stretching(x, v, out)
 
     def in_stretches(self, made: Callable[[Any], StretchedElements]) -> StretchedElements:
-        """They are."""
+        """Return these elements, whose stretches are unknowns already."""
         return self

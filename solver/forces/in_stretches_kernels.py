@@ -1,7 +1,7 @@
-"""The element loop of mixed finite elements: stretches are unknowns, and are condensed inside of each tetrahedron.
+"""Element loop of mixed finite elements: stretches are unknowns that are condensed within each tetrahedron.
 
-With F = R S, z̄ = vec S at positions and z what an iteration has of it, both in the order 11, 22, 33, 12, 13, 23.
-ψ(z) is the material's energy at F = S(z), since it does not see R. λ = D μ are the multipliers of z = z̄.
+With F = R S, z̄ is vec S at the positions and z the stretches of an iteration, both in the order 11, 22, 33, 12, 13,
+23. ψ(z) is the material's energy at F = S(z), which does not depend on R. λ = D μ are the multipliers of z = z̄.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from .elastic_kernels import VOLUME, corner_blocks, corner_forces, load_block, s
 from .energy_kernels import store_energies
 from .fiber_kernels import BODY, load_constants
 
-#: of the largest singular value: two that are opposite have no one R, and what turns between them has no stretch
+#: of the largest singular value: lower bound of a sum of two, since opposite ones have no unique R
 FLOOR = 0.1
 TINY = 1.0e-300
 
 @kernel(MATERIAL_KERNEL)
 def nothing(work, project):  # type: ignore[no-untyped-def]
-    """Add nothing, where there are no fibers."""
+    """Add nothing: the kernel of fibers of a body without any."""
     return
 
 
 @inlined
 def _share(s, t, floor):  # type: ignore[no-untyped-def]
-    """2 σ_i/(σ_i + σ_j)."""
+    """Return 2 σ_i/(σ_i + σ_j)."""
     return 2.0 * s / max(s + t, floor)
 
 
@@ -50,7 +50,7 @@ def blend(a, s, b, t, c, r):  # type: ignore[no-untyped-def]
 
 @inlined
 def frames_of(work, lane):  # type: ignore[no-untyped-def]
-    """Columns of U and of V, σ and the floor of sums of two of these."""
+    """Return the columns of U, the columns of V, σ and the lower bound of the sum of two σ."""
     sigma = vector(work, SIGMA, lane)
     return ((vector(work, LEFT, lane), vector(work, LEFT + 3, lane), vector(work, LEFT + 6, lane)),
             (vector(work, RIGHT, lane), vector(work, RIGHT + 3, lane), vector(work, RIGHT + 6, lane)),
@@ -59,7 +59,7 @@ def frames_of(work, lane):  # type: ignore[no-untyped-def]
 
 @inlined
 def _stretch_entry(v, d, e, p, q):  # type: ignore[no-untyped-def]
-    """Entry (p, q) of V Ŝ Vᵀ. d: diagonal of Ŝ. e: its entries 12, 13, 23."""
+    """Return entry (p, q) of V Ŝ Vᵀ. d: diagonal of Ŝ. e: its entries 12, 13, 23."""
     a, b, c = v
     return (
         d[0] * a[p] * a[q] + d[1] * b[p] * b[q] + d[2] * c[p] * c[q] + e[0] * (a[p] * b[q] + b[p] * a[q])
@@ -69,14 +69,18 @@ def _stretch_entry(v, d, e, p, q):  # type: ignore[no-untyped-def]
 
 @inlined
 def stretch_of(v, d, e):  # type: ignore[no-untyped-def]
-    """The six of V Ŝ Vᵀ."""
+    """Return the six entries of V Ŝ Vᵀ in the order of z. v: columns of V. d: diagonal of Ŝ. e: its entries 12, 13,
+    23."""
     return (_stretch_entry(v, d, e, 0, 0), _stretch_entry(v, d, e, 1, 1), _stretch_entry(v, d, e, 2, 2),
             _stretch_entry(v, d, e, 0, 1), _stretch_entry(v, d, e, 0, 2), _stretch_entry(v, d, e, 1, 2))
 
 
 @inlined
 def _rate(work, lane):  # type: ignore[no-untyped-def]
-    """dz̄ = A vec dF of the dF in the place of F: V Ŝ Vᵀ, Ŝ_ij = (σ_i G_ij + σ_j G_ji)/(σ_i + σ_j), G = Uᵀ dF V."""
+    """Return dz̄ = A vec dF of the dF in the slots of F.
+
+    The result is V Ŝ Vᵀ, Ŝ_ij = (σ_i G_ij + σ_j G_ji)/(σ_i + σ_j), G = Uᵀ dF V.
+    """
     u, v, sigma, floor = frames_of(work, lane)
     x, y, z = vector(work, GRADIENT, lane), vector(work, GRADIENT + 3, lane), vector(work, GRADIENT + 6, lane)
     # columns of dF V
@@ -94,7 +98,7 @@ def _rate(work, lane):  # type: ignore[no-untyped-def]
 
 @inlined
 def columns_of(v, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
-    """Columns of Λ V, with Λ the symmetric matrix of λ, whose last three are twice its entries."""
+    """Return the columns of Λ V, Λ the symmetric matrix of λ = (a, …, f), whose last three are twice entries of Λ."""
     x, y, z = (a, 0.5 * d, 0.5 * e), (0.5 * d, b, 0.5 * f), (0.5 * e, 0.5 * f, c)
     return (blend(x, v[0][0], y, v[0][1], z, v[0][2]), blend(x, v[1][0], y, v[1][1], z, v[1][2]),
             blend(x, v[2][0], y, v[2][1], z, v[2][2]))
@@ -102,7 +106,10 @@ def columns_of(v, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
 
 @inlined
 def pull_of(frames, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
-    """Columns of P = Aᵀ λ: with Λ the symmetric matrix of λ and N = Vᵀ Λ V, P = U [2 σ_i N_ij/(σ_i + σ_j)] Vᵀ."""
+    """Return the columns of P = Aᵀ λ, λ = (a, …, f).
+
+    With Λ the symmetric matrix of λ and N = Vᵀ Λ V, P = U [2 σ_i N_ij/(σ_i + σ_j)] Vᵀ.
+    """
     u, v, sigma, floor = frames
     p, q, r = columns_of(v, a, b, c, d, e, f)
     s, t, w = sigma
@@ -123,7 +130,7 @@ def put_columns(work, slot, lane, columns):  # type: ignore[no-untyped-def]
 
 @inlined
 def load_stretch(work, lane, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
-    """S of six stretches as F."""
+    """Write the symmetric matrix S of six stretches into the slots of F."""
     put(work, GRADIENT, lane, (a, d, e))
     put(work, GRADIENT + 3, lane, (d, b, f))
     put(work, GRADIENT + 6, lane, (e, f, c))
@@ -131,7 +138,10 @@ def load_stretch(work, lane, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
 
 @kernel(types.void(types.float64[::1], TABLE, types.int64))
 def stretch_along(work, z_bar, block):  # type: ignore[no-untyped-def]
-    """Write A and z̄ of one block, of F that `decompose` has left in the lane array, and z̄ into the table."""
+    """Write A and z̄ of one block into the lane array, and z̄ into the table z_bar (b, 6, LANES).
+
+    The lane array has the U, σ and V that `decompose` wrote.
+    """
     for lane in range(LANES):
         frames = frames_of(work, lane)
         put_columns(work, ALONG, lane, pull_of(frames, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0))
@@ -152,7 +162,7 @@ def stretch_along(work, z_bar, block):  # type: ignore[no-untyped-def]
 
 @kernel(types.void(types.float64[::1], TABLE, types.int64))
 def begin_stretch(work, z, block):  # type: ignore[no-untyped-def]
-    """Put S of z in the place of F, of one block, with z̄ for z where that is no stretch of what is right side out."""
+    """Write S(z) of one block into the slots of F; where S(z) is not positive definite, set z to z̄ first."""
     for lane in range(LANES):
         a, b, c = z[block, 0, lane], z[block, 1, lane], z[block, 2, lane]
         d, e, f = z[block, 3, lane], z[block, 4, lane], z[block, 5, lane]
@@ -176,10 +186,12 @@ def linearise(  # type: ignore[no-untyped-def]
     start, stop, x, nodes, rest, constants, fibers, stress, tangent, fiber_stress, fiber_tangent, works,
     z, z_bar, slope, hessian, multipliers, forces, blocks,
 ):
-    """Condensed forces f̂ = −V Jᵀ Aᵀ [ψ' + H (z̄ − z)] and blocks of K̂ = −V Jᵀ Aᵀ H A J, H positive semi-definite.
+    """Write condensed forces f̂ = −V Jᵀ Aᵀ [ψ' + H (z̄ − z)] and blocks of K̂ = −V Jᵀ Aᵀ H A J of chunks `start` to
+    `stop`.
 
-    x: (n, 3) [m]. z: (b, 6, LANES), set to z̄ where it is no stretch of an element that is right side out. Writes z̄, ψ',
-    H (b, 36, LANES) and λ = ψ' + H (z̄ − z), chunks start to stop. [MFEM 6]
+    H is positive semi-definite. x: (n, 3) [m]. z: (b, 6, LANES), set to z̄ where S(z) is not positive definite. Writes
+    z̄, ψ' and λ = ψ' + H (z̄ − z), (b, 6, LANES) each, H (b, 36, LANES), forces (16 b, 4, 3) [N] and blocks (16 b, 6,
+    9) [N/m]. [MFEM 6]
     """
     chunks, count = works.shape[0], nodes.shape[0]
     for chunk in range(start, stop):
@@ -214,9 +226,10 @@ def linearise(  # type: ignore[no-untyped-def]
 def lead(  # type: ignore[no-untyped-def]
     start, stop, x, moved, nodes, rest, constants, works, z, z_bar, slope, hessian, change, multipliers, energies,
 ):
-    """Change of the stretches dz = z̄ − z + A J δx and multipliers λ = ψ' + H dz of a move δx, chunks start to stop.
+    """Write the change of stretches dz = z̄ − z + A J δx and λ = ψ' + H dz for a displacement δx, chunks `start` to
+    `stop`.
 
-    x: positions of `linearise`, (n, 3) [m]. moved: δx, (n, 3) [m]. Writes V dzᵀ H dz as well, (16 b,) [J].
+    x: positions of `linearise`, (n, 3) [m]. moved: δx, (n, 3) [m]. Writes V dzᵀ H dz into energies, (16 b,) [J], too.
     [MFEM 7, 8]
     """
     chunks, count = works.shape[0], nodes.shape[0]
@@ -254,9 +267,9 @@ def measure(  # type: ignore[no-untyped-def]
     start, stop, x, nodes, rest, constants, fibers, energy, fiber_energy, works, z, change, share, multipliers,
     forces, energies,
 ):
-    """V (ψ(z) + λᵀ (z̄ − z)) at z + share dz, (16 b,) [J], and its forces −V Jᵀ Aᵀ λ, chunks start to stop. [MFEM 4]
+    """Write V (ψ(z) + λᵀ (z̄ − z)) at z + share dz, (16 b,) [J], and its forces −V Jᵀ Aᵀ λ, (16 b, 4, 3) [N].
 
-    x: (n, 3) [m].
+    Chunks `start` to `stop`. x: (n, 3) [m]. share: fraction of the change dz of the stretches. [MFEM 4]
     """
     chunks, count = works.shape[0], nodes.shape[0]
     for chunk in range(start, stop):

@@ -1,4 +1,4 @@
-"""Stiffness, damping and motors of joints, all that acts on rates directly."""
+"""Stiffness, damping and motors of joints: forces that act on rates directly."""
 
 from __future__ import annotations
 
@@ -28,21 +28,24 @@ COLUMNS = 8
 
 @dataclass(frozen=True)
 class MotorOverTime:
-    """Targets of one motor over time."""
+    """Motor of a joint with targets over time."""
 
     rates: Index  #: (k,)
-    target: OverTime  #: (k,) at a time: places, or rates where it has no stiffness
+    target: OverTime  #: (k,) at a time: coordinates, or rates where it has no stiffness
     stiffness: float
     damping: float
-    until: float  #: [s] from which on it lets go
+    until: float  #: [s] from which on it is inactive
     is_ball: bool  #: whether its first three rates are charted
 
 
 class JointForces:
-    """f_u of the joints that have any; its K and D are negative semi-definite. [Thesis 3.6]"""
+    """Forces on the rates of joints with stiffness, damping or motors; their K and D are negative semi-definite.
+
+    [Thesis 3.6]
+    """
 
     def __init__(self, tree: Tree, law: Vec, motors: Sequence[MotorOverTime] = ()) -> None:
-        """law: (m, 8), columns as in joint_kernels; those of motors are written here, but for their limits."""
+        """law: (m, 8), columns as in joint_kernels; `at` writes the columns of motors, except for their limits."""
         self.law, self.motors = law, list(motors)
         self._tree = tree
         self.chart: Index = np.full(tree.count, -1, dtype=np.int32)
@@ -60,9 +63,11 @@ class JointForces:
         self._blocks = np.zeros((tree.count, 6, 6))
 
     def at(self, time: float, active_time: float | None = None) -> None:
-        """Set the motors to their targets at `time` [s], those that are active at `active_time`; None: from `time` on.
+        """Set the targets of the motors to those at `time` [s], and switch off the motors that are inactive at
+        `active_time` [s].
 
-        A stage that ends when a motor is switched off has it all along, so its active time is before its end.
+        active_time: `time` where None. A stage that ends when a motor is switched off has the motor all along, so its
+        active time is before its end.
         """
         active_time = time if active_time is None else active_time
         for motor in self.motors:
@@ -81,33 +86,35 @@ class JointForces:
             self.law[rates, TARGET], self.law[rates, TARGET_RATE] = target, rate
 
     def at_work(self, time: float) -> list[bool]:
-        """Return whether each motor is active from `time` [s] on."""
+        """Return whether each motor is active from `time` [s] on, in the order of the motors."""
         return [not let_go(time, motor.until) for motor in self.motors]
 
     def add(self, posture: Posture, q: Vec, u: Vec, centres: Vec, moved: Vec | None, share: float, scale: float,
             damped: float, force: Vec, reduced: Vec) -> None:
         """Write share (f + K moved) into force (m,) and −share D − scale K into blocks of reduced (n, 6, 6).
 
-        Those of joints without forces stay as they are. posture: at q (m,); u: (m,). moved: coordinates (m,) by which
-        the stage starts from elsewhere; none where it does not. damped: whether f has the damping, 1 or 0.
+        Entries of joints without forces do not change. posture: at q (m,). u: (m,). centres: of the charts of rotation.
+        moved: coordinates at the base of the stage minus q, (m,); None for zero. share, scale: [s], [s²]. damped: 1 if
+        f includes damping, else 0.
         """
         if len(self.bodies):
             joint_forces(self.bodies, self._tree.dof, self.chart, q, u, centres, self.law, posture.subspace,
                          self.still if moved is None else moved, share, scale, damped, force, reduced, self.effort)
 
     def forces(self, posture: Posture, q: Vec, u: Vec, centres: Vec, share: float) -> Vec:
-        """share f, damping in it, (m,) [N m s, N s]; the next call overwrites it."""
+        """Return share f, damping included, (m,) [N m s, N s]. share: [s]. The next call overwrites the result."""
         self.add(posture, q, u, centres, None, share, 0.0, 1.0, self._scratch, self._blocks)
         return self._scratch
 
     def efforts(self, posture: Posture, q: Vec, u: Vec, centres: Vec, time: float) -> Vec:
-        """Return efforts of servos and speed motors, (m,) [N m, N]: of balls torques about axes of the child."""
+        """Return the efforts of servos and speed motors at `time` [s], (m,) [N m, N]; of balls torques about axes of
+        the child."""
         self.at(time)
         self.forces(posture, q, u, centres, 0.0)
         return self.effort.copy()
 
     def energy(self, q: Vec, centres: Vec) -> float:
-        """½ k (q − rest)² of all rates [J]; of balls ½ rᵀ K r, r the rotation vector from their rest."""
+        """Return ½ k (q − rest)² of all rates [J]; of balls ½ rᵀ K r, r the rotation vector from their rest."""
         there, rest = self.readings(q, centres), self.law[:, REST]
         off = there - rest
         for batch in self._tree.batches:
@@ -118,12 +125,13 @@ class JointForces:
         return 0.5 * float(np.sum(self.law[:, STIFFNESS] * off**2))
 
     def readings(self, q: Vec, centres: Vec) -> Vec:
-        """Return coordinates of the springs, (m,) [rad, m]: q, and of charted rotations all of the rotation vector."""
+        """Return the coordinates of the joints' springs, (m,) [rad, m]: q, and of charted rotations the whole rotation
+        vector."""
         return self._tree.absolute(q, centres)
 
 
 def no_law(rates: int) -> Vec:
-    """The law of rates on which nothing acts, (m, 8)."""
+    """Return the law of m rates without stiffness, damping and motor, (m, 8)."""
     law = np.zeros((rates, COLUMNS))
     law[:, MOTOR_LIMIT] = np.inf
     return law

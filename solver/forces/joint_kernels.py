@@ -14,7 +14,7 @@ STIFFNESS, DAMPING, REST, MOTOR_STIFFNESS, MOTOR_DAMPING, MOTOR_LIMIT, TARGET, T
 
 @inlined
 def exponential(x, y, z):  # type: ignore[no-untyped-def]
-    """exp([r]) as a quaternion (w, x, y, z)."""
+    """Return exp([r]) of a rotation vector r = (x, y, z) [rad] as a unit quaternion (w, x, y, z)."""
     angle = math.sqrt(x * x + y * y + z * z)
     share = math.sin(0.5 * angle) / angle if angle > 1.0e-8 else 0.5
     return math.cos(0.5 * angle), share * x, share * y, share * z
@@ -22,7 +22,7 @@ def exponential(x, y, z):  # type: ignore[no-untyped-def]
 
 @inlined
 def product(a, b):  # type: ignore[no-untyped-def]
-    """Return the product of two quaternions."""
+    """Return the product of two quaternions (w, x, y, z)."""
     return (a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
             a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
             a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
@@ -31,7 +31,7 @@ def product(a, b):  # type: ignore[no-untyped-def]
 
 @inlined
 def logarithm(a):  # type: ignore[no-untyped-def]
-    """r of a unit quaternion, at most half a turn."""
+    """Return the rotation vector of a unit quaternion (w, x, y, z), of length at most π [rad]."""
     sine = math.sqrt(a[1] * a[1] + a[2] * a[2] + a[3] * a[3])
     flip = -1.0 if a[0] < 0.0 else 1.0
     share = flip * 2.0 * math.atan2(sine, flip * a[0]) / sine if sine > 1.0e-12 else flip * 2.0
@@ -40,7 +40,10 @@ def logarithm(a):  # type: ignore[no-untyped-def]
 
 @inlined
 def unturned(r, inverse):  # type: ignore[no-untyped-def]
-    """J(r)⁻¹ = 1 + ½ [r] + c [r]² into inverse (3, 3), c = (1 − ½θ cot ½θ)/θ²: ṙ = J⁻¹ ω, ω in the moving frame."""
+    """Write J(r)⁻¹ = 1 + ½ [r] + c [r]², c = (1 − ½θ cot ½θ)/θ², θ = |r|, into inverse (3, 3).
+
+    ṙ = J⁻¹ ω, with the angular velocity ω in the moving frame.
+    """
     x, y, z = r
     square = x * x + y * y + z * z
     if square < 1.0e-2:
@@ -57,9 +60,10 @@ def unturned(r, inverse):  # type: ignore[no-untyped-def]
 
 @inlined
 def terms(law, k, off, turned, rate):  # type: ignore[no-untyped-def]
-    """(force without what is linear in the rate, stiffness, damping, effort of the motor) of one rate.
+    """Return the force without its part linear in the rate, stiffness, damping and motor effort of one rate.
 
-    off: place less rest. turned: place less target. A motor at its limit has no stiffness.
+    law: (m, 8). k: index of the rate. off: coordinate minus rest. turned: coordinate minus target. A motor at its limit
+    has no stiffness.
     """
     stiffness, damping = law[k, STIFFNESS], law[k, DAMPING]
     force = -stiffness * off
@@ -80,14 +84,15 @@ def terms(law, k, off, turned, rate):  # type: ignore[no-untyped-def]
 def joint_forces(  # type: ignore[no-untyped-def]
     bodies, dof, chart, q, u, centres, law, subspace, moved, share, scale, damped, force, reduced, effort,
 ):
-    """share (f + K moved) of the joints above `bodies` into force (m,), −share D − scale K into their blocks of
-    reduced (n, 6, 6), the motors' part of f into effort (m,) [N m, N].
+    """Write share (f + K moved) of the joints above `bodies` into force (m,) and −share D − scale K into reduced (n, 6,
+    6).
 
-    chart: where the centre of a joint's chart of rotation stands in `centres`, −1 where it has none, (n,). There the
-    first three rates are charted: forces are torques about axes that turn with the child, and what a law reads are the
-    components of the rotation vector r from its rest. Its energy ½ rᵀ K r has the force J(r)⁻ᵀ K r, which is K r where
-    stiffnesses are equal; of its K that is kept which is never negative, J⁻ᵀ K J⁻¹ of what is more than the least.
-    damped: whether f has the damping, 1 or 0.
+    Writes the motors' part of f into effort (m,) [N m, N] as well. law: (m, 8). share, scale: [s], [s²]. moved: (m,).
+    damped: 1 if f includes damping, else 0. chart: (n,), index in `centres` of the centre of a joint's chart of
+    rotation, −1 for a joint without one. The first three rates of a charted joint are those of its chart: forces are
+    torques about axes that turn with the child, and a law applies to the components of the rotation vector r from its
+    rest. Its energy ½ rᵀ K r has the force J(r)⁻ᵀ K r, which is K r where stiffnesses are equal. Of its stiffness the
+    definite part is used: the least stiffness, and J⁻ᵀ K J⁻¹ of the stiffnesses in excess of it.
     """
     torque, block, inverse, more, stepped = np.zeros(3), np.zeros((3, 3)), np.zeros((3, 3)), np.zeros(3), np.zeros(3)
     for i in bodies:

@@ -1,4 +1,4 @@
-"""Hard limits of lengths and areas: what is added where one is passed."""
+"""Hard limits of lengths and areas: energy, forces and stiffness beyond a limit."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ import numpy as np
 
 from ..threads import kernel
 
-SHORT = 1.0e-12  #: [m], and [m²] of twice an area: what is no larger has no direction
+SHORT = 1.0e-12  #: [m], and [m²] of twice an area: a smaller element has no direction
 
 
 @kernel("f8(f8, f8, f8, f8, f8)")
 def pull_of(share, multiplier, stiffness, low, high):  # type: ignore[no-untyped-def]
-    """T = k (y − clip(y, low, high)) [J], y = g + λ/k, at a strain g."""
+    """Return T = k (y − clip(y, low, high)) [J], y = g + λ/k. share: the strain g. multiplier: λ [J]. stiffness: k
+    [J]."""
     y = share + multiplier / stiffness
     return stiffness * (y - min(max(y, low), high))
 
 
 @kernel("f8(f8[:,::1], i4[::1], f8[::1])")
 def direction_of(x, ends, out):  # type: ignore[no-untyped-def]
-    """Length of a line [m]; writes its direction, (3,)."""
+    """Return the length of a line [m]; write its unit direction into out (3,). x: (n, 3) [m]. ends: (2,)."""
     square = 0.0
     for a in range(3):
         out[a] = x[ends[1], a] - x[ends[0], a]
@@ -31,7 +32,9 @@ def direction_of(x, ends, out):  # type: ignore[no-untyped-def]
 
 @kernel("f8(f8[:,::1], i4[::1], f8[:,::1])")
 def slopes_of_area(x, corners, out):  # type: ignore[no-untyped-def]
-    """Area of a triangle [m²]; writes its slopes by the places of its corners, (3, 3), and its normal into a row more.
+    """Return the area of a triangle [m²]; write its gradient by each corner and its unit normal into out (4, 3).
+
+    x: (n, 3) [m]. corners: (3,). Rows 0 to 2 of `out` are gradients [m], row 3 is the normal.
     """
     i, j, k = corners[0], corners[1], corners[2]
     square = 0.0
@@ -54,8 +57,11 @@ def slopes_of_area(x, corners, out):  # type: ignore[no-untyped-def]
 @kernel("f8(i8, i8, f8[:,::1], i4[:,::1], f8[::1], f8[::1], f8[::1], f8, f8, f8[:,:,::1])")
 def measure_lengths(  # type: ignore[no-untyped-def]
         start, stop, x, nodes, rest, stiffness, multipliers, low, high, forces):
-    """Energy [J] of limited lines start to stop; writes forces (s, 4, 3) [N]. rest: L [m], (s,). stiffness,
-    multipliers: k and λ [J], (s,)."""
+    """Return the energy of limited lines `start` to `stop` [J]; write forces (s, 4, 3) [N].
+
+    x: (n, 3) [m]. nodes: (s, 2). rest: L [m], (s,). stiffness, multipliers: k and λ [J], (s,). low, high: limits of the
+    strain.
+    """
     energy, u = 0.0, np.empty(3)
     for s in range(start, stop):
         share = direction_of(x, nodes[s], u) / rest[s] - 1.0
@@ -71,8 +77,12 @@ def measure_lengths(  # type: ignore[no-untyped-def]
 @kernel("void(i8, i8, f8[:,::1], i4[:,::1], f8[::1], f8[::1], f8[::1], f8, f8, b1, f8[:,:,::1])")
 def fill_lengths(  # type: ignore[no-untyped-def]
         start, stop, x, nodes, rest, stiffness, multipliers, low, high, project, blocks):
-    """Blocks of K of lines start to stop, (s, 6, 9) [N/m]: k/L² u uᵀ + T/(L l) (1 − u uᵀ) of the pair where it is past
-    a limit; T ≥ 0 if `project`."""
+    """Write blocks of K of lines `start` to `stop`, (s, 6, 9) [N/m]: k/L² u uᵀ + T/(L l) (1 − u uᵀ) past a limit, else
+    zero.
+
+    x: (n, 3) [m]. nodes: (s, 2). rest: L [m], (s,). stiffness, multipliers: k and λ [J], (s,). low, high: limits of the
+    strain. T ≥ 0 if `project`.
+    """
     u = np.empty(3)
     for s in range(start, stop):
         length = direction_of(x, nodes[s], u)
@@ -92,8 +102,11 @@ def fill_lengths(  # type: ignore[no-untyped-def]
 @kernel("f8(i8, i8, f8[:,::1], i4[:,::1], f8[::1], f8[::1], f8[::1], f8, f8, f8[:,:,::1])")
 def measure_areas(  # type: ignore[no-untyped-def]
         start, stop, x, nodes, rest, stiffness, multipliers, low, high, forces):
-    """Energy [J] of limited triangles start to stop; writes forces (s, 4, 3) [N]. rest: A₀ [m²], (s,). stiffness,
-    multipliers: k and λ [J], (s,)."""
+    """Return the energy of limited triangles `start` to `stop` [J]; write forces (s, 4, 3) [N].
+
+    x: (n, 3) [m]. nodes: (s, 3). rest: A₀ [m²], (s,). stiffness, multipliers: k and λ [J], (s,). low, high: limits of
+    the strain.
+    """
     energy, slopes = 0.0, np.empty((4, 3))
     for s in range(start, stop):
         share = slopes_of_area(x, nodes[s], slopes) / rest[s] - 1.0
@@ -110,8 +123,12 @@ def measure_areas(  # type: ignore[no-untyped-def]
 @kernel("void(i8, i8, f8[:,::1], i4[:,::1], f8[::1], f8[::1], f8[::1], f8, f8, b1, f8[:,:,::1])")
 def fill_areas(  # type: ignore[no-untyped-def]
         start, stop, x, nodes, rest, stiffness, multipliers, low, high, project, blocks):
-    """Blocks of K of triangles start to stop, (s, 6, 9) [N/m], where they are past a limit: pairs of −k/A₀² ∇A ∇Aᵀ, and
-    of −T/A₀ ∇²A, of which `project` leaves what moves along the normal, where that is negative semi-definite."""
+    """Write blocks of K of triangles `start` to `stop`, (s, 6, 9) [N/m]: −k/A₀² ∇A ∇Aᵀ − T/A₀ ∇²A past a limit, else
+    zero.
+
+    x: (n, 3) [m]. nodes: (s, 3). rest: A₀ [m²], (s,). stiffness, multipliers: k and λ [J], (s,). low, high: limits of
+    the strain. If `project`, the second term is its part along the normal, where that is negative semi-definite.
+    """
     slopes = np.empty((4, 3))
     for s in range(start, stop):
         area = max(slopes_of_area(x, nodes[s], slopes), SHORT)

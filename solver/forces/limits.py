@@ -1,4 +1,4 @@
-"""Hard limits: lines that get no longer than by a share, and triangles no larger and no smaller."""
+"""Hard limits of strain: lines that stretch by no more than a fraction, triangles that grow and shrink by no more."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from .cloth.sheet import over_elements
 from .limit_kernels import fill_areas, fill_lengths, measure_areas, measure_lengths
 from .multipliers import WithMultipliers
 
-STIFF = 100.0  #: k of all of a body is that of its inertia over a step times this
-FIRST = 1.0e-2  #: of that in a bake's first step, in which nothing is known of what pulls
+STIFF = 100.0  #: k of a body relative to its inertia over a step
+FIRST = 1.0e-2  #: factor of k in a bake's first step, in which multipliers are unknown
 
 
 class Limits(WithMultipliers):
-    """½ k (y − clip(y))² − λ²/2k of each element, y = g + λ/k, at a strain g; it pulls with T = k (y − clip(y)).
+    """Energies ½ k (y − clip(y))² − λ²/2k of elements, y = g + λ/k, at a strain g, which pull with T = k (y − clip(y)).
 
-    λ is T at the end of the last step, so that k only has to bring what changes in one: what is past a limit goes back
-    to it, and what is within feels nothing. [Notes, Hard Constraints]
+    λ is T at the end of the last step, so that k only has to supply the change of T in one step: an element past a
+    limit returns to it, and one within has no force. [Notes, Hard Constraints]
     """
 
     measured: ClassVar[Callable[..., Any]]
     filled: ClassVar[Callable[..., Any]]
 
     def __init__(self, nodes: Index, rest: Vec, low: float, high: float, mass: float, step: float) -> None:
-        """rest: of each element, its length [m] or area [m²], (s,). low, high: limits of g = size/rest − 1. mass: of
-        the whole body [kg]. step: the longest, h [s]."""
+        """nodes: (s, 2) or (s, 3). rest: length [m] or area [m²] of each element, (s,). low, high: limits of g =
+        size/rest − 1. mass: of the whole body [kg]. step: the longest step h [s]."""
         self.nodes = np.ascontiguousarray(nodes, dtype=np.int32)
         self._rest = np.ascontiguousarray(rest, dtype=float)
         self._low, self._high = low, high
@@ -37,48 +37,51 @@ class Limits(WithMultipliers):
         self.recall(None)
 
     def _squared(self) -> Vec:
-        """Square of the length by which a strain of 1 moves an element [m²], (s,)."""
+        """Return the square of the length by which a strain of 1 moves an element [m²], (s,)."""
         raise NotImplementedError
 
     @property
     def stiffness(self) -> Vec:
-        """k as a force by a length [N/m], (s,)."""
+        """Return k of each element as force per length [N/m], (s,)."""
         return np.asarray(self._whole / self._squared())
 
     @property
     def remembers(self) -> int:
-        """Return the number of elements."""
+        """Return the number of multipliers, one for each element."""
         return len(self.nodes)
 
     def recall(self, multipliers: Vec | None) -> None:
-        """From now on these were T at the end of the last step [J], (s,); None: there was none."""
+        """Set the multipliers λ to T at the end of the last step [J], (s,); None before the first step."""
         self._stiffness = self._whole if multipliers is not None else FIRST * self._whole
         self._acting = (np.zeros(len(self.nodes)) if multipliers is None else
                         np.ascontiguousarray(multipliers, dtype=float))
 
     def multipliers(self, x: Vec, time: float) -> Vec:
-        """Return T of each element at positions (n, 3) [m], (s,) [J]."""
+        """Return T of each element at positions x (n, 3) [m], (s,) [J]."""
         y = self.strains(x) + self._acting / self._stiffness
         return np.asarray(self._stiffness * (y - np.clip(y, self._low, self._high)))
 
     def strains(self, x: Vec) -> Vec:
-        """Return g of each element at positions (n, 3) [m], (s,)."""
+        """Return the strain g of each element at positions x (n, 3) [m], (s,)."""
         raise NotImplementedError
 
     def measure(self, x: Vec, forces: Vec) -> float:
-        """Return the energy [J] at positions (n, 3) [m]; write forces (s, 4, 3) [N]."""
+        """Return the energy [J] at positions x (n, 3) [m]; write forces (s, 4, 3) [N]."""
         return float(type(self).measured(0, len(self.nodes), x, self.nodes, self._rest, self._stiffness, self._acting,
                                          self._low, self._high, forces))
 
     def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
-        """Write forces and the blocks of pairs of nodes of K, (s, 6, 9) [N/m], negative semi-definite if `project`."""
+        """Write forces (s, 4, 3) [N] and blocks of K of pairs of nodes, (s, 6, 9) [N/m], at positions x (n, 3) [m].
+
+        K is negative semi-definite if `project`.
+        """
         self.measure(x, forces)
         over_elements(type(self).filled, len(self.nodes), x, self.nodes, self._rest, self._stiffness, self._acting,
                       self._low, self._high, project, blocks)
 
 
 class LengthLimit(Limits):
-    """Limit of the lengths of lines between two nodes, (s, 2)."""
+    """Limits of the lengths of lines between two nodes, (s, 2)."""
 
     measured, filled = staticmethod(measure_lengths), staticmethod(fill_lengths)
 
@@ -91,7 +94,7 @@ class LengthLimit(Limits):
 
 
 class AreaLimit(Limits):
-    """Limit of the areas of triangles, (s, 3)."""
+    """Limits of the areas of triangles, (s, 3)."""
 
     measured, filled = staticmethod(measure_areas), staticmethod(fill_areas)
 

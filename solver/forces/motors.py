@@ -4,17 +4,17 @@ from __future__ import annotations
 
 
 class Drive:
-    """Rates are given exactly; what that takes is found by the rows that hold them."""
+    """Motor that prescribes rates exactly; constraint rows find the forces it takes."""
 
     exact = True
     stiffness = damping = 0.0
 
     def __init__(self, params: dict[str, float]) -> None:
-        """No parameters."""
+        """params: none."""
 
 
 class Servo:
-    """−k (q − target) − d (u − rate of the target)."""
+    """Motor with the force −k (q − target) − d (u − rate of the target)."""
 
     exact = False
 
@@ -24,7 +24,7 @@ class Servo:
 
 
 class Speed:
-    """−d (u − target)."""
+    """Motor with the force −d (u − target)."""
 
     exact = False
     stiffness = 0.0

@@ -1,4 +1,4 @@
-"""Element loop of forces and products with K, without writing K. Most bakes never compile it."""
+"""Element loop of forces and products with K, without storing K; most bakes never compile it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .elastic_kernels import BLOCKS, REST, MaterialKernel, corner_forces, load_b
 
 @inlined
 def _times(work, lane, block, d):  # type: ignore[no-untyped-def]
-    """H_jl d of one block of the tangent."""
+    """Return H_jl d of one block of the tangent."""
     at = (TANGENT + 9 * block) * LANES + lane
     return (
         work[at] * d[0] + work[at + LANES] * d[1] + work[at + 2 * LANES] * d[2],
@@ -22,7 +22,7 @@ def _times(work, lane, block, d):  # type: ignore[no-untyped-def]
 
 @inlined
 def _times_transposed(work, lane, block, d):  # type: ignore[no-untyped-def]
-    """H_jlᵀ d of one block of the tangent."""
+    """Return H_jlᵀ d of one block of the tangent."""
     at = (TANGENT + 9 * block) * LANES + lane
     return (
         work[at] * d[0] + work[at + 3 * LANES] * d[1] + work[at + 6 * LANES] * d[2],
@@ -33,7 +33,7 @@ def _times_transposed(work, lane, block, d):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[::1], f8[:,::1], i4[:,:,::1], i8)")
 def load_change(work, column, nodes, block):  # type: ignore[no-untyped-def]
-    """Put dF of a field on the nodes, (n, 3), in its slots."""
+    """Write dF of a field on the nodes, column (n, 3), into the lane array."""
     for lane in range(LANES):
         origin = nodes[block, 0, lane]
         for corner in range(3):
@@ -51,7 +51,7 @@ def load_change(work, column, nodes, block):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[::1])")
 def stress_change(work):  # type: ignore[no-untyped-def]
-    """dP of the dF that stands there, by the tangent, in the place of P."""
+    """Write dP of the dF in the lane array, by the tangent, in place of P."""
     for lane in range(LANES):
         d, e, f = vector(work, CHANGE, lane), vector(work, CHANGE + 3, lane), vector(work, CHANGE + 6, lane)
         p, q, r = _times(work, lane, 0, d), _times_transposed(work, lane, 3, e), _times_transposed(work, lane, 4, f)
@@ -68,11 +68,11 @@ def stress_change(work):  # type: ignore[no-untyped-def]
 def multiply(  # type: ignore[no-untyped-def]
     start, stop, x, columns, nodes, rest, constants, stress, change, is_tangent, works, out,
 ):
-    """Element forces f = −V P ∇N at x and what the true K = ∂f/∂x does to fields, chunks start to stop.
+    """Write element forces f = −V P ∇N at x and products of the true K = ∂f/∂x with fields, chunks `start` to `stop`.
 
-    x: (n, 3) [m]. columns: (c, n, 3). change: the material's tangent where `is_tangent`, else its own kernel of
-    dP for a dF. The rest as in `elastic_kernels.fill`. Writes out (1 + c, 16 b, 4, 3): forces [N], then those of the
-    columns. [Smith 2018]
+    x: (n, 3) [m]. columns: fields, (c, n, 3). nodes: (b, 4, LANES). rest: (b, 10, LANES). constants: (b, c, LANES).
+    change: the material's tangent where `is_tangent`, else its own kernel of dP for a dF. works: (chunks, slots).
+    Writes out (1 + c, 16 b, 4, 3): forces [N], then the products. [Smith 2018]
     """
     chunks = works.shape[0]
     count = nodes.shape[0]

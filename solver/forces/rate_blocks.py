@@ -1,5 +1,6 @@
-"""Terms on rates: forces, inertia, damping and stiffness that no body and no node has, such as the turning rotor of a
-motor or a belt between two hinges.
+"""Forces, inertia, damping and stiffness on joint rates that belong to no body and no node.
+
+Examples are the rotor of a motor, or a belt between two hinges.
 """
 
 from __future__ import annotations
@@ -13,20 +14,21 @@ from ..state import Index, Vec
 
 @dataclass(frozen=True)
 class RateBlocks:
-    """Forces and matrices of one law on some rates, in dense blocks; None for a block that it does not have."""
+    """Force and matrices of one law on k rates, as dense blocks; None for a block that the law does not have."""
 
-    force: Vec  #: f on them but for D u [N m, N], (k,)
-    mass: Vec | None = None  #: M in addition to their bodies', symmetric and constant, (k, k)
+    force: Vec  #: f on the rates without D u [N m, N], (k,)
+    mass: Vec | None = None  #: M in addition to that of the bodies, symmetric and constant, (k, k)
     damping: Vec | None = None  #: D = ∂f/∂u, symmetric, negative semi-definite, (k, k)
-    stiffness: Vec | None = None  #: K = ∂f/∂q, the same
-    energy: float = 0.0  #: that f derives from [J]
+    stiffness: Vec | None = None  #: K = ∂f/∂q, symmetric, negative semi-definite, (k, k)
+    energy: float = 0.0  #: whose negative gradient is f [J]
 
 
 class RateLaw(Protocol):
-    """A law on rates of joints that turn about an axis or slide along one. Entries of the family "rate_law"."""
+    """Protocol of a law on rates of hinges and sliders. Entries of the family "rate_law"."""
 
     def __init__(self, rates: Sequence[Index], params: Mapping[str, float]) -> None:
         """rates: indices of each joint's rates among those of the law, in the order of the scene."""
 
     def blocks(self, place: Vec, u: Vec, time: float) -> RateBlocks:
-        """Return the blocks of joints at `place` [rad, m] at rates u, both (k,)."""
+        """Return the blocks of joints with coordinates `place` [rad, m] and rates u [rad/s, m/s], both (k,), at `time`
+        [s]."""

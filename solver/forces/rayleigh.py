@@ -1,4 +1,4 @@
-"""Rayleigh damping: a share of the stiffness and a share of the mass."""
+"""Rayleigh damping: a multiple of the stiffness and a multiple of the mass."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from .elastic import Elastic
 
 
 class Rayleigh:
-    """D = α K − β M of one body, K = ∂f/∂x projected, so that D = ∂f/∂v is negative semi-definite. [Ascher 2]
+    """Damping D = α K − β M of one body, K = ∂f/∂x projected, so that D = ∂f/∂v is negative semi-definite.
 
-    A mode of frequency ω dies at the rate d = α ω² + β of q̈ + d q̇ + ω² q = 0. A body that turns rigidly near its rest
-    shape is not damped by α, to first order in the step; one that is under load is, a little.
+    A mode of frequency ω decays at the rate d = α ω² + β of q̈ + d q̇ + ω² q = 0. A rigid rotation near the rest shape
+    is not damped by α, to first order in the step; one under load is, a little. [Ascher 2]
     """
 
     def __init__(self, nodes: Vec, elastic: Elastic, modulus: Vec, params: Mapping[str, float]) -> None:
@@ -23,11 +23,13 @@ class Rayleigh:
         self._elastic = elastic
 
     def within(self, h: float) -> Rayleigh:
-        """The law of a step of h seconds: the same in any."""
+        """Return the damping law for steps of h [s]: this object, for any h."""
         return self
 
     def fill(self, x: Vec, time: float, forces: Vec, blocks: Vec) -> None:
-        """Write α K [N s/m] at positions x (n, 3) [m] as the element blocks; forces (p, 4, 3) are scratch. It
-        is the same at all times."""
+        """Write the element blocks of α K, (p, 6, 9) [N s/m], at positions x (n, 3) [m]; forces (p, 4, 3) are scratch.
+
+        The blocks do not depend on `time`.
+        """
         self._elastic.fill(x, True, forces, blocks)
         blocks *= self.share

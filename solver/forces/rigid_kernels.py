@@ -1,17 +1,18 @@
-"""Forces on rigid bodies. Twists and wrenches [angular; linear] stand in the body's own frame."""
+"""Forces on rigid bodies. Twists and wrenches [angular; linear] are in the body's own frame."""
 
 from __future__ import annotations
 
 from ..threads import inlined, kernel
 
-MOST = 8  #: iterations for a midway angular velocity
+MOST = 8  #: iterations for a midpoint angular velocity
 
 
 @inlined
 def tumbled(I, i, x, y, z, h):  # type: ignore[no-untyped-def]
-    """Midway angular velocity ω̄ of a free body that starts at ω = (x, y, z): 2 I (ω̄ − ω) + h ω̄ × I ω̄ = 0.
+    """Return the midpoint angular velocity ω̄ (3,) [rad/s] after h [s] of a free body that starts at ω = (x, y, z).
 
-    The midpoint rule, by Newton's method: it keeps spin and energy, whatever h.
+    Newton's method on the midpoint rule 2 I (ω̄ − ω) + h ω̄ × I ω̄ = 0, which conserves angular momentum and energy for
+    any h. I: inertias (n, 6, 6) [kg m²]. i: index of the body.
     """
     a, b, c = x, y, z
     for _ in range(MOST):
@@ -44,9 +45,10 @@ def tumbled(I, i, x, y, z, h):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[::1], f8, f8[:,::1])")
 def momentum(E, twist, drift, base_twist, inertia, gravity, share, out):  # type: ignore[no-untyped-def]
-    """M base_twist + share (weight + ad(φ)ᵀ M φ − M J̇u) of each body into out (n, 6) [N m s, N s].
+    """Write M base_twist + share (weight + ad(φ)ᵀ M φ − M J̇u) of each body into out (n, 6) [N m s, N s].
 
-    Blocks of M are an inertia and a mass. base_twist: twists (n, 6) whose momentum stays. share: [s].
+    E: (n, 4, 4). twist: φ, (n, 6). drift: J̇u, (n, 6). base_twist: (n, 6). inertia: M, (n, 6, 6), blocks of an inertia
+    and a mass. gravity: (3,) [m/s²]. share: [s].
     """
     for i in range(E.shape[0]):
         mass = inertia[i, 3, 3]
@@ -74,10 +76,11 @@ def momentum(E, twist, drift, base_twist, inertia, gravity, share, out):  # type
 
 @kernel("void(f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[::1], f8, f8, f8[:,::1])")
 def free_flight(E, earlier, moved, inertia, gravity, flown, h, out):  # type: ignore[no-untyped-def]
-    """M V̂ + h weight of each body into out (n, 6) [N m s, N s], in its frame at E: what it would have by itself.
+    """Write M V̂ + h weight of each body into out (n, 6) [N m s, N s], in its frame at E: its momentum without other
+    forces.
 
-    V̂ is the twist `moved` (n, 6) that it had where it stood `flown` seconds ago, at `earlier` (n, 4, 4), after free
-    flight: its centre goes straight on, it turns by the midpoint rule. Neither changes its energy. h: of weight [s].
+    V̂ is the twist after `flown` seconds of free flight that began with the twist `moved` (n, 6) at `earlier` (n, 4,
+    4): the centre moves straight on, the body turns by the midpoint rule, and both conserve energy. h: [s] of weight.
     """
     for i in range(E.shape[0]):
         mass = inertia[i, 3, 3]

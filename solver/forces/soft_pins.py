@@ -1,4 +1,4 @@
-"""Soft pins: springs from what is painted to where the animation has it, as strong as the paint."""
+"""Soft pins: springs from painted nodes to their animated positions, with stiffness by painted weight."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from .pulls import Pull
 
 
 class SoftPins(Pull):
-    """f = −k_i(t) (x_i − p_i(t)) on each node, k = Σ_v m_iv ω²(t) w_v / (1 − w_v), K = −k_i."""
+    """Springs f = −k_i(t) (x_i − p_i(t)) on each node, k_i = Σ_v m_iv ω²(t) w_v / (1 − w_v), K = −k_i."""
 
     is_on_object = True
 
     def __init__(self, nodes: Index, vertex_mass: csr_matrix, weights: OverTime, squared: OverTime,
                  places: OverTime) -> None:
-        """nodes: (k,). vertex_mass: how much mass of each painted vertex each node has, (k, s) [kg]. weights: painted,
-        (s,) in [0, 1] at a time. squared: the stiffness of each kg that is painted 0.5, (1,) at a time [1/s²]. places:
-        where the animation has each node, (k, 3) [m] at a time."""
+        """nodes: (k,). vertex_mass: m_iv, mass at each node of each painted vertex, (k, s) [kg]. weights: painted, (s,)
+        in [0, 1] at a time. squared: ω², stiffness per mass at weight 0.5, (1,) at a time [1/s²]. places: animated
+        position of each node, (k, 3) [m] at a time."""
         super().__init__(nodes, np.zeros(len(nodes)), places)
         self._vertex_mass, self._weights, self._squared = vertex_mass, weights, squared
         self._steady = None if weights.moves or squared.moves else self._at(0.0)
 
     def at_work(self, time: float) -> bool:
-        """Whether any of them holds at `time` [s]."""
+        """Return whether any of the springs has stiffness at `time` [s]."""
         return bool(self._firmness(time).any())
 
     def _firmness(self, time: float) -> Vec:
         return self._at(time) if self._steady is None else self._steady
 
     def _at(self, time: float) -> Vec:
-        # between samples a curve may overshoot
+        # a curve may overshoot between samples
         weights = np.clip(self._weights.at(time), 0.0, catalogue.HARD)
         firmness: Vec = max(float(self._squared.at(time)[0]), 0.0) * (self._vertex_mass @ (weights / (1.0 - weights)))
         return firmness

@@ -1,4 +1,4 @@
-"""Damped springs between points of rigid bodies. Twists and wrenches [angular; linear] stand in the bodies' frames."""
+"""Damped springs between points of rigid bodies. Twists and wrenches [angular; linear] are in the bodies' frames."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from ..coordinates.tree_kernels import add, along, back, cross, load, scaled
 from ..threads import inlined, kernel
 
-WORLD, PARENT_FIRST, CHILD_FIRST = -1, -2, -3  #: slots of springs that are not between far bodies
+WORLD, PARENT_FIRST, CHILD_FIRST = -1, -2, -3  #: slots of springs between neighbours in the tree, or of the world
 
 
 @inlined
@@ -21,14 +21,14 @@ def _reach(E, i, p):  # type: ignore[no-untyped-def]
 
 @inlined
 def _carried(E, i, p, twist):  # type: ignore[no-untyped-def]
-    """How point p of body i moves at twists (n, 6)."""
+    """Return the velocity of point p of body i at twists (n, 6)."""
     turn = cross((twist[i, 0], twist[i, 1], twist[i, 2]), p)
     return along(load(E, i), add((twist[i, 3], twist[i, 4], twist[i, 5]), turn))
 
 
 @inlined
 def _way(E, i, p, direction, out):  # type: ignore[no-untyped-def]
-    """out (6,) with out · φ_i how fast point p moves along a direction."""
+    """Write a row out (6,): out · φ_i is the velocity of point p of body i along a direction."""
     own = back(load(E, i), direction)
     turn = cross(p, own)
     for a in range(3):
@@ -37,7 +37,7 @@ def _way(E, i, p, direction, out):  # type: ignore[no-untyped-def]
 
 @inlined
 def _push(E, i, p, force, wrench):  # type: ignore[no-untyped-def]
-    """Adds a force at point p."""
+    """Add the wrench of a force at point p of body i to wrench (n, 6)."""
     own = back(load(E, i), force)
     turn = cross(p, own)
     for a in range(3):
@@ -47,7 +47,7 @@ def _push(E, i, p, force, wrench):  # type: ignore[no-untyped-def]
 
 @inlined
 def _stiffen(block, inward, way, sideways, p):  # type: ignore[no-untyped-def]
-    """Adds inward · way wayᵀ + sideways · Wᵀ W, W = R [−[p], 1], whatever the rotation R."""
+    """Add inward · way wayᵀ + sideways · Wᵀ W to a block (6, 6), W = R [−[p], 1], for any rotation R."""
     for a in range(6):
         for b in range(6):
             block[a, b] += inward * way[a] * way[b]
@@ -68,7 +68,7 @@ def _stiffen(block, inward, way, sideways, p):  # type: ignore[no-untyped-def]
 
 @inlined
 def _point_jacobian(E, i, p, out):  # type: ignore[no-untyped-def]
-    """W = R [−[p], 1], (3, 6): the velocity of point p."""
+    """Write W = R [−[p], 1] (3, 6), the Jacobian of the velocity of point p of body i."""
     for axis in range(3):
         row = (E[i, axis, 0], E[i, axis, 1], E[i, axis, 2])
         turn = cross(p, row)
@@ -81,12 +81,13 @@ def _point_jacobian(E, i, p, out):  # type: ignore[no-untyped-def]
 def springs(  # type: ignore[no-untyped-def]
     E, twist, moved, body, point, law, slot, share, scale, damped, wrench, diagonal, below, far,
 ):
-    """Adds share (f + K moved) of springs to the bodies' wrenches, and −share D − scale K to the matrix's blocks.
+    """Add share (f + K moved) of springs to wrenches of bodies, (n, 6), and −share D − scale K to blocks of the matrix.
 
-    The spring between points p of two bodies (s, 2, 3), −1 the world: tension k (l − l₀) along it, its rate times d
-    too, times `damped` (1 or 0). law: k, d, l₀, (s, 3). moved: twists times time [rad, m], (n, 6), which K meets. slot:
-    where the block between the two goes: WORLD, PARENT_FIRST, CHILD_FIRST or a row of `far`. Springs that are pressed
-    push sideways as they would turn over; this part of K, which is not definite, is left out.
+    E: (n, 4, 4). twist: (n, 6). A spring connects points of two bodies, body (s, 2) with −1 for the world, point (s, 2,
+    3) [m]. Its tension is k (l − l₀) plus, times `damped` (1 or 0), d times its rate of length. law: k, d, l₀, (s, 3).
+    moved: displacements as twists times time [rad, m], (n, 6). slot: position of the block between the two bodies:
+    WORLD for none, PARENT_FIRST or CHILD_FIRST in `below`, or a row of `far`. share, scale: [s], [s²]. The lateral part
+    of K of compressed springs, which is indefinite, is omitted.
     """
     first, second = np.empty(6), np.empty(6)
     rows, columns = np.empty((3, 6)), np.empty((3, 6))
@@ -103,11 +104,11 @@ def springs(  # type: ignore[no-untyped-def]
         if length > 1.0e-12:
             direction = scaled(1.0 / length, direction)
             sideways = max(tension / length, 0.0)
-        else:  # of no length and no direction: pulls every way alike where that is its rest
+        else:  # without length and direction: isotropic stiffness where the rest length is zero
             direction = (0.0, 0.0, 1.0)
             tension, sideways = 0.0, stiffness if rest == 0.0 else 0.0
 
-        # how its ends move apart
+        # rate of length, and relative motion of the ends
         stretch, way = 0.0, (0.0, 0.0, 0.0)
         if i >= 0:
             _way(E, i, p, direction, first)
@@ -134,7 +135,7 @@ def springs(  # type: ignore[no-untyped-def]
         where = slot[s]
         if where == WORLD:
             continue
-        # the block between both, in rows of the first body but where that is the other one's parent
+        # the block between both bodies, in rows of the first, unless that is the parent of the second
         block = below[i] if where == CHILD_FIRST else below[j] if where == PARENT_FIRST else far[where]
         if lateral != 0.0:
             _point_jacobian(E, i, p, rows)
@@ -153,7 +154,10 @@ def springs(  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,:,::1], f8[:,::1], i4[:,::1], f8[:,:,::1], f8[:,::1], f8, f8[:,::1])")
 def spring_forces(E, twist, body, point, law, share, wrench):  # type: ignore[no-untyped-def]
-    """Adds share f of springs to the bodies' wrenches, damping in it, nothing to a matrix. Arrays as of `springs`."""
+    """Add share f of springs, damping included, to wrenches of bodies, wrench (n, 6) [N m s, N s].
+
+    E: (n, 4, 4). twist: (n, 6). body: (s, 2), −1 the world. point: (s, 2, 3) [m]. law: k, d, l₀, (s, 3). share: [s].
+    """
     for s in range(body.shape[0]):
         i, j = body[s, 0], body[s, 1]
         p = (point[s, 0, 0], point[s, 0, 1], point[s, 0, 2])
@@ -162,7 +166,7 @@ def spring_forces(E, twist, body, point, law, share, wrench):  # type: ignore[no
         end = _reach(E, j, q) if j >= 0 else q
         direction = add(end, scaled(-1.0, start))
         length = math.sqrt(direction[0] ** 2 + direction[1] ** 2 + direction[2] ** 2)
-        if length <= 1.0e-12:  # of no length and no direction
+        if length <= 1.0e-12:  # without length and direction, no force
             continue
         direction = scaled(1.0 / length, direction)
         way = (0.0, 0.0, 0.0)
@@ -180,7 +184,10 @@ def spring_forces(E, twist, body, point, law, share, wrench):  # type: ignore[no
 
 @kernel("f8(f8[:,:,::1], i4[:,::1], f8[:,:,::1], f8[:,::1])")
 def spring_energy(E, body, point, law):  # type: ignore[no-untyped-def]
-    """½ k (l − l₀)² of all springs [J]."""
+    """Return the energy ½ Σ k (l − l₀)² of all springs [J].
+
+    E: (n, 4, 4). body: (s, 2), −1 the world. point: (s, 2, 3) [m]. law: k, d, l₀, (s, 3).
+    """
     energy = 0.0
     for s in range(body.shape[0]):
         square = 0.0

@@ -1,4 +1,4 @@
-"""How fast elements stretch: the rate of S in F = R S. Apart, since only adaptive bakes compile it."""
+"""Rate of stretch of elements: the rate of S in F = R S; only adaptive bakes compile it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from ..materials.lanes import GRADIENT, LANES, LEFT, RIGHT, SIGMA, vector
 from ..threads import inlined, kernel
 from .elastic_kernels import VOLUME, load_block
 
-#: of the largest singular value: an element that is turned inside out has no one R, and must not outshine the others
+#: of the largest singular value: lower bound of a sum of two, since inverted elements have no unique R
 FLOOR = 0.1
 
 
 @inlined
 def _rotated_back(u, gradient, v):  # type: ignore[no-untyped-def]
-    """uᵀ Ḟ v, Ḟ in columns."""
+    """Return uᵀ Ḟ v. gradient: columns of Ḟ."""
     a, b, c = gradient
     return (
         u[0] * (a[0] * v[0] + b[0] * v[1] + c[0] * v[2]) + u[1] * (a[1] * v[0] + b[1] * v[1] + c[1] * v[2])
@@ -23,13 +23,13 @@ def _rotated_back(u, gradient, v):  # type: ignore[no-untyped-def]
 
 @inlined
 def _shear(s, t, st, ts, floor):  # type: ignore[no-untyped-def]
-    """Entry of Ṡ between two principal directions: what Uᵀ Ḟ V holds there without its part in Ṙ S."""
+    """Return the entry of Ŝ between two principal directions: that of Uᵀ Ḟ V without its part in Ṙ S."""
     return (s * st + t * ts) / max(s + t, floor)
 
 
 @inlined
 def _entry(i, j, p, q, r, d, e):  # type: ignore[no-untyped-def]
-    """|V Ŝ Vᵀ| at (i, j). p, q, r: columns of V. d: diagonal of Ŝ. e: its entries 12, 13, 23."""
+    """Return |V Ŝ Vᵀ| at (i, j). p, q, r: columns of V. d: diagonal of Ŝ. e: its entries 12, 13, 23."""
     return abs(
         d[0] * p[i] * p[j] + d[1] * q[i] * q[j] + d[2] * r[i] * r[j] + e[0] * (p[i] * q[j] + q[i] * p[j])
         + e[1] * (p[i] * r[j] + r[i] * p[j]) + e[2] * (q[i] * r[j] + r[i] * q[j])
@@ -38,11 +38,12 @@ def _entry(i, j, p, q, r, d, e):  # type: ignore[no-untyped-def]
 
 @kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[::1])")
 def stretching(start, stop, x, v, nodes, rest, constants, works, out):  # type: ignore[no-untyped-def]
-    """Volume times the mean of |Ṡ|'s nine entries [m³/s], (16 b,), chunks start to stop; S turns with the rest frame.
+    """Write volume times the mean of the nine |Ṡ_ij|, out (16 b,) [m³/s], chunks `start` to `stop`; S in the rest
+    frame.
 
-    x: (n, 3) [m]. v: (n, 3) [m/s]. The rest as in `elastic_kernels.fill`.
-    With F = U Σ Vᵀ and G = Uᵀ Ḟ V, Ŝ = Vᵀ Ṡ V is the symmetric part of G weighted by σ: Ṙ S takes what is left.
-    [Thesis 4.17] [Thesis 4.18]
+    x: (n, 3) [m]. v: (n, 3) [m/s]. nodes: (b, 4, LANES). rest: (b, 10, LANES). constants: (b, c, LANES). works:
+    (chunks, slots). With F = U Σ Vᵀ and G = Uᵀ Ḟ V, Ŝ = Vᵀ Ṡ V is the symmetric part of G weighted by σ; the rest of G
+    is in Ṙ S. [Thesis 4.17] [Thesis 4.18]
     """
     chunks = works.shape[0]
     count = nodes.shape[0]

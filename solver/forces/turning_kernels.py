@@ -1,7 +1,7 @@
-"""Curvature of the constraint z̄ = z of mixed finite elements: how firmly its multipliers resist turning.
+"""Curvature of the constraint z̄ = z of mixed finite elements: rotational stiffness of its multipliers.
 
 The Lagrangian has λᵀ z̄(F). With F = U Σ Vᵀ, Λ the symmetric matrix of λ, N = Vᵀ Λ V, B = V [2 N_ij/(σ_i + σ_j)] Vᵀ and
-dS = A dF, its second derivative along dF is tr(dF B dFᵀ) − tr(dS B dS), as S S = FᵀF differentiated twice says.
+dS = A dF, its second derivative along dF is tr(dF B dFᵀ) − tr(dS B dS), from S S = FᵀF differentiated twice.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .in_stretches_kernels import columns_of, frames_of, stretch_of
 
 @inlined
 def _over_sums(frames, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
-    """The six of B of λ, whose last three are twice the entries of Λ."""
+    """Return the six entries of B of λ = (a, …, f), whose last three are twice entries of Λ."""
     _, v, sigma, floor = frames
     p, q, r = columns_of(v, a, b, c, d, e, f)
     s, t, w = sigma
@@ -29,7 +29,8 @@ def _over_sums(frames, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
 
 @kernel(types.void(types.float64[::1], TABLE, types.int64))
 def curve(work, multipliers, block):  # type: ignore[no-untyped-def]
-    """Write B of one block behind it, of F that `decompose` has left in the lane array."""
+    """Write B of one block into the lane array, where `decompose` has left U, σ and V of F. multipliers: (b, 6,
+    LANES)."""
     for lane in range(LANES):
         found = _over_sums(frames_of(work, lane), multipliers[block, 0, lane], multipliers[block, 1, lane],
                            multipliers[block, 2, lane], multipliers[block, 3, lane], multipliers[block, 4, lane],
@@ -48,7 +49,7 @@ def _take(work, lane, entry, other, value):  # type: ignore[no-untyped-def]
 
 @kernel(types.void(types.float64[::1]))
 def take_stretching(work):  # type: ignore[no-untyped-def]
-    """Take tr(dS B dS) off the Hessian there, whose entries are in the order of z."""
+    """Subtract tr(dS B dS) from the Hessian H in the lane array, whose entries are in the order of z."""
     for lane in range(LANES):
         at = CURVED * LANES + lane
         a, b, c = work[at], work[at + LANES], work[at + 2 * LANES]
@@ -72,7 +73,7 @@ def take_stretching(work):  # type: ignore[no-untyped-def]
 
 @kernel(types.void(types.float64[::1]))
 def add_turning(work):  # type: ignore[no-untyped-def]
-    """Add tr(dF B dFᵀ) to ∂P/∂F."""
+    """Add tr(dF B dFᵀ) to ∂P/∂F in the lane array."""
     for j in range(3):
         for m in range(j + 1):
             # of the six: 11, 22, 33, 12, 13, 23

@@ -1,4 +1,4 @@
-"""Two bodies stick together where they are near each other at the start."""
+"""Welds: two bodies stick together where they are near each other."""
 
 from __future__ import annotations
 
@@ -15,39 +15,42 @@ from .multipliers import WithMultipliers
 from .stencils import ElasticBody, Stencils
 from .weld_kernels import weld
 
-STICKS = 0.01  #: painted weights below it do not stick: what fades out between vertices is no paint
-HOLDS, OFF = 1.0, 2.0  #: states of a point: while it sticks, and when it does no more; 0 before
-WIDTH = 9  #: numbers that are known of a point which sticks later
+STICKS = 0.01  #: painted weights below it do not stick, such as interpolated ones beside the paint
+HOLDS, OFF = 1.0, 2.0  #: states of a point: sticking, and come off; 0 before it sticks
+WIDTH = 9  #: stored numbers of a point that sticks later
 SOON = 1.0e-9  #: rounding of times [s]
 
 
 @dataclass(frozen=True)
 class Bonds:
-    """Points that stick, each to a triangle."""
+    """Points that stick, each to a position relative to a triangle."""
 
     nodes: Index  #: the point and the corners of its triangle, (s, 4)
-    weights: Vec  #: of the corners in the place below the point, (s, 3)
-    gaps: Vec  #: how far the point is above that [m], (s,)
+    weights: Vec  #: of the corners at the foot of the point, (s, 3)
+    gaps: Vec  #: height of the point above its foot [m], (s,)
     stiffness: Vec  #: k of each [N/m], (s,)
-    bears: Vec  #: pull at which each comes off [N], (s,)
+    bears: Vec  #: strength: force at which each comes off [N], (s,)
 
     def chosen(self, which: Mask) -> Bonds:
-        """Return some of them, (s,)."""
+        """Return the bonds of a mask `which`, (s,)."""
         return Bonds(*(np.ascontiguousarray(getattr(self, one.name)[which]) for one in fields(self)))
 
 
 class Weld(WithMultipliers):
-    """Each point of the first body's skin that is near the second one's keeps its place over the triangle below it.
+    """Force that ties each point of the first body's skin near the second body to a position over the triangle below
+    it.
 
-    The place turns with that triangle, so bodies that are welded move as one, and each force has its reaction: linear
-    and angular momentum stay. [Notes, Penalty Forces]
+    The position rotates with the triangle, so welded bodies move as one, and each force has its reaction: linear and
+    angular momentum are conserved. [Notes, Penalty Forces]
     """
 
     def __init__(self, bodies: Sequence[ElasticBody], rest: Vec, params: Mapping[str, float]) -> None:
-        """params: `distance` [m] within which points are welded; `stiffness` [N/m³], for each m² of skin; `lasts` [s],
-        until when, 0 for ever; `breaks` [Pa], the pull above which a point comes off, 0 for never; `begins` [s], when
-        what is near then sticks. Raises BadScene where it is not about two bodies, or none of them is near the other.
-        Weights of the first body are shares of `breaks`.
+        """bodies: two. rest: (n, 3) [m]. params: `distance` [m] within which points are welded; `stiffness` [N/m³], per
+        m² of skin; `lasts` [s], time at which the weld ends, 0 for never; `breaks` [Pa], stress above which a point
+        comes off, 0 for never; `begins` [s], time at which near points stick. Painted weights of the first body are
+        factors of `breaks`.
+
+        Raises BadScene where there are not two bodies, or none of their points are near each other.
         """
         if len(bodies) != 2:
             raise BadScene("a weld joins two bodies", "Name the two soft bodies that stick together")
@@ -63,10 +66,11 @@ class Weld(WithMultipliers):
         self.recall(None)
 
     def _bonds(self, x: Vec, time: float) -> Bonds:
-        """Return the bonds of what is near at positions (n, 3) [m] and a time [s]. Raises BadScene where nothing is."""
+        """Return the bonds of near points at positions x (n, 3) [m] and a time [s]. Raises BadScene where none is
+        near."""
         points, triangles, weights, gaps = near(self._glued, self._base, x, self._distance)
         refuse_apart(self._glued, self._base, points, self._distance, time)
-        # what sticks is triangles that are welded as a whole; beside them a point sticks with all of its own
+        # the area of triangles whose corners all stick; of a point without any, its whole area
         inside = self._glued.skin[np.isin(self._glued.skin, points).all(axis=1)]
         stuck = (areas(inside, self._rest) + patches(self._glued.wires, self._rest))[points]
         bears = self._breaks * np.where(stuck > 0.0, stuck, self._whole[points])
@@ -78,11 +82,13 @@ class Weld(WithMultipliers):
 
     @property
     def remembers(self) -> int:
-        """Return the number of points, or of all that is known of each where they stick later."""
+        """Return the number of stored values: one for each point, or `WIDTH` for each point of a weld that begins
+        later."""
         return len(self._first.nodes) if self._first is not None else len(self._points) * WIDTH
 
     def recall(self, multipliers: Vec | None) -> None:
-        """From now on these have come off, 1 each, or are where `multipliers` says, (`remembers`,); None: none has."""
+        """Set the state of the points from `multipliers` (`remembers`,), as returned by that method; None: none has
+        come off."""
         # what has come off is no element any more: a factor that is reused while elements are the same is refactored
         if self._first is not None:
             self._sticks = np.ones(self.remembers, dtype=bool) if multipliers is None else multipliers < 0.5
@@ -97,10 +103,13 @@ class Weld(WithMultipliers):
                              self._stiffness * self._whole[points], np.ascontiguousarray(table[:, 8]))
 
     def multipliers(self, x: Vec, time: float) -> Vec:
-        """Return which points have come off, 1 each, at positions (n, 3) [m] and a time [s], (`remembers`,): those
-        that had, and those at which more pulls than they bear. Of what sticks later: the state of each point, the
-        corners of its triangle, their weights, the gap and what it bears. Raises BadScene where nothing is near when it
-        is to stick."""
+        """Return the state of the points at positions x (n, 3) [m] and `time` [s], (`remembers`,): 1 for each that has
+        come off.
+
+        A point comes off where its force exceeds its strength. Of a weld that begins later: the state of each point,
+        the corners of its triangle, their weights, the gap and the strength. Raises BadScene where no point is near as
+        it begins.
+        """
         table = self._evaluate(x, time, False)
         comes_off = np.zeros(len(self._sticks), dtype=bool)
         if len(table.nodes):
@@ -125,20 +134,23 @@ class Weld(WithMultipliers):
         return Stencils(nodes, forces, blocks, energy)
 
     def measure(self, x: Vec, time: float) -> Stencils:
-        """Forces and energy at positions (n, 3) [m] and a time [s], without blocks."""
+        """Return forces and energy at positions x (n, 3) [m] and `time` [s], without blocks."""
         return self._evaluate(x, time, False)
 
     def fill(self, x: Vec, time: float, project: bool) -> Stencils:
-        """Forces, energy and blocks of K = ∂f/∂x, negative semi-definite whatever `project` says."""
+        """Return forces, energy and blocks of K = ∂f/∂x at positions x (n, 3) [m] and `time` [s].
+
+        K is negative semi-definite whatever `project`.
+        """
         return self._evaluate(x, time, True)
 
     def damp(self, x: Vec, v: Vec, time: float) -> Stencils | None:
-        """None: a weld is as stiff as steps can follow and does not swing by itself."""
+        """Return None: a weld, as stiff as steps can follow, has no damping."""
         return None
 
 
 def refuse_unpainted(glued: ElasticBody, base: ElasticBody) -> None:
-    """Raise BadScene where the second body of a weld has no faces, or nothing of the first one is painted."""
+    """Raise BadScene where the second body of a weld has no faces, or no point of the first is painted."""
     if not len(base.skin):
         raise BadScene(f'"{glued.name}" is to stick to "{base.name}", which is a rope and has no faces',
                        f'Weld "{base.name}" to "{glued.name}" instead')
@@ -148,7 +160,7 @@ def refuse_unpainted(glued: ElasticBody, base: ElasticBody) -> None:
 
 
 def refuse_apart(glued: ElasticBody, base: ElasticBody, points: Index, distance: float, time: float = 0.0) -> None:
-    """Raise BadScene where a weld has no points (k,) at a time [s]. distance: of the weld [m]."""
+    """Raise BadScene where a weld has no points (k,) at `time` [s]. distance: of the weld [m]."""
     refuse_unpainted(glued, base)
     if not len(points):
         painted = "" if glued.weights is None else "painted "
@@ -159,16 +171,17 @@ def refuse_apart(glued: ElasticBody, base: ElasticBody, points: Index, distance:
 
 
 def painted_points(glued: ElasticBody) -> Index:
-    """Return the nodes of a body's skin that stick as far as paint says, ascending, (p,)."""
+    """Return the nodes of a body's skin and wires whose painted weight is above `STICKS`, ascending, (p,)."""
     points: Index = np.union1d(glued.skin, glued.wires)
     return points if glued.weights is None else points[glued.weights[points - glued.nodes.start] > STICKS]
 
 
 def near(glued: ElasticBody, base: ElasticBody, rest: Vec, distance: float) -> tuple[Index, Index, Vec, Vec]:
-    """Painted nodes of one body's skin within `distance` [m] of another's: (k,), the nearest triangle's corners (k, 3),
-    the weights (k, 3) of the point below them, and how far they are above it along its normal [m], (k,).
+    """Return the painted nodes (k,) of one body's skin within `distance` [m] of another's, and the position of each.
 
-    rest: of all nodes at that time, (n, 3) [m].
+    The position of a node: the corners of the nearest triangle (k, 3), the weights of the point in its plane below the
+    node (k, 3), and the height of the node above it along the normal (k,) [m]. rest: positions of all nodes, (n, 3)
+    [m].
     """
     points, corners = painted_points(glued), rest[base.skin]
     if not len(corners):
@@ -193,14 +206,15 @@ def near(glued: ElasticBody, base: ElasticBody, rest: Vec, distance: float) -> t
     normal = np.cross(chosen[:, 1] - chosen[:, 0], chosen[:, 2] - chosen[:, 0])
     normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)
     gaps = np.einsum("kj,kj->k", away[first], normal)
-    # what is beside the triangle's plane stays beside it: the place in the plane that is right below
+    # a node beside the triangle stays beside it: its foot is the point in the plane right below
     foot = rest[points[owner[first]]] - gaps[:, None] * normal
     return (points[owner[first]].astype(np.int32), base.skin[triangle[first]].astype(np.int32),
             in_plane(foot, chosen), gaps)
 
 
 def in_plane(points: Vec, corners: Vec) -> Vec:
-    """Weights (k, 3) of points (k, 3) in the planes of triangles (k, 3, 3), outside of these too."""
+    """Return the barycentric weights (k, 3) of points (k, 3) in the planes of triangles (k, 3, 3), outside of these
+    too."""
     a, first, second = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     across = np.cross(first, second)
     area2 = np.maximum(np.einsum("kj,kj->k", across, across), 1e-300)
@@ -210,13 +224,14 @@ def in_plane(points: Vec, corners: Vec) -> Vec:
 
 
 def areas(skin: Index, rest: Vec) -> Vec:
-    """Area of skin that belongs to each node [m²], (n,): a third of its triangles'. rest: (n, 3) [m]."""
+    """Return the area of skin of each node, (n,) [m²]: a third of its triangles'. skin: (t, 3). rest: (n, 3) [m]."""
     a, b, c = (rest[skin[:, i]] for i in range(3))
     third = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 6.0
     return np.asarray(np.bincount(skin.ravel(), np.repeat(third, 3), len(rest)), float)
 
 
 def patches(wires: Index, rest: Vec) -> Vec:
-    """Area that stands for the end of each link at its node [m²], (n,): a square of its half. wires: (k, 2)."""
+    """Return the area of links' ends at each node, (n,) [m²]: a square of half a link each. wires: (k, 2). rest: (n, 3)
+    [m]."""
     half = 0.5 * np.linalg.norm(rest[wires[:, 1]] - rest[wires[:, 0]], axis=1)
     return np.asarray(np.bincount(wires.ravel(), np.repeat(half**2, 2), len(rest)), float)

@@ -1,4 +1,4 @@
-"""Springs from points to places that keep their distance from a triangle and turn with it."""
+"""Springs from points to positions at a constant height over a triangle, which rotate with it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..threads import kernel
 def weld(nodes, weights, gaps, stiffness, x, forces, blocks):  # type: ignore[no-untyped-def]
     """Return the energy ½ Σ k |r|² [J], r = x₀ − Σ w_j x_j − g n̂ with the unit normal n̂ of x₁, x₂, x₃.
 
-    nodes: (s, 4), the point first. weights: (s, 3). gaps: g [m], (s,). stiffness: k [N/m], (s,). x: (n, 3) [m].
+    nodes: (s, 4), the point first. weights: w, (s, 3). gaps: g [m], (s,). stiffness: k [N/m], (s,). x: (n, 3) [m].
     Writes forces −k Jᵀ r [N], (s, 4, 3), and where `blocks` has rows, (s, 6, 9), those of K ≈ −k Jᵀ J [N/m] for the
     pairs (1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2), J = ∂r/∂x: negative semi-definite, exact where r = 0.
     """
@@ -32,7 +32,7 @@ def weld(nodes, weights, gaps, stiffness, x, forces, blocks):  # type: ignore[no
         for i in range(3):
             r[i] -= gaps[s] * normal[i]
             energy += 0.5 * stiffness[s] * r[i] * r[i]
-        # how the place turns with the triangle: −g (I − n̂ n̂ᵀ) / |n| times ∂n/∂x, which is a cross product
+        # rotation of the position with the triangle: −g (I − n̂ n̂ᵀ) / |n| times ∂n/∂x, which is a cross product
         scale = gaps[s] / length
         for i in range(3):
             for j in range(3):

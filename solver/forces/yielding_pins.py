@@ -1,4 +1,4 @@
-"""Pins that give way: springs as stiff as a step can follow, so that what is pressed against something stays there."""
+"""Compliant pins: springs as stiff as a step can follow, so that obstacles can stop pinned nodes."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ from .stencils import Stencils
 
 
 class YieldingPins(Pull):
-    """Compliant pins of one body. The log says when they first give way, and where they did most."""
+    """Compliant pins of one body. The log reports when they first give way and where they gave way most."""
 
     _what = "The pins"
 
     def __init__(self, name: str, nodes: Index, stiffness: Vec, places: OverTime, reported_from: float,
                  frame_at: Callable[[float], float]) -> None:
-        """name: the body's. nodes, stiffness, places: as of a pull. reported_from: distance from which on that is
-        reported [m]. frame_at: the frame that a time [s] belongs to."""
+        """name: the body's. nodes: (k,). stiffness: of each spring [N/m], (k,). places: target of each node, (k, 3) [m]
+        at a time. reported_from: least distance that is reported [m]. frame_at: the frame of a time [s]."""
         super().__init__(nodes, stiffness, places)
         self._name, self._reported_from, self._frame_at = name, reported_from, frame_at
         self._worst, self._where = 0.0, ""
 
     def look(self, x: Vec, time: float) -> str:
-        """A sentence for the log where they gave way for the first time at positions (n, 3) [m]."""
+        """Return a sentence for the log where the pins give way for the first time, at positions x (n, 3) [m]; else
+        ""."""
         off = np.linalg.norm(x[self.nodes] - self._goals(x, time), axis=1)
         furthest = int(off.argmax())
         if off[furthest] <= max(self._worst, self._reported_from):
@@ -37,41 +38,45 @@ class YieldingPins(Pull):
         return f'{self._what} of "{self._name}" begin to give way to an obstacle {self._where}' if first else ""
 
     def _goals(self, x: Vec, time: float) -> Vec:
-        """Return their targets, (k, 3) [m]."""
+        """Return the targets of the nodes, (k, 3) [m]."""
         places: Vec = self.places.at(time)
         return places
 
     @property
     def summary(self) -> list[str]:
-        """How far they gave way at most."""
+        """Return a sentence with the largest distance by which the pins gave way; none where they did not."""
         if not self._worst:
             return []
         return [f'{self._what} of "{self._name}" gave way by up to {self._worst:.3g} m, {self._where}']
 
 
 class CompliantAttachment(YieldingPins):
-    """Springs from nodes of flesh to points of its bones, which get their reaction. Its force is one between nodes: as
-    a pull it only reports when it gives way."""
+    """Springs from nodes of soft tissue to points of its bones, with reactions.
+
+    The force is between nodes; as a pull, the attachment only reports when it gives way.
+    """
 
     _what = "What bones hold"
 
     def __init__(self, name: str, nodes: Index, anchors: Index, stiffness: Vec, places: OverTime, reported_from: float,
                  frame_at: Callable[[float], float]) -> None:
-        """anchors: the attached nodes, (k,). The rest as of yielding pins; places: at the start."""
+        """name: the body's. nodes: (k,). anchors: the attached nodes on bones, (k,). stiffness: of each spring [N/m],
+        (k,). places: of the anchors at the start, (k, 3) [m] at a time. reported_from: least distance that is reported
+        [m]. frame_at: the frame of a time [s]."""
         super().__init__(name, nodes, stiffness, places, reported_from, frame_at)
         self._pairs = np.column_stack([nodes, anchors]).astype(np.int32)
         self._spring = stiffness
 
     def measure(self, x: Vec, time: float) -> Stencils:
-        """f = ∓k (x_i − x_a) at positions (n, 3) [m], without blocks."""
+        """Return the forces ∓k (x_i − x_a) and their energy at positions x (n, 3) [m], without blocks."""
         return self._stencils(x, np.zeros((0, 1, 9)))
 
     def fill(self, x: Vec, time: float, project: bool) -> Stencils:
-        """Return f, its energy and blocks at positions (n, 3) [m]."""
+        """Return the forces, their energy and blocks at positions x (n, 3) [m]."""
         return self._stencils(x, self._spring[:, None, None] * np.eye(3).ravel())
 
     def damp(self, x: Vec, v: Vec, time: float) -> None:
-        """Return None: it has no damping."""
+        """Return None: the springs have no damping."""
 
     def _stencils(self, x: Vec, blocks: Vec) -> Stencils:
         away = x[self._pairs[:, 0]] - x[self._pairs[:, 1]]
@@ -79,17 +84,17 @@ class CompliantAttachment(YieldingPins):
         return Stencils(self._pairs, np.stack([-force, force], axis=1), blocks, 0.5 * float(np.vdot(force, away)))
 
     def _goals(self, x: Vec, time: float) -> Vec:
-        """Return the positions of its anchors, (k, 3) [m]."""
+        """Return the positions of the anchors, (k, 3) [m]."""
         places: Vec = x[self._pairs[:, 1]]
         return places
 
     def at_work(self, time: float) -> bool:
-        """Not as a pull."""
+        """Return False: the attachment does not act as a pull."""
         return False
 
     def add_force(self, x: Vec, time: float, force: Vec) -> float:
-        """Nothing: what it does is between nodes."""
+        """Return 0 and add nothing: the forces are those of `measure` and `fill`."""
         return 0.0
 
     def add_stiffness(self, time: float, blocks: Vec) -> None:
-        """Nothing."""
+        """Add nothing: the stiffness is that of `fill`."""

@@ -23,7 +23,7 @@ SHORTENING = 0.3  #: share of its length that a fully activated fiber wants to l
 
 @inlined
 def _strain(work, lane, length):  # type: ignore[no-untyped-def]
-    """(s, the part of it below the cap, exp(k s²) of that part, c, k, λ₀)."""
+    """Return s, the part of s below the cap, exp(k s²) of that part, c, k and λ₀."""
     stiffness, k, rest = vector(work, PARAMETERS, lane)
     strain = max(length / rest - 1.0, 0.0)
     below = min(strain, math.sqrt(CAP / k))
@@ -63,15 +63,15 @@ def _tangent(work, project):  # type: ignore[no-untyped-def]
 
 
 class AFung(Material):
-    """Three kernels and the constants they read at each element."""
+    """Fung's active muscle fiber as a material of the element loop."""
 
     energy, stress, tangent = _energy, _stress, _tangent
 
     @staticmethod
     def constants(fiber_modulus: Vec, fiber_stiffening: Vec, activation: Vec) -> Vec:
-        """c [Pa], k and λ₀ = 1 − 0.3 a, (3, e).
+        """Return c [Pa], k and λ₀ = 1 − 0.3 a, (3, e).
 
-        fiber_modulus: what a pulled fiber adds to Young's modulus at first [Pa]; fiber_stiffening: k; activation: a in
-        [0, 1]; (e,) each. [Fung 1967]
+        fiber_modulus: increase of Young's modulus along an unstretched fiber [Pa]; fiber_stiffening: k; activation: a
+        in [0, 1]; (e,) each. [Fung 1967]
         """
         return np.stack([fiber_modulus, fiber_stiffening, 1.0 - SHORTENING * activation])

@@ -1,4 +1,4 @@
-"""3 x 3 algebra on lanes, written out and free of branches so that sixteen lanes run as vector code."""
+"""3 × 3 algebra on lanes, written out and free of branches so that sixteen lanes run as vector code."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ def dot(a, b):  # type: ignore[no-untyped-def]
 
 @inlined
 def _jacobi_angle(difference, off):  # type: ignore[no-untyped-def]
-    """Cosine and sine of the rotation that makes `off` zero; difference = b - a of the two diagonal entries."""
+    """Return the cosine and sine of the rotation that makes `off` zero; difference = b − a of the two diagonal
+    entries."""
     sign = 1.0 if difference >= 0.0 else -1.0
     tangent = 2.0 * off * sign / (abs(difference) + math.sqrt(difference * difference + 4.0 * off * off) + TINY)
     cosine = 1.0 / math.sqrt(1.0 + tangent * tangent)
@@ -32,7 +33,7 @@ def _jacobi_angle(difference, off):  # type: ignore[no-untyped-def]
 
 @inlined
 def _turn(a, b, c, s):  # type: ignore[no-untyped-def]
-    """Two columns after a rotation with cosine c and sine s."""
+    """Return two columns after a rotation with cosine c and sine s."""
     return (
         (c * a[0] - s * b[0], c * a[1] - s * b[1], c * a[2] - s * b[2]),
         (s * a[0] + c * b[0], s * a[1] + c * b[1], s * a[2] + c * b[2]),
@@ -41,7 +42,7 @@ def _turn(a, b, c, s):  # type: ignore[no-untyped-def]
 
 @inlined
 def _orthogonalise(a, b, p, q):  # type: ignore[no-untyped-def]
-    """Rotate columns a, b of F V (and p, q of V) until a . b = 0: one step of one-sided Jacobi."""
+    """Rotate columns a, b of F V (and p, q of V) until a · b = 0: one step of one-sided Jacobi."""
     c, s = _jacobi_angle(dot(b, b) - dot(a, a), dot(a, b))
     a, b = _turn(a, b, c, s)
     p, q = _turn(p, q, c, s)
@@ -55,7 +56,7 @@ def _pick(first, a, b):  # type: ignore[no-untyped-def]
 
 @inlined
 def _longer_first(a, b, p, q):  # type: ignore[no-untyped-def]
-    """Swap columns so that |a| >= |b|; one is negated, which keeps V a rotation."""
+    """Swap columns so that |a| ≥ |b|; one of them is negated, which preserves V as a rotation."""
     keep = dot(a, a) >= dot(b, b)
     sign = 1.0 if keep else -1.0
     second, fourth = _pick(keep, b, a), _pick(keep, q, p)
@@ -67,7 +68,7 @@ def _longer_first(a, b, p, q):  # type: ignore[no-untyped-def]
 
 @inlined
 def _unit_or(a, fallback, floor):  # type: ignore[no-untyped-def]
-    """a / |a|, or the unit vector `fallback` where |a|² is not above floor."""
+    """Return a / |a|, or the unit vector `fallback` where |a|² does not exceed `floor`."""
     square = dot(a, a)
     usable = square > floor
     scale = 1.0 / math.sqrt(square if usable else 1.0)
@@ -76,7 +77,7 @@ def _unit_or(a, fallback, floor):  # type: ignore[no-untyped-def]
 
 @inlined
 def _any_perpendicular(u):  # type: ignore[no-untyped-def]
-    """A unit vector at right angles to the unit vector u."""
+    """Return a unit vector at right angles to the unit vector u."""
     x_small = abs(u[0]) < 0.6
     a = _pick(x_small, (0.0, -u[2], u[1]), (-u[2], 0.0, u[0]))
     scale = 1.0 / math.sqrt(dot(a, a))
@@ -85,9 +86,9 @@ def _any_perpendicular(u):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[::1])")
 def decompose(work):  # type: ignore[no-untyped-def]
-    """Fill U, σ and V of F = U diag(σ) Vᵀ: rotations U and V; |σ| falls and σ₃ carries the sign of det F.
+    """Write U, σ and V of F = U diag(σ) Vᵀ into the lane array `work`: rotations U and V, |σ| in descending order.
 
-    work: the lane array. One-sided Jacobi, right to rounding also at repeated, zero and negative σ. [Smith 2018]
+    σ₃ has the sign of det F. One-sided Jacobi, accurate to rounding also at repeated, zero and negative σ. [Smith 2018]
     """
     for lane in range(LANES):
         put(work, LEFT, lane, vector(work, GRADIENT, lane))
@@ -134,7 +135,8 @@ def decompose(work):  # type: ignore[no-untyped-def]
 
 @inlined
 def _rotate_symmetric(aa, bb, ab, ac, bc, p, q):  # type: ignore[no-untyped-def]
-    """One step of two-sided Jacobi in the plane (a, b); p, q are columns of the eigenvectors."""
+    """Return the entries and columns after one step of two-sided Jacobi in the plane (a, b); p, q: of the
+    eigenvectors."""
     c, s = _jacobi_angle(bb - aa, ab)
     p, q = _turn(p, q, c, s)
     return (
@@ -150,9 +152,10 @@ def _rotate_symmetric(aa, bb, ab, ac, bc, p, q):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[::1])")
 def clamp_scaling(work):  # type: ignore[no-untyped-def]
-    """Replace the symmetric 3 x 3 at SCALING by the nearest positive semi-definite one, and clamp TWIST and FLIP.
+    """Project the symmetric 3 × 3 at SCALING in the lane array `work` to positive semi-definite; clamp TWIST and FLIP
+    at 0.
 
-    work: the lane array. Two-sided Jacobi. [Smith 2018]
+    Two-sided Jacobi. [Smith 2018]
     """
     for lane in range(LANES):
         for slot in range(TWIST, TWIST + 6):

@@ -42,11 +42,11 @@ def _tangent(work, project):  # type: ignore[no-untyped-def]
 
 
 class Arap(Material):
-    """Three kernels and the constant they read at each element. Poisson's ratio is 0."""
+    """As-rigid-as-possible elasticity as a material of the element loop. Poisson's ratio is 0."""
 
     energy, stress, tangent = _energy, _stress, _tangent
 
     @staticmethod
     def constants(youngs_modulus: Vec) -> Vec:
-        """μ = E/2, (1, e) [Pa]. youngs_modulus: (e,). [Smith 2019]"""
+        """Return μ = E/2, (1, e) [Pa]. youngs_modulus: E, (e,) [Pa]. [Smith 2019]"""
         return 0.5 * youngs_modulus[None]

@@ -1,4 +1,4 @@
-"""Anisotropic St. Venant-Kirchhoff: ψ = μ/2 (|F a|² − 1)² along a fiber a, pulled and pressed alike. [Kim 2019]"""
+"""Anisotropic St. Venant-Kirchhoff: ψ = μ/2 (|F a|² − 1)² along a fiber a, in tension and compression. [Kim 2019]"""
 
 from __future__ import annotations
 
@@ -32,11 +32,14 @@ def _tangent(work, project):  # type: ignore[no-untyped-def]
 
 
 class AStVK(Material):
-    """Three kernels and the constant they read at each element."""
+    """Anisotropic St. Venant-Kirchhoff fiber as a material of the element loop."""
 
     energy, stress, tangent = _energy, _stress, _tangent
 
     @staticmethod
     def constants(fiber_modulus: Vec) -> Vec:
-        """μ, a quarter of what the fiber adds to Young's modulus, (1, e) [Pa]. fiber_modulus: (e,). [Kim 2019]"""
+        """Return μ, a quarter of the increase of Young's modulus along the fiber, (1, e) [Pa].
+
+        fiber_modulus: that increase, (e,) [Pa]. [Kim 2019]
+        """
         return 0.25 * fiber_modulus[None]

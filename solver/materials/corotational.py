@@ -51,11 +51,11 @@ def _tangent(work, project):  # type: ignore[no-untyped-def]
 
 
 class Corotational(Material):
-    """Three kernels and the constants they read at each element."""
+    """Linear corotational elasticity as a material of the element loop."""
 
     energy, stress, tangent = _energy, _stress, _tangent
 
     @staticmethod
     def constants(youngs_modulus: Vec, poisson_ratio: Vec) -> Vec:
-        """μ and λ, (2, e) [Pa]. youngs_modulus, poisson_ratio: (e,) each, one per element. [Smith 2019]"""
+        """Return Lamé's constants μ and λ, (2, e) [Pa]. youngs_modulus [Pa], poisson_ratio: (e,) each. [Smith 2019]"""
         return np.stack(lame(youngs_modulus, poisson_ratio))

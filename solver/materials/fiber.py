@@ -1,4 +1,4 @@
-"""Tangent of fiber models: an energy in f = F a, a the fiber's unit direction in material space.
+"""Stress and tangent of fiber models: energies in f = F a, a the fiber's unit direction in material space.
 
 P = s f aᵀ, and the tangent is ∂P_ij/∂F_kl = a_j a_l M_ik with M = across I + extra f fᵀ. Its eigenvalues are `across`,
 twice, for rotations of the fiber, and across + extra |f|² along it; the other six are zero. [Kim 2019]
@@ -18,14 +18,14 @@ TINY = 1.0e-300
 
 @inlined
 def deformed(work, lane):  # type: ignore[no-untyped-def]
-    """f = F a."""
+    """Return f = F a of a lane."""
     (x, y, z), (a, b, c) = vector(work, DIRECTION, lane), columns(work, lane)
     return (x * a[0] + y * b[0] + z * c[0], x * a[1] + y * b[1] + z * c[1], x * a[2] + y * b[2] + z * c[2])
 
 
 @inlined
 def add_stress(work, lane, f, s):  # type: ignore[no-untyped-def]
-    """Add s f aᵀ to P."""
+    """Add s f aᵀ to P of a lane."""
     direction = vector(work, DIRECTION, lane)
     for j in range(3):
         out, pull = (STRESS + 3 * j) * LANES + lane, s * direction[j]
@@ -36,7 +36,7 @@ def add_stress(work, lane, f, s):  # type: ignore[no-untyped-def]
 
 @inlined
 def add_tangent(work, lane, f, across, extra, project):  # type: ignore[no-untyped-def]
-    """Add a_j a_l M_ik to the tangent, positive semi-definite if `project`."""
+    """Add a_j a_l M_ik to the tangent of a lane, M = across I + extra f fᵀ positive semi-definite if `project`."""
     square = dot(f, f)
     along = across + extra * square
     if project:

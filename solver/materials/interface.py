@@ -1,4 +1,4 @@
-"""Protocol of a material, in addition to its kernels."""
+"""Base class of materials."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from typing import Any
 
 
 class Material:
-    """A class with three kernels, energy, stress and tangent, and `constants` that makes what they read."""
+    """Base class of a material, with kernels `energy`, `stress` and `tangent`, and `constants`, which computes their
+    input."""
 
-    #: whether what only turns has the energy that it had: ψ(R F) = ψ(F) for rotations R
+    #: whether the energy is invariant under rotation: ψ(R F) = ψ(F) for rotations R
     is_objective = True
 
     @staticmethod
     def change() -> Any | None:
-        """The kernel of dP for a dF alone, where it costs less than the tangent; None: it is made of the tangent."""
+        """Return the kernel of dP for a given dF, where it costs less than the tangent; None to use the tangent."""
         return None

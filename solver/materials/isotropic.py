@@ -1,6 +1,6 @@
-"""Tangent of any isotropic energy from its second derivatives in the singular values.
+"""Stress and tangent of any isotropic energy from its derivatives in the singular values.
 
-In the frame of F = U Σ Vᵀ the tangent dP/dF separates into a 3 x 3 block on the diagonal entries and, for each pair of
+In the frame of F = U Σ Vᵀ the tangent dP/dF separates into a 3 × 3 block on the diagonal entries and, for each pair of
 axes, a twist mode (U_i V_jᵀ − U_j V_iᵀ)/√2 and a flip mode (U_i V_jᵀ + U_j V_iᵀ)/√2. Clamping these eigenvalues at zero
 projects the whole tangent. [Smith 2018]
 """
@@ -58,10 +58,10 @@ def _add_block(work, lane, slot, j, m):  # type: ignore[no-untyped-def]
 
 @kernel(MATERIAL_KERNEL)
 def add_tangent(work, project):  # type: ignore[no-untyped-def]
-    """Add dP/dF from U, V, SCALING, TWIST and FLIP, positive semi-definite if `project`.
+    """Add dP/dF to the lane array from its U, V, SCALING, TWIST and FLIP, positive semi-definite if `project`.
 
-    SCALING holds ∂²ψ/∂σ_i∂σ_j; TWIST and FLIP hold (p_i + p_j)/(σ_i + σ_j) and (p_i − p_j)/(σ_i − σ_j) of the pairs
-    (23, 13, 12), p = ∂ψ/∂σ. [Smith 2018]
+    SCALING has ∂²ψ/∂σ_i∂σ_j; TWIST and FLIP have (p_i + p_j)/(σ_i + σ_j) and (p_i − p_j)/(σ_i − σ_j) of the pairs (23,
+    13, 12), p = ∂ψ/∂σ. [Smith 2018]
     """
     if project:
         clamp_scaling(work)
@@ -77,8 +77,11 @@ def add_tangent(work, project):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[::1])")
 def add_stress(work):  # type: ignore[no-untyped-def]
-    """Add P = U diag(p) Vᵀ from U, V and the principal stresses p = ∂ψ/∂σ in the first slots of
-    SCALING. [Smith 2019]"""
+    """Add P = U diag(p) Vᵀ to the lane array from its U, V and the principal stresses p = ∂ψ/∂σ in slots SCALING to +
+    2.
+
+    [Smith 2019]
+    """
     for lane in range(LANES):
         u1, u2, u3 = vector(work, LEFT, lane), vector(work, LEFT + 3, lane), vector(work, LEFT + 6, lane)
         p1, p2, p3 = vector(work, SCALING, lane)

@@ -32,14 +32,14 @@ MATERIAL_KERNEL = "void(f8[::1], b1)"  #: (work, project): adds to what the slot
 
 @inlined
 def vector(work, slot, lane):  # type: ignore[no-untyped-def]
-    """The three slots from `slot` on, at this lane."""
+    """Return the values of three consecutive slots, from `slot` on, of a lane."""
     first = slot * LANES + lane
     return (work[first], work[first + LANES], work[first + 2 * LANES])
 
 
 @inlined
 def put(work, slot, lane, a):  # type: ignore[no-untyped-def]
-    """Write three slots from `slot` on, at this lane."""
+    """Write a (3,) to three consecutive slots, from `slot` on, of a lane."""
     first = slot * LANES + lane
     work[first] = a[0]
     work[first + LANES] = a[1]

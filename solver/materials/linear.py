@@ -45,7 +45,7 @@ def _stress(work, project):  # type: ignore[no-untyped-def]
 
 @kernel(MATERIAL_KERNEL)
 def _tangent(work, project):  # type: ignore[no-untyped-def]
-    """∂P_ij/∂F_kl = μ (δ_ik δ_jl + δ_il δ_jk) + λ δ_ij δ_kl: constant, and never negative."""
+    """Add ∂P_ij/∂F_kl = μ (δ_ik δ_jl + δ_il δ_jk) + λ δ_ij δ_kl: constant and positive semi-definite."""
     for block in range(6):
         # (j, l) of the six blocks: the diagonal ones, then (1, 0), (2, 0), (2, 1)
         j = block if block < 3 else (1 if block == 3 else 2)
@@ -61,12 +61,12 @@ def _tangent(work, project):  # type: ignore[no-untyped-def]
 
 
 class Linear(Material):
-    """Three kernels and the constants they read at each element. Not rotation invariant: what turns also swells."""
+    """Linear elasticity as a material of the element loop. Not objective: a rotation increases the volume."""
 
     energy, stress, tangent = _energy, _stress, _tangent
     is_objective = False
 
     @staticmethod
     def constants(youngs_modulus: Vec, poisson_ratio: Vec) -> Vec:
-        """μ and λ, (2, e) [Pa]. youngs_modulus, poisson_ratio: (e,) each, one per element. [Smith 2019]"""
+        """Return Lamé's constants μ and λ, (2, e) [Pa]. youngs_modulus [Pa], poisson_ratio: (e,) each. [Smith 2019]"""
         return np.stack(lame(youngs_modulus, poisson_ratio))

@@ -1,8 +1,8 @@
 """Compressible Mooney-Rivlin: ψ = μ₁/2 (I_C − 3) + μ₂/2 (II_C − 3) + Λ/2 (J − 1)² − (μ₁ + 2 μ₂)(J − 1).
 
-II_C = ½ (I_C² − tr C²). Its volume terms are those of Stable Neo-Hookean and not ln J or powers of J, so that it is a
-polynomial in F and lives on when an element turns inside out. Without μ₂ it is Stable Neo-Hookean without its
-logarithm. [Mooney 1940, changed: the volume terms]
+II_C = ½ (I_C² − tr C²). Its volume terms are those of Stable Neo-Hookean and not ln J or powers of J, so that ψ is a
+polynomial in F and defined for inverted elements. Without μ₂ it is Stable Neo-Hookean without its logarithm.
+[Mooney 1940, changed: the volume terms]
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _tangent(work, project):  # type: ignore[no-untyped-def]
 
 
 class MooneyRivlin(Material):
-    """Three kernels and the constants they read at each element."""
+    """Compressible Mooney-Rivlin as a material of the element loop."""
 
     energy, stress, tangent = _energy, _stress, _tangent
 
@@ -83,7 +83,7 @@ class MooneyRivlin(Material):
     def constants(youngs_modulus: Vec, poisson_ratio: Vec, mooney_share: Vec) -> Vec:
         """Return μ₁, μ₂ and Λ, (3, e) [Pa], such that small strain has E and ν: μ₁ + μ₂ = μ, Λ = λ + μ₁.
 
-        youngs_modulus, poisson_ratio, mooney_share: (e,) each; the share is μ₂ / μ. [Mooney 1940]
+        youngs_modulus [Pa], poisson_ratio, mooney_share: (e,) each; the last is the ratio μ₂ / μ. [Mooney 1940]
         """
         lame_mu, lame_lambda = lame(youngs_modulus, poisson_ratio)
         first = (1.0 - mooney_share) * lame_mu

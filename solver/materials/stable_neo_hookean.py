@@ -89,22 +89,23 @@ def _tangent(work, project):  # type: ignore[no-untyped-def]
 
 
 class StableNeoHookean(Material):
-    """Three kernels and the constants they read at each element."""
+    """Stable Neo-Hookean elasticity as a material of the element loop."""
 
     energy, stress, tangent = _energy, _stress, _tangent
 
     @staticmethod
     def change() -> Any:
-        """The kernel of dP for a dF alone: the tangent, by way of singular values, costs twice what this does."""
+        """Return the kernel of dP for a given dF. The tangent, by way of singular values, costs twice as much."""
         from .stable_neo_hookean_change import change
 
         return change
 
     @staticmethod
     def constants(youngs_modulus: Vec, poisson_ratio: Vec) -> Vec:
-        """Return μ and λ, (2, e) [Pa], such that small strain has E and ν.
+        """Return μ and λ, (2, e) [Pa], such that small strain has E and ν. youngs_modulus [Pa], poisson_ratio: (e,)
+        each.
 
-        youngs_modulus, poisson_ratio: (e,) each, one per element. [Smith 2018]
+        [Smith 2018]
         """
         lame_mu = youngs_modulus / (2.0 * (1.0 + poisson_ratio))
         lame_lambda = youngs_modulus * poisson_ratio / ((1.0 + poisson_ratio) * (1.0 - 2.0 * poisson_ratio))

@@ -1,4 +1,4 @@
-"""dP of Stable Neo-Hookean for a change of F, without the tangent: compiled for stages that ask for products alone."""
+"""dP of Stable Neo-Hookean for a given dF, without the tangent; only stages with products of K compile it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .lanes import CHANGE, CONSTANT, LANES, MATERIAL_KERNEL, vector
 
 @kernel(MATERIAL_KERNEL)
 def change(work, project):  # type: ignore[no-untyped-def]
-    """Add ∂P/∂F : dF to what stands in P's slots."""
+    """Add ∂P/∂F : dF to the slots of P in the lane array."""
     for lane in range(LANES):
         a, b, c = columns(work, lane)
         d, e, f = vector(work, CHANGE, lane), vector(work, CHANGE + 3, lane), vector(work, CHANGE + 6, lane)

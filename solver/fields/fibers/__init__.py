@@ -1,1 +1,1 @@
-"""Directions of fibers: one file for each source, an entry of the catalogue's family "fiber_field"."""
+"""Directions of fibers: one module for each source, an entry of the catalogue's family "fiber_field"."""

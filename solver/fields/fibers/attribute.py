@@ -1,4 +1,4 @@
-"""Fibers as a vector attribute of the mesh says."""
+"""Fiber directions from a vector attribute of the mesh."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from .interface import Muscle
 
 
 class Attribute:
-    """The mean of what the corners carry, brought inside from the surface by a harmonic solve."""
+    """Fiber directions as the means of vectors at nodes, extended from the surface by a harmonic solve."""
 
     def __init__(self, params: Mapping[str, float]) -> None:
         """params: none."""
 
     def directions(self, muscle: Muscle) -> Vec:
-        """The carried vectors, (e, 3). Raises BadScene without any."""
+        """Return the mean vector of each element's nodes, (e, 3). Raises BadScene without the attribute."""
         if muscle.vectors is None:
             raise BadScene("its mesh has no attribute of fiber directions", "Add the vector attribute conjac_fiber, or "
                            "choose another direction", where="fiber_vectors")

@@ -1,4 +1,4 @@
-"""The direction of a body's fibers in each element."""
+"""Direction of a body's fibers in each element."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .interface import FiberField, Muscle, unit
 
 def fiber_directions(body: schema.Body, arrays: Callable[[str], NDArray[Any]], volume: Volume, weights: Vec | None,
                      vectors: Vec | None, notes: list[str]) -> Vec:
-    """Unit directions in each element, (e, 3), zero where there is no fiber.
+    """Return the unit direction of the fiber in each element, (e, 3), zero where there is none.
 
-    weights: the Fibers map at nodes, (k,); vectors: directions at nodes, (k, 3); notes: takes sentences for the artist.
-    Raises BadScene with the field's path.
+    weights: the Fibers map at nodes, (k,). vectors: directions at nodes, (k, 3). notes: receives sentences for the
+    artist. Raises BadScene with the field's path.
     """
     kind = catalogue.find("fiber_field", body.fiber_field.kind)
     field: FiberField = kind.load()(parameters("fiber_field", body.fiber_field))

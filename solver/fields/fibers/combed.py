@@ -1,4 +1,4 @@
-"""Fibers along curves that the artist combed: the nearest tangents, smoothed over the volume."""
+"""Fiber directions along combed curves: the nearest tangents, smoothed over the volume."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from ...errors import BadScene
 from ...state import Vec
 from .interface import Muscle, unit
 
-NEAREST = 8  #: tangents that an element looks at
+NEAREST = 8  #: number of tangents for each element
 SWEEPS = 5  #: of smoothing over neighbours
 
 
 class Combed:
-    """A curve may run either way, so tangents are averaged as t tᵀ, whose first eigenvector has no sign."""
+    """Fiber directions from curves of either orientation: means of t tᵀ, whose first eigenvector has no sign."""
 
     def __init__(self, params: Mapping[str, float]) -> None:
         """params: none."""
 
     def directions(self, muscle: Muscle) -> Vec:
-        """First eigenvectors of the smoothed means of t tᵀ, (e, 3). Raises BadScene without curves."""
+        """Return the first eigenvector of the smoothed mean of t tᵀ of each element, (e, 3). Raises BadScene without
+        curves."""
         if muscle.curves is None or not len(muscle.curves):
             raise BadScene("no curves were combed for its fibers", "Choose an object with curves, or another direction",
                            where="fiber_curves")

@@ -1,4 +1,4 @@
-"""Fibers from a muscle's origin to its insertion, along the gradient of a harmonic field between them."""
+"""Fiber directions from a muscle's origin to its insertion: the gradient of a harmonic field between them."""
 
 from __future__ import annotations
 
@@ -12,18 +12,20 @@ from ...state import Vec
 from ..harmonic import p1_laplacian, solved
 from .interface import Muscle
 
-BELLY = 0.2  #: share of the skin that should lie between the two ends
-END = 0.1  #: painted this close to the lowest or highest weight is origin or insertion
+BELLY = 0.2  #: least fraction of the skin's nodes between the two ends
+END = 0.1  #: weights this close to the lowest or highest are origin or insertion
 
 
 class Gradient:
-    """Nothing flows through the skin between the two ends, so fibers run along it there."""
+    """Fiber directions along a harmonic field without flux through the skin between both ends, so parallel to it
+    there."""
 
     def __init__(self, params: Mapping[str, float]) -> None:
         """params: none."""
 
     def directions(self, muscle: Muscle) -> Vec:
-        """∇φ with φ = 0 at the origin, 1 at the insertion and ∂φ/∂n = 0 on all other skin, (e, 3) [1/m].
+        """Return ∇φ in each element with φ = 0 at the origin, 1 at the insertion and ∂φ/∂n = 0 on all other skin, (e,
+        3) [1/m].
 
         Raises BadScene where nothing, or only one end, is painted, BadMesh where tetrahedra are too flat.
         """

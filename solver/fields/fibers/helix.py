@@ -1,4 +1,4 @@
-"""Fibers that wind around an axis through the object's origin."""
+"""Fiber directions that wind around an axis through the object's origin."""
 
 from __future__ import annotations
 
@@ -13,15 +13,18 @@ from .straight import axis_of
 
 
 class Helix:
-    """At one angle to the axis everywhere, right-handed where it is positive; along the axis on the axis itself."""
+    """Fiber directions at a constant angle to an axis, right-handed where it is positive; along the axis on the axis
+    itself."""
 
     def __init__(self, params: Mapping[str, float]) -> None:
         """params: fiber_x, fiber_y, fiber_z, the axis in object space; fiber_angle [rad].
-        Raises BadScene for no axis."""
+
+        Raises BadScene where the axis is zero.
+        """
         self._axis, self._angle = axis_of(params), params["fiber_angle"]
 
     def directions(self, muscle: Muscle) -> Vec:
-        """cos(angle) axis + sin(angle) around it, (e, 3)."""
+        """Return cos(angle) times the axis + sin(angle) times the direction around it, in world space, (e, 3)."""
         centres = muscle.in_object(muscle.centres)
         around = np.cross(self._axis, centres)
         distance = np.linalg.norm(around, axis=1)[:, None]

@@ -10,28 +10,28 @@ import numpy as np
 from ...meshing.volume import Volume
 from ...state import Vec
 
-SHORT = 1.0e-6  #: what is shorter than this share of the longest has no direction
+SHORT = 1.0e-6  #: fraction of the longest vector below which one has no direction
 
 
 @dataclass(frozen=True)
 class Muscle:
-    """Volume of a body with the artist's input from which directions of its fibers are made."""
+    """Volume of a body, with the artist's input for the directions of its fibers."""
 
     volume: Volume
     weights: Vec | None  #: the Fibers map at nodes, (k,)
     vectors: Vec | None  #: directions at nodes, (k, 3)
-    curves: Vec | None  #: places [m] and tangents of combed curves, (s, 2, 3)
+    curves: Vec | None  #: positions [m] and tangents of combed curves, (s, 2, 3)
     to_world: Vec  #: from object to world space, (4, 4)
-    notes: list[str]  #: takes sentences for the artist
+    notes: list[str]  #: receives sentences for the artist
 
     @property
     def centres(self) -> Vec:
-        """Centres of the elements in world space [m], (e, 3)."""
+        """Return the centres of the elements in world space, (e, 3) [m]."""
         centres: Vec = self.volume.nodes[self.volume.tets].mean(axis=1)
         return centres
 
     def in_object(self, points: Vec) -> Vec:
-        """World space to object space, (n, 3)."""
+        """Return points in object space, (n, 3), from points in world space, (n, 3) [m]."""
         matrix = np.linalg.inv(self.to_world)
         local: Vec = points @ matrix[:3, :3].T + matrix[:3, 3]
         return local
@@ -39,14 +39,14 @@ class Muscle:
 
 class FiberField(Protocol):
     def directions(self, muscle: Muscle) -> Vec:
-        """A direction of any length in each element in world space, (e, 3), zero where there is no fiber.
+        """Return a direction of any length in each element in world space, (e, 3), zero where there is no fiber.
 
         Raises BadScene with the path of the field from the body on.
         """
 
 
 def unit(directions: Vec) -> Vec:
-    """Each of unit length, (e, 3), or zero where it is too short to say anything."""
+    """Return directions (e, 3) of unit length, zero where one is shorter than `SHORT` times the longest."""
     lengths = np.linalg.norm(directions, axis=1)
     usable = lengths > SHORT * lengths.max(initial=0.0)
     scaled: Vec = np.where(usable, 1.0 / np.where(usable, lengths, 1.0), 0.0)[:, None] * directions

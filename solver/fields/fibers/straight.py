@@ -12,7 +12,7 @@ from .interface import Muscle
 
 
 def axis_of(params: Mapping[str, float]) -> Vec:
-    """The axis that three parameters give, unit length, (3,). Raises BadScene for none."""
+    """Return the unit axis of params fiber_x, fiber_y, fiber_z, (3,). Raises BadScene where all are 0."""
     axis = np.array([params["fiber_x"], params["fiber_y"], params["fiber_z"]], dtype=np.float64)
     length = np.linalg.norm(axis)
     if not length > 0.0:
@@ -22,13 +22,13 @@ def axis_of(params: Mapping[str, float]) -> Vec:
 
 
 class Straight:
-    """Along (x, y, z)."""
+    """Fiber directions along one axis of object space."""
 
     def __init__(self, params: Mapping[str, float]) -> None:
-        """params: fiber_x, fiber_y, fiber_z, in object space. Raises BadScene where all are 0."""
+        """params: fiber_x, fiber_y, fiber_z, the axis in object space. Raises BadScene where all are 0."""
         self._axis = axis_of(params)
 
     def directions(self, muscle: Muscle) -> Vec:
-        """Return one direction for all elements, (e, 3)."""
+        """Return the direction of the axis in world space for all elements, (e, 3)."""
         along: Vec = muscle.to_world[:3, :3] @ self._axis
         return np.broadcast_to(along, (len(muscle.volume.tets), 3))

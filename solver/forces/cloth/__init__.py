@@ -1,1 +1,1 @@
-"""Force laws on the triangles and hinges of cloth, one file each."""
+"""Force laws on the triangles and hinges of cloth, one module each."""

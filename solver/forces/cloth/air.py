@@ -1,4 +1,4 @@
-"""Air that drags cloth along: wind, and the air that it falls through."""
+"""Aerodynamic drag and lift on cloth, by wind and by still air."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from .air_kernels import drag
 
 
 class Air:
-    """f = −C (v − w) of each triangle, C = ½ ρ A (c_n |v·n| n nᵀ + c_t |v_t| (1 − n nᵀ)), v its speed against the air.
+    """Drag f = −C (v − w) on each triangle, C = ½ ρ A (c_n |v·n| n nᵀ + c_t |v_t| (1 − n nᵀ)), v its velocity relative
+    to air.
 
-    The force of a face across the wind is ½ ρ c_n A v², that of an inclined one is along its normal, which is
-    drag and lift. C is that of where a step begins, so that f is linear in the step's end and dissipative at any
-    length of it. The air is a node that moves with the wind.
+    The force on a face across the wind is ½ ρ c_n A v², that on an inclined face is along its normal: drag and lift. C
+    is that at the start of a step, so that f is linear in the state at its end and dissipative for any step. The air is
+    a node that moves at the velocity of the wind.
     """
 
     def __init__(self, node: int, triangles: Index, density: float, drag: Vec, friction: Vec) -> None:
-        """node: the air's. triangles: (e, 3). density: ρ [kg/m³]. drag, friction: c_n, c_t of each, (e,)."""
+        """node: index of the air's node. triangles: (e, 3). density: ρ [kg/m³]. drag, friction: c_n, c_t of each,
+        (e,)."""
         self._node, self._triangles = node, np.ascontiguousarray(triangles, dtype=np.int32)
         self._drag, self._friction = 0.5 * density * drag, 0.5 * density * friction
         self._blown: Index = np.unique(triangles).astype(np.int32)
@@ -27,15 +29,16 @@ class Air:
         self._nothing = Stencils(np.zeros((0, 2), np.int32), np.zeros((0, 2, 3)), np.zeros((0, 1, 9)), 0.0)
 
     def measure(self, x: Vec, time: float) -> Stencils:
-        """Nothing: all that air does is damping."""
+        """Return an empty table: drag is damping alone."""
         return self._nothing
 
     def fill(self, x: Vec, time: float, project: bool) -> Stencils:
-        """Nothing."""
+        """Return an empty table: drag is damping alone."""
         return self._nothing
 
     def damp(self, x: Vec, v: Vec, time: float) -> Stencils:
-        """D of pairs of a node and the air, at positions [m] and velocities [m/s] of all nodes, (n, 3)."""
+        """Return D of pairs of a node and the air [N s/m], at positions x [m] and velocities v [m/s] of all nodes, (n,
+        3) each."""
         blocks = np.zeros((len(self._blown), 9))
         drag(np.ascontiguousarray(x), np.ascontiguousarray(v), self._triangles, self._corner, self._node, self._drag,
              self._friction, blocks)

@@ -1,4 +1,4 @@
-"""Kernel of air that drags triangles along."""
+"""Kernels of the drag of air on triangles."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from ...threads import kernel
 
 @kernel("void(i4[:,::1], f8[:,:,::1], f8[::1], f8[:,::1], f8[:,::1], f8, f8[:,::1])")
 def pull_along(pairs, blocks, mass, v, wind, h, force):  # type: ignore[no-untyped-def]
-    """Write (1 + h C/m)⁻¹ C (w − v) of nodes in the air, to those of all nodes, (n, 3) [N]: what it drags each with by
-    the end of a step of h seconds.
+    """Write (1 + h C/m)⁻¹ C (w − v), the drag on nodes at the end of a step of h [s], to force (n, 3) [N] of all nodes.
 
     pairs: the node and the air's, (b, 2). blocks: C, symmetric, (b, 1, 9) [N s/m]. mass: (n,) [kg]. v: (n, 3) [m/s].
     wind: (1, 3) [m/s].
@@ -42,10 +41,10 @@ def pull_along(pairs, blocks, mass, v, wind, h, force):  # type: ignore[no-untyp
 
 @kernel("void(f8[:,::1], f8[:,::1], i4[:,::1], i4[:,::1], i8, f8[::1], f8[::1], f8[:,::1])")
 def drag(x, v, triangles, place, air, across, along, blocks):  # type: ignore[no-untyped-def]
-    """Add −D of the air at the corners of triangles, (b, 9) [N s/m].
+    """Add −D of the air at the corners of triangles to blocks (b, 9) [N s/m].
 
-    x: (n, 3) [m]. v: (n, 3) [m/s]. triangles: (e, 3), and the rows of `blocks` of their corners. air: its node. across,
-    along: ½ ρ c_n and ½ ρ c_t of each, (e,) [kg/m³].
+    x: (n, 3) [m]. v: (n, 3) [m/s]. triangles: (e, 3). place: rows of `blocks` of their corners, (e, 3). air: the air's
+    node. across, along: ½ ρ c_n and ½ ρ c_t of each triangle, (e,) [kg/m³].
     """
     for e in range(triangles.shape[0]):
         a, b, c = triangles[e, 0], triangles[e, 1], triangles[e, 2]
@@ -59,7 +58,7 @@ def drag(x, v, triangles, place, air, across, along, blocks):  # type: ignore[no
         n0, n1, n2 = n0 / size, n1 / size, n2 / size
         onto = s0 * n0 + s1 * n1 + s2 * n2
         s0, s1, s2 = s0 - onto * n0, s1 - onto * n1, s2 - onto * n2
-        # a third of the triangle's to each of its corners
+        # each corner has a third of the triangle's drag
         flat = twice / 6.0 * along[e] * math.sqrt(s0 * s0 + s1 * s1 + s2 * s2)
         steep = twice / 6.0 * across[e] * abs(onto) - flat
         d00, d01, d02 = steep * n0 * n0 + flat, steep * n0 * n1, steep * n0 * n2

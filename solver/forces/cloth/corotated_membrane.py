@@ -1,4 +1,4 @@
-"""A membrane that is linear in its strain once its rotation is taken out, with a warp and a weft."""
+"""Corotated membrane: linear in its strain after removal of the rotation, with a warp and a weft."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from ...state import Index, Vec
 from .membrane_kernels import CONSTANTS, fill, measure
 from .sheet import Sheet, over_elements
 
-STIFFER = 500.0  #: times as stiff is cloth past the limit of its stretch
+STIFFER = 500.0  #: stiffness of cloth beyond the limit of its stretch, relative to that below it
 
 
 class CorotatedMembrane:
-    """ψ = ½ ε : C : ε a square metre, ε = S − 1 of F = R S, with moduli of warp, weft and shear [N/m].
+    """Membrane with ψ = ½ ε : C : ε per area, ε = S − 1 of F = R S, with moduli of warp, weft and shear [N/m].
 
-    The exact slope of this energy: where the sheet is not isotropic that is more than R T, since T and S need not
-    commute. K = ∂f/∂x is negative semi-definite if projected. Past a limit of its stretch it is far stiffer: threads
-    that are straight hardly give.
+    Forces are the exact gradient of this energy: more than R T in a sheet that is not isotropic, since T and S need not
+    commute. K = ∂f/∂x is negative semi-definite if projected. Beyond a limit of its stretch the membrane is far
+    stiffer, as straight threads are.
     """
 
     def __init__(self, sheet: Sheet, params: Mapping[str, float]) -> None:
-        """params: stretch_warp, stretch_weft, shear [N/m]; poisson_ratio, which share of a stretch the other way takes
-        back, as Poisson's ratio of a sheet that is alike both ways; stretch_limit, along threads, 0 for none."""
+        """params: stretch_warp, stretch_weft, shear [N/m]; poisson_ratio, of lateral contraction, as that of an
+        isotropic sheet; stretch_limit, along threads, 0 for none."""
         warp, weft, ratio = params["stretch_warp"], params["stretch_weft"], params["poisson_ratio"]
         whole = 1.0 - ratio**2
         both = np.sqrt(warp * weft)
@@ -35,19 +35,22 @@ class CorotatedMembrane:
         self.energies = np.zeros(len(self.nodes))  #: of the elements at the last `measure` [J], (e,)
 
     def stretched(self, x: Vec) -> Vec:
-        """How far elements are stretched all in all, (‖F‖² − 2) / 2, (e,), at positions (n, 3) [m]: the sum of both
-        strains where these are small."""
+        """Return (‖F‖² − 2) / 2 of each element, (e,), at positions x (n, 3) [m]: the sum of both strains where they
+        are small."""
         F = np.einsum("eai,eaj->eij", x[self.nodes], self._gradients)
         out: Vec = 0.5 * np.einsum("eij,eij->e", F, F) - 1.0
         return out
 
     def measure(self, x: Vec, forces: Vec) -> float:
-        """Energy [J] at positions (n, 3) [m]; writes forces (e, 4, 3) [N]."""
+        """Return the energy [J] at positions x (n, 3) [m]; write forces (e, 4, 3) [N]."""
         over_elements(measure, len(self.nodes), x, self.nodes, self._gradients, self._areas, self._constants, forces,
                       self.energies)
         return float(self.energies.sum())
 
     def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
-        """Write forces (e, 4, 3) [N] and blocks of K = ∂f/∂x, (e, 6, 9) [N/m], negative semi-definite if `project`."""
+        """Write forces (e, 4, 3) [N] and blocks of K = ∂f/∂x, (e, 6, 9) [N/m], at positions x (n, 3) [m].
+
+        K is negative semi-definite if `project`.
+        """
         over_elements(fill, len(self.nodes), x, self.nodes, self._gradients, self._areas, self._constants, project,
                       forces, blocks)

@@ -14,18 +14,18 @@ from .sheet import SheetLaw, TimedLaw
 
 
 class ClothElements:
-    """Elements of a cloth, as `Elastic` of a volume. A triangle repeats its last node, with no stiffness to it."""
+    """Elements of a cloth, with the interface of `Elastic`. A triangle repeats its last node, with zero stiffness."""
 
     family = None
 
     def __init__(self, laws: Sequence[SheetLaw], timed: Sequence[TimedLaw] = ()) -> None:
-        """timed: those of the laws that change over time."""
+        """laws: of the membrane and of bending. timed: those of the laws that change over time."""
         self.laws, self._timed = laws, timed
         nodes = [np.concatenate([law.nodes, np.repeat(law.nodes[:, -1:], WIDEST - law.nodes.shape[1], axis=1)], axis=1)
                  for law in laws]
         self.tets: Index = np.concatenate(nodes).astype(np.int32)  #: nodes of the elements, (p, 4)
         ends = np.cumsum([0, *(len(one) for one in nodes)]).tolist()
-        #: which of them are of which law
+        #: rows of each law
         self.slices = [slice(first, end) for first, end in zip(ends, ends[1:])]
         self._blocks = np.zeros((0, 6, 9))
         self._forces = np.zeros((0, 4, 3))
@@ -35,17 +35,21 @@ class ClothElements:
         raise TypeError("laws of cloth are not evaluated with those of other cloth")
 
     def activate(self, time: float) -> None:
-        """Set laws to those at `time` [s], for all later calls."""
+        """Set the laws that change over time to their state at `time` [s], for all later calls."""
         for law in self._timed:
             law.activate(time)
 
     def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
-        """Write forces (p, 4, 3) [N] and the blocks of pairs of nodes of K, (p, 6, 9) [N/m], at x, (n, 3) [m]."""
+        """Write forces (p, 4, 3) [N] and blocks of K of pairs of nodes, (p, 6, 9) [N/m], at positions x (n, 3) [m].
+
+        K is negative semi-definite if `project`.
+        """
         for law, where in zip(self.laws, self.slices):
             law.fill(x, project, forces[where], blocks[where])
 
     def fill_again(self, x: Vec, which: Index, blocks: Vec) -> None:
-        """Recompute the blocks of some elements only, (k,), among those of all, projected, at positions (n, 3) [m]."""
+        """Recompute the projected blocks of the elements `which` (k,) in blocks (p, 6, 9) [N/m], at positions x (n, 3)
+        [m]."""
         if not len(self._forces):
             self._forces = np.zeros((*self.tets.shape, 3))
         if not len(self._blocks):
@@ -54,11 +58,12 @@ class ClothElements:
         blocks[which] = self._blocks[which]
 
     def measure(self, x: Vec, forces: Vec) -> float:
-        """Energy [J] at positions (n, 3) [m]; writes forces (p, 4, 3) [N]."""
+        """Return the energy [J] at positions x (n, 3) [m]; write forces (p, 4, 3) [N]."""
         return sum(law.measure(x, forces[where]) for law, where in zip(self.laws, self.slices))
 
     def multiply(self, x: Vec, columns: Vec) -> Vec:
-        """Forces [N] and the true K times `columns` (c, n, 3) at x (n, 3) [m], as nodes have them, (1 + c, p, 4, 3)."""
+        """Return forces [N] and products of the true K with `columns` (c, n, 3) at x (n, 3) [m], per node, (1 + c, p,
+        4, 3)."""
         if not len(self._blocks):
             self._blocks = np.zeros((len(self.tets), 6, 9))
         out: Vec = np.empty((1 + len(columns), *self.tets.shape, 3))
@@ -67,9 +72,9 @@ class ClothElements:
         return out
 
     def stretching(self, x: Vec, v: Vec, out: Vec) -> None:
-        """Write zeros, (p,): no node of a cloth sleeps."""
+        """Write zeros to out (p,): no node of a cloth sleeps."""
         out[:] = 0.0
 
     def in_stretches(self, made: Callable[[Any], StretchedElements]) -> StretchedElements | None:
-        """None, since triangles have no stretches as unknowns."""
+        """Return None: triangles have no form with stretches as unknowns."""
         return None

@@ -1,4 +1,4 @@
-"""Kernels: what triangles are in material space, and edges that have one on either side."""
+"""Kernels that find the hinges of a mesh, and areas and gradients of its triangles in material space."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...threads import inlined, kernel
 
 @inlined
 def cotangent(material, t, at, one, two):  # type: ignore[no-untyped-def]
-    """Return the cotangent of the angle of triangle t at a corner, between the edges to two others."""
+    """Return the cotangent of the angle of triangle t at corner `at`, between the edges to corners `one` and `two`."""
     u0, u1 = material[t, one, 0] - material[t, at, 0], material[t, one, 1] - material[t, at, 1]
     v0, v1 = material[t, two, 0] - material[t, at, 0], material[t, two, 1] - material[t, at, 1]
     return (u0 * v0 + u1 * v1) / abs(u0 * v1 - u1 * v0)
@@ -17,8 +17,11 @@ def cotangent(material, t, at, one, two):  # type: ignore[no-untyped-def]
 
 @kernel("i8(i4[:,::1], f8[:,:,::1], i4[:,::1], i4[:,::1], f8[::1], f8[:,::1])")
 def find_hinges(triangles, material, nodes, faces, length, cotangents):  # type: ignore[no-untyped-def]
-    """Write as `Hinges` has them, and the two triangles of each, (h, 2); how many there are. The arrays have room for
-    three a triangle. They are sorted by the ends of their edges."""
+    """Write the arrays of `Hinges` and the two triangles of each, faces (h, 2); return the number of hinges.
+
+    triangles: (e, 3). material: (e, 3, 2) [m]. The arrays have room for three hinges per triangle. Hinges are sorted by
+    the ends of their edges.
+    """
     edges, top = 3 * triangles.shape[0], 0
     for t in range(triangles.shape[0]):
         for k in range(3):
@@ -29,7 +32,7 @@ def find_hinges(triangles, material, nodes, faces, length, cotangents):  # type:
             first[min(triangles[t, k], triangles[t, (k + 1) % 3]) + 1] += 1
     for i in range(top + 1):
         first[i + 1] += first[i]
-    # the larger end and the number of the side, as one number that sorts
+    # the larger end and the number of the side, as one number to sort by
     filled, found = first[:-1].copy(), np.empty(edges, np.int64)
     for t in range(triangles.shape[0]):
         for k in range(3):
@@ -61,7 +64,8 @@ def find_hinges(triangles, material, nodes, faces, length, cotangents):  # type:
 
 @kernel("void(f8[:,:,::1], f8[::1], f8[:,:,::1])", fastmath=frozenset())
 def measure_material(material, areas, gradients):  # type: ignore[no-untyped-def]
-    """Areas (e,) [m²] and ∇N of the corners, (e, 3, 2) [1/m], of triangles in material space, (e, 3, 2) [m]."""
+    """Write areas (e,) [m²] and ∇N of the corners, gradients (e, 3, 2) [1/m], of triangles in material space (e, 3, 2)
+    [m]."""
     for e in range(material.shape[0]):
         b0, b1 = material[e, 1, 0] - material[e, 0, 0], material[e, 1, 1] - material[e, 0, 1]
         c0, c1 = material[e, 2, 0] - material[e, 0, 0], material[e, 2, 1] - material[e, 0, 1]

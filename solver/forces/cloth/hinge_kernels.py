@@ -1,10 +1,10 @@
-"""The angle of a hinge, its slope and the slope of that.
+"""Angle of a hinge and its first and second derivatives by positions.
 
 Edge e from a to b, opposite corners c and d, N = e × (c − a) and M = (d − a) × e, e·e = l²:
 
     ∂θ/∂c = −l N/|N|²,  ∂θ/∂d = −l M/|M|²,  ∂θ/∂b = −s ∂θ/∂c − r ∂θ/∂d,  ∂θ/∂a = −(1−s) ∂θ/∂c − (1−r) ∂θ/∂d
 
-with s and r the places of c and d along the edge, 0 at a and 1 at b.
+with s and r the coordinates of c and d along the edge, 0 at a and 1 at b.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ import numpy as np
 
 from ...threads import kernel
 
-THINNEST = 1.0e-4  #: of a face's |N|² at rest: one that is folded smaller pulls no harder
+THINNEST = 1.0e-4  #: of a face's |N|² at rest: lower bound of |N|² in gradients of the angle
 
 
 @kernel("f8(f8[:,::1], i4[::1], f8[::1], f8[:,::1])")
 def slope(x, nodes, squares, out):  # type: ignore[no-untyped-def]
-    """The angle [rad], 0 where both faces lie in a plane. squares: |N|² and |M|² at rest, (2,).
+    """Return the angle of a hinge [rad], 0 where both faces are coplanar; write its gradient into out (9, 3).
 
-    out, (9, 3): ∂θ/∂x of the four nodes, e, N, M, then l, 1/|N|², 1/|M|², then s, r.
+    x: (n, 3) [m]. nodes: (4,). squares: |N|² and |M|² at rest, (2,). Rows of `out`: ∂θ/∂x of the four nodes, e, N, M,
+    then l, 1/|N|², 1/|M|², then s, r.
     """
     a, b, c, d = nodes[0], nodes[1], nodes[2], nodes[3]
     along, over = 0.0, 0.0
@@ -61,7 +62,7 @@ def slope(x, nodes, squares, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], i4[:,::1], f8[::1])")
 def angles(x, nodes, out):  # type: ignore[no-untyped-def]
-    """Write angles of hinges (h, 4) at positions (n, 3) [m], out (h,) [rad]."""
+    """Write angles of hinges, nodes (h, 4), at positions x (n, 3) [m] into out (h,) [rad]."""
     work, squares = np.empty((9, 3)), np.ones(2)
     for h in range(nodes.shape[0]):
         out[h] = slope(x, nodes[h], squares, work)
@@ -69,13 +70,13 @@ def angles(x, nodes, out):  # type: ignore[no-untyped-def]
 
 @kernel("f8(f8, f8)")
 def opened(theta, rest):  # type: ignore[no-untyped-def]
-    """θ − θ̄ [rad], the shorter way round."""
+    """Return θ − θ̄ [rad], wrapped to at most half a turn."""
     return theta - rest - 2.0 * np.pi * np.round((theta - rest) / (2.0 * np.pi))
 
 
 @kernel("void(i8, i8, f8[:,::1], i4[:,::1], f8[::1], f8[::1], f8[:,::1], f8[:,:,::1], f8[::1])")
 def measure(start, stop, x, nodes, stiffness, rest, squares, forces, energies):  # type: ignore[no-untyped-def]
-    """Forces (h, 4, 3) [N] and energies (h,) [J] of hinges start to stop.
+    """Write forces (h, 4, 3) [N] and energies (h,) [J] of hinges `start` to `stop`.
 
     x: (n, 3) [m]. nodes: (h, 4). stiffness: (h,) [N m]. rest: θ̄, (h,). squares: |N|², |M|² at rest, (h, 2) [m⁴].
     """
@@ -90,8 +91,11 @@ def measure(start, stop, x, nodes, stiffness, rest, squares, forces, energies): 
 
 @kernel("void(f8[:,::1], i4[::1], f8[:,::1], f8[:,:,::1])")
 def bend_of_angle(x, nodes, work, out):  # type: ignore[no-untyped-def]
-    """∂²θ/∂x² of pairs (1, 0), (2, 0), (2, 1), (3, 0), (3, 1) of the nodes, rows of the first, (5, 3, 3); (3, 2)
-    has none. work: what `slope` left."""
+    """Write ∂²θ/∂x² of the pairs (1, 0), (2, 0), (2, 1), (3, 0), (3, 1) of nodes into out (5, 3, 3), rows of the first
+    node.
+
+    That of the pair (3, 2) is zero. x: (n, 3) [m]. nodes: (4,). work: (9, 3), from `slope`.
+    """
     a, b = nodes[0], nodes[1]
     length = work[7, 0]
     for side in range(2):
@@ -125,8 +129,12 @@ def bend_of_angle(x, nodes, work, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(i8, i8, f8[:,::1], i4[:,::1], f8[::1], f8[::1], f8[:,::1], b1, f8[:,:,::1], f8[:,:,::1])")
 def fill(start, stop, x, nodes, stiffness, rest, squares, project, forces, blocks):  # type: ignore[no-untyped-def]
-    """Write forces and blocks of pairs, (h, 6, 9) [N/m], of hinges; K = ∂f/∂x is negative semi-definite if
-    `project`: −k ∂θ ∂θᵀ alone."""
+    """Write forces (h, 4, 3) [N] and blocks of K = ∂f/∂x of pairs of nodes, (h, 6, 9) [N/m], of hinges `start` to
+    `stop`.
+
+    x: (n, 3) [m]. nodes: (h, 4). stiffness: (h,) [N m]. rest: θ̄, (h,). squares: |N|², |M|² at rest, (h, 2) [m⁴]. If
+    `project`, K is −k ∂θ ∂θᵀ alone, negative semi-definite.
+    """
     work, bends = np.empty((9, 3)), np.zeros((5, 3, 3))
     for h in range(start, stop):
         k = stiffness[h]

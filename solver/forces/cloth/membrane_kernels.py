@@ -1,14 +1,14 @@
-"""Triangles that resist strain in their plane: ψ = ½ ε : C : ε with ε = S − 1, F = R S, C orthotropic.
+"""Kernels of triangles that resist in-plane strain: ψ = ½ ε : C : ε with ε = S − 1, F = R S, C orthotropic.
 
-With d = Rᵀ δF in the plane and w = nᵀ δF out of it, k = d₂₁ − d₁₂, t = tr S and J a quarter turn,
+With d = Rᵀ δF in the plane and w = nᵀ δF out of it, k = d₂₁ − d₁₂, t = tr S and J the rotation by 90°,
 
     δS = d − (k/t) J S,   δ²ψ = δS : C : δS + T : δ²S + 2 wᵀ Y w,   T = C : ε,   S Y + Y S = T.
 
-So in-plane and out-of-plane changes part, and each is made definite by itself. F has two columns: there is a rotation
-to any F, and a triangle that is turned over is no different from one that is not.
+So in-plane and out-of-plane changes decouple, and each is projected by itself. F has two columns: any F has a
+rotation, and a triangle that is turned over does not differ from one that is not.
 
-Where cloth has a limit to its stretch it gets stiff past that along four ways e of its material, warp, weft and their
-diagonals, each by an energy w(|F e|) of its own, whose slopes are those of a thread that is pulled:
+Cloth with a limit of its stretch is stiff beyond it along four directions e of its material, warp, weft and their
+diagonals, each by an energy w(|F e|), whose derivatives are those of a thread under tension:
 
     P += w' l eᵀ,   δ²ψ += (w'' − w'/|F e|) (l · δF e)² + (w'/|F e|) |δF e|²,   l = F e/|F e|.
 """
@@ -24,23 +24,23 @@ FLAT = 1.0e-12  #: |f₁ × f₂|² below which a triangle is a line and has no 
 THINNEST = 1.0e-3  #: det S below which the tension across a triangle no longer grows
 FRAME = 9  #: R and n, by columns
 STRAIN = 3  #: S₁₁, S₂₂, S₁₂
-CONSTANTS = 8  #: C₁₁, C₂₂, C₁₂, G [N/m]; the limit, and how stiff warp, weft and diagonals are past it [N/m]
-WAYS = 4  #: along which there is a limit
+CONSTANTS = 8  #: C₁₁, C₂₂, C₁₂, G [N/m]; the limit, and stiffnesses of warp, weft and diagonals beyond it [N/m]
+WAYS = 4  #: number of directions with a limit
 HALF = np.sqrt(0.5)
-GIVES = 2.0  #: times that limit along diagonals, where threads turn first
-SOFTLY = 0.1  #: of the limit: over that much more stretch it comes to be as stiff as it gets
+GIVES = 2.0  #: factor of the limit along diagonals, where threads rotate first
+SOFTLY = 0.1  #: of the limit: additional stretch over which the stiffness rises to its full value
 
 
 @inlined
 def _stress(strain, constants):  # type: ignore[no-untyped-def]
-    """T = C : ε by (11, 22, 12)."""
+    """Return T = C : ε by (11, 22, 12)."""
     a, b = strain[0] - 1.0, strain[1] - 1.0
     return (constants[0] * a + constants[2] * b, constants[2] * a + constants[1] * b, 2.0 * constants[3] * strain[2])
 
 
 @inlined
 def _way(k):  # type: ignore[no-untyped-def]
-    """e of warp, weft and diagonals, and how many limits it gives."""
+    """Return e of warp, weft or a diagonal, and a factor of the limit along it."""
     if k == 0:
         return 1.0, 0.0, 1.0
     if k == 1:
@@ -50,7 +50,7 @@ def _way(k):  # type: ignore[no-untyped-def]
 
 @inlined
 def _pulled(strain, k):  # type: ignore[no-untyped-def]
-    """e of the k-th way, S e, its length, and how many limits it gives."""
+    """Return e of the k-th direction, S e, its length, and a factor of the limit along it."""
     e0, e1, gives = _way(k)
     l0, l1 = strain[0] * e0 + strain[2] * e1, strain[2] * e0 + strain[1] * e1
     return e0, e1, l0, l1, np.sqrt(l0 * l0 + l1 * l1), gives
@@ -58,7 +58,8 @@ def _pulled(strain, k):  # type: ignore[no-untyped-def]
 
 @inlined
 def _limited(length, limit, stiffness):  # type: ignore[no-untyped-def]
-    """w of a stretch past a limit, and its two slopes: a cubic, then a straight line's, without a jump in any."""
+    """Return w of a stretch past a limit and its first two derivatives: a cubic, then a parabola, twice
+    differentiable."""
     past, width = length - 1.0 - limit, SOFTLY * limit
     if past < width:
         slope = stiffness * past * past / (2.0 * width)
@@ -68,9 +69,10 @@ def _limited(length, limit, stiffness):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], i4[::1], f8[:,::1], f8[::1], f8[::1])")
 def turned(x, nodes, gradients, frame, strain):  # type: ignore[no-untyped-def]
-    """R and n by columns, (9,), and S by (11, 22, 12), (3,), of F = Σ x ∇N.
+    """Write R and n, by columns, into frame (9,), and S by (11, 22, 12) into strain (3,), of F = Σ x ∇N.
 
-    Where F has no area n is any normal, and where it is a point R is any rotation; S is right all the same.
+    x: (n, 3) [m]. nodes: (3,). gradients: (3, 2) [1/m]. Where F has no area, n is any normal; where F is zero, R is any
+    rotation; S is exact in either case.
     """
     for k in range(6):
         frame[k] = 0.0
@@ -84,7 +86,7 @@ def turned(x, nodes, gradients, frame, strain):  # type: ignore[no-untyped-def]
     square = n0 * n0 + n1 * n1 + n2 * n2
     area = np.sqrt(square)
     if square <= FLAT * FLAT or square <= FLAT * ff * gg:
-        # across the longer one and the axis that it is least along
+        # normal to the longer column and to an axis that is not along it
         if ff >= gg:
             u0, u1, u2 = f0, f1, f2
         else:
@@ -125,11 +127,14 @@ def turned(x, nodes, gradients, frame, strain):  # type: ignore[no-untyped-def]
 
 @kernel("f8(f8[::1], f8[::1], f8[::1], f8[:,::1], f8, f8[:,::1])")
 def pull(frame, strain, constants, gradients, area, forces):  # type: ignore[no-untyped-def]
-    """Energy of a triangle [J]; writes its forces −A P ∇N, (4, 3) [N]."""
+    """Return the energy of a triangle [J]; write its forces −A P ∇N, (4, 3) [N].
+
+    frame, strain: from `turned`. constants: (CONSTANTS,). gradients: (3, 2) [1/m]. area: A [m²].
+    """
     s11, s22, s12 = strain[0], strain[1], strain[2]
     t11, t22, t12 = _stress(strain, constants)
     trace = max(s11 + s22, FLAT)
-    # T and S need not commute where the sheet is not isotropic: then turning R does work on T as well
+    # T and S need not commute where the sheet is not isotropic: then rotating R does work on T as well
     turning = (t12 * (s11 - s22) + (t22 - t11) * s12) / trace
     p11, p22, p12, p21 = t11, t22, t12 + turning, t12 - turning
     energy = 0.5 * (t11 * (s11 - 1.0) + t22 * (s22 - 1.0) + 2.0 * t12 * s12)
@@ -155,7 +160,10 @@ def pull(frame, strain, constants, gradients, area, forces):  # type: ignore[no-
 
 @kernel("void(f8[:,::1], i8, f8[:,::1], f8[:,::1], f8[::1])")
 def definite(matrix, size, scratch, vectors, values):  # type: ignore[no-untyped-def]
-    """A symmetric matrix without what is negative in it; left alone where a Cholesky factor says that nothing is."""
+    """Replace a symmetric matrix (size, size) by its positive semi-definite projection.
+
+    A matrix with a Cholesky factor does not change. scratch, vectors: (≥ size, ≥ size). values: (≥ size,).
+    """
     is_definite = True
     for i in range(size):
         for j in range(i + 1):
@@ -187,7 +195,10 @@ def definite(matrix, size, scratch, vectors, values):  # type: ignore[no-untyped
 
 @kernel("void(f8[::1], f8[::1], b1, f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1])")
 def bend_of_energy(strain, constants, project, plane, normal, scratch, vectors, values):  # type: ignore[no-untyped-def]
-    """∂²ψ/∂d² by (d₁₁, d₂₁, d₁₂, d₂₂), (4, 4), and ∂²ψ/∂w², (2, 2) in the first rows of `normal`."""
+    """Write ∂²ψ/∂d² by (d₁₁, d₂₁, d₁₂, d₂₂) into plane (4, 4), and ∂²ψ/∂w² into the first 2 × 2 entries of `normal`.
+
+    strain: from `turned`. constants: (CONSTANTS,). If `project`, both are positive semi-definite.
+    """
     s11, s22, s12 = strain[0], strain[1], strain[2]
     t11, t22, t12 = _stress(strain, constants)
     one = 1.0 / max(s11 + s22, THINNEST)
@@ -244,7 +255,7 @@ def bend_of_energy(strain, constants, project, plane, normal, scratch, vectors, 
 
 @kernel("void(i8, i8, f8[:,::1], i4[:,::1], f8[:,:,::1], f8[::1], f8[::1], f8[:,:,::1], f8[::1])")
 def measure(start, stop, x, nodes, gradients, areas, constants, forces, energies):  # type: ignore[no-untyped-def]
-    """Forces (e, 4, 3) [N] and energies (e,) [J] of triangles start to stop.
+    """Write forces (e, 4, 3) [N] and energies (e,) [J] of triangles `start` to `stop`.
 
     x: (n, 3) [m]. nodes: (e, 3). gradients: (e, 3, 2) [1/m]. areas: (e,) [m²]. constants: (CONSTANTS,).
     """
@@ -256,8 +267,12 @@ def measure(start, stop, x, nodes, gradients, areas, constants, forces, energies
 
 @kernel("void(i8, i8, f8[:,::1], i4[:,::1], f8[:,:,::1], f8[::1], f8[::1], b1, f8[:,:,::1], f8[:,:,::1])")
 def fill(start, stop, x, nodes, gradients, areas, constants, project, forces, blocks):  # type: ignore[no-untyped-def]
-    """Write forces and blocks of pairs, (e, 6, 9) [N/m], of triangles; K = ∂f/∂x is negative semi-definite if
-    `project`."""
+    """Write forces (e, 4, 3) [N] and blocks of K = ∂f/∂x of pairs of nodes, (e, 6, 9) [N/m], of triangles `start` to
+    `stop`.
+
+    x: (n, 3) [m]. nodes: (e, 3). gradients: (e, 3, 2) [1/m]. areas: (e,) [m²]. constants: (CONSTANTS,). K is negative
+    semi-definite if `project`.
+    """
     frame, strain = np.empty(FRAME), np.empty(STRAIN)
     plane, normal = np.empty((4, 4)), np.empty((4, 4))
     scratch, vectors, values = np.empty((4, 4)), np.empty((4, 4)), np.empty(4)

@@ -1,4 +1,4 @@
-"""Pressure inside a closed surface, edge by edge."""
+"""Kernel of pressure in a closed surface, edge by edge."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from ...threads import kernel
 
 @kernel("f8(i4[:,::1], f8, f8[:,::1], f8[:,:,::1], f8[:,:,::1])")
 def inflate(nodes, pressure, x, forces, blocks):  # type: ignore[no-untyped-def]
-    """Return the energy −p V [J] of a closed surface.
+    """Return the energy −p V [J] of a closed surface; write forces (e, 4, 3) [N] and blocks of its edges.
 
-    nodes: (e, 4), the ends a, b of each edge, the corner c of the triangle (a, b, c) and d of (b, a, d). x: (n, 3) [m].
-    Writes forces [N], (e, 4, 3), and for as many edges as `blocks` has, K_ba = (p/6 ([x_d]× − [x_c]×))ᵀ [N/m] as
-    their first pair.
+    nodes: (e, 4), the ends a, b of each edge, the corner c of the triangle (a, b, c) and d of (b, a, d). pressure: p
+    [Pa]. x: (n, 3) [m]. Writes K_ba = (p/6 ([x_d]× − [x_c]×))ᵀ [N/m] as the first pair of as many edges as `blocks` has
+    rows.
     """
     volume, sixth = 0.0, pressure / 6.0
     for e in range(nodes.shape[0]):

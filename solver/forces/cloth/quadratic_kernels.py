@@ -1,4 +1,4 @@
-"""Kernels of bending as a quadratic energy of positions, a hinge at a time."""
+"""Kernels of bending as a quadratic energy of positions, hinge by hinge."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from ...threads import kernel
 
 @kernel("void(f8[:,::1], f8[:,::1], f8, f8[:,::1], f8[::1])", fastmath=frozenset())
 def weigh(cotangents, areas, bending, weights, stiffness):  # type: ignore[no-untyped-def]
-    """Write the weights c of a hinge's corners, (h, 4) [1], and bending / (A₀ + A₁), (h,) [N/m]. cotangents: as
-    `Hinges` has them, (h, 4). areas: of both triangles [m²], (h, 2). bending: [N m]."""
+    """Write the weights c of each hinge's nodes, (h, 4), and its stiffness bending / (A₀ + A₁), (h,) [N/m].
+
+    cotangents: of `Hinges`, (h, 4). areas: of both triangles, (h, 2) [m²]. bending: [N m].
+    """
     for h in range(cotangents.shape[0]):
         at_a, at_b, other_a, other_b = cotangents[h, 0], cotangents[h, 1], cotangents[h, 2], cotangents[h, 3]
         weights[h, 0] = at_b + other_b
@@ -20,8 +22,10 @@ def weigh(cotangents, areas, bending, weights, stiffness):  # type: ignore[no-un
 
 @kernel("void(i8, i8, f8[:,::1], i4[:,::1], f8[:,::1], f8[::1], f8[:,:,::1], f8[::1])", fastmath=frozenset())
 def measure(start, stop, x, nodes, weights, stiffness, forces, energies):  # type: ignore[no-untyped-def]
-    """Forces (h, 4, 3) [N] and energies (h,) [J] of hinges start to stop. x: (n, 3) [m]. nodes, weights: (h, 4).
-    stiffness: (h,) [N/m]."""
+    """Write forces (h, 4, 3) [N] and energies (h,) [J] of hinges `start` to `stop`.
+
+    x: (n, 3) [m]. nodes, weights: (h, 4). stiffness: (h,) [N/m].
+    """
     for h in range(start, stop):
         c0, c1, c2, c3, k = weights[h, 0], weights[h, 1], weights[h, 2], weights[h, 3], -stiffness[h]
         a, b, c, d = nodes[h, 0], nodes[h, 1], nodes[h, 2], nodes[h, 3]
@@ -36,7 +40,10 @@ def measure(start, stop, x, nodes, weights, stiffness, forces, energies):  # typ
 
 @kernel("void(i8, i8, f8[:,::1], f8[::1], f8[:,:,::1])", fastmath=frozenset())
 def stiffen(start, stop, weights, stiffness, blocks):  # type: ignore[no-untyped-def]
-    """Blocks of pairs of nodes of K = ∂f/∂x, (h, 6, 9) [N/m]; the rest as above."""
+    """Write blocks of K = ∂f/∂x of pairs of nodes, (h, 6, 9) [N/m], of hinges `start` to `stop`.
+
+    weights: (h, 4). stiffness: (h,) [N/m].
+    """
     for h in range(start, stop):
         pair = 0
         for a in range(1, 4):

@@ -1,4 +1,4 @@
-"""Kernels: triangles that are halves of a quad, and what bends beside edges, whichever way a quad is cut in two."""
+"""Kernels that pair triangles into quads and find bends about edges, independent of the diagonals of the quads."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 
 from ...threads import inlined, kernel
 
-LONGER = 1.05  #: by how much the edge that cuts a quad is longer than the others of both triangles, at least
-SQUARE = 0.35  #: cosine of the corners off it, at most: what leans further is two triangles
-APART = 1.0e-6  #: share by which that edge may be longer in one triangle than in the other, on a seam of a UV map
+LONGER = 1.05  #: least ratio of the edge that divides a quad to the other edges of both triangles
+SQUARE = 0.35  #: largest cosine at the corners opposite to that edge: beyond it, both triangles are no quad
+APART = 1.0e-6  #: largest relative difference of that edge's length in both triangles, on a seam of a UV map
 
 
 @inlined
 def side_of(triangles, t, a, b):  # type: ignore[no-untyped-def]
-    """Which side of triangle t the edge from a to b is: k where its corners are k and k + 1."""
+    """Return the side k of triangle t that is the edge from a to b, between corners k and k + 1; −1 where none is."""
     for k in range(3):
         one, two = triangles[t, k], triangles[t, (k + 1) % 3]
         if (one == a and two == b) or (one == b and two == a):
@@ -33,15 +33,18 @@ def corner_of(triangles, t, node):  # type: ignore[no-untyped-def]
 
 @inlined
 def length_of(material, t, k):  # type: ignore[no-untyped-def]
-    """Return the length of a side of triangle t [m]."""
+    """Return the length of side k of triangle t in material space [m]."""
     u0, u1 = material[t, (k + 1) % 3, 0] - material[t, k, 0], material[t, (k + 1) % 3, 1] - material[t, k, 1]
     return math.sqrt(u0 * u0 + u1 * u1)
 
 
 @inlined
 def unfolded(triangles, material, t, k, u, corner, place):  # type: ignore[no-untyped-def]
-    """Write the position of a corner of triangle u in the material space of t, unfolded about side k of t, to place
-    (2,). Each triangle may have a material space of its own."""
+    """Write the position of a corner of triangle u, unfolded about side k of t, in the material space of t, to place
+    (2,).
+
+    Each triangle may have a material space of its own. material: (e, 3, 2) [m].
+    """
     p, q = corner_of(triangles, u, triangles[t, k]), corner_of(triangles, u, triangles[t, (k + 1) % 3])
     u0, u1 = material[u, q, 0] - material[u, p, 0], material[u, q, 1] - material[u, p, 1]
     v0, v1 = material[u, corner, 0] - material[u, p, 0], material[u, corner, 1] - material[u, p, 1]
@@ -58,7 +61,7 @@ def unfolded(triangles, material, t, k, u, corner, place):  # type: ignore[no-un
 
 @inlined
 def cosine(material, t, at):  # type: ignore[no-untyped-def]
-    """Return the cosine of the angle of triangle t at a corner."""
+    """Return the cosine of the angle of triangle t at corner `at`, in material space."""
     one, two = (at + 1) % 3, (at + 2) % 3
     u0, u1 = material[t, one, 0] - material[t, at, 0], material[t, one, 1] - material[t, at, 1]
     v0, v1 = material[t, two, 0] - material[t, at, 0], material[t, two, 1] - material[t, at, 1]
@@ -67,8 +70,12 @@ def cosine(material, t, at):  # type: ignore[no-untyped-def]
 
 @kernel("void(i4[:,::1], f8[:,:,::1], i4[:,::1], i4[:,::1], i4[::1], i4[::1])")
 def pair_triangles(triangles, material, nodes, sides, longest, mates):  # type: ignore[no-untyped-def]
-    """Write the other half of the quad that each triangle is of, −1 where it is of none, (e,), and the side that cuts
-    it, (e,). nodes, sides: as `Hinges` has them."""
+    """Write the other half of each triangle's quad into mates (e,), −1 for none, and its longest side into longest
+    (e,).
+
+    The longest side is that which divides the quad; −1 where no side is longest. nodes, sides: of `Hinges`. triangles:
+    (e, 3). material: (e, 3, 2) [m].
+    """
     for t in range(triangles.shape[0]):
         mates[t], longest[t] = -1, -1
         first, second = 0.0, 0.0
@@ -93,9 +100,11 @@ def pair_triangles(triangles, material, nodes, sides, longest, mates):  # type: 
 
 @inlined
 def corners_across(triangles, material, longest, mates, t, a, b, found, places):  # type: ignore[no-untyped-def]
-    """Corners that bend about the edge from a to b on the side of triangle t: how many; of a quad that across from a,
-    then that across from b. Numbers into found (2,), places of a, b and the corner in material space into places
-    (2, 3, 2)."""
+    """Return the number of corners that bend about the edge from a to b on the side of triangle t, 1, or 2 of a quad.
+
+    Of a quad, the corner across from a, then that across from b. Writes their nodes into found (2,), and positions of
+    a, b and the corner in material space into places (2, 3, 2) [m].
+    """
     i, j = corner_of(triangles, t, a), corner_of(triangles, t, b)
     own = 3 - i - j
     count, mine, u, theirs = 1, 0, t, own
@@ -103,7 +112,7 @@ def corners_across(triangles, material, longest, mates, t, a, b, found, places):
         u, count = mates[t], 2
         theirs = (longest[u] + 2) % 3
         cut = longest[t]
-        # the cut goes from this triangle's own corner to a or to b; its other end is across from that
+        # the diagonal goes from this triangle's own corner to a or to b; the mate's corner is across from that
         mine = 1 if (cut == i and (cut + 1) % 3 == own) or (cut == own and (cut + 1) % 3 == i) else 0
     for k in range(count):
         found[k] = triangles[t, own] if k == mine else triangles[u, theirs]
@@ -118,7 +127,7 @@ def corners_across(triangles, material, longest, mates, t, a, b, found, places):
 
 @inlined
 def cotangents_and_area(place, first, h, side, cotangents, areas):  # type: ignore[no-untyped-def]
-    """Write cotangents and area of a triangle (3, 2) at its corners a and b, for a bend."""
+    """Write the cotangents at corners a and b and the area of a triangle, place (3, 2) [m], for bend h."""
     u0, u1 = place[1, 0] - place[0, 0], place[1, 1] - place[0, 1]
     v0, v1 = place[2, 0] - place[0, 0], place[2, 1] - place[0, 1]
     twice = abs(u0 * v1 - u1 * v0)
@@ -133,7 +142,10 @@ def find_bends(  # type: ignore[no-untyped-def]
     triangles, material, nodes, sides, length, areas, cotangents, longest, mates, out_nodes, out_length, out_areas,
     out_cotangents, share,
 ):
-    """Write as `Bends` has them, from hinges and pairs of triangles; how many there are. There is room for two a hinge.
+    """Write the arrays of `Bends` from hinges and pairs of triangles; return the number of bends.
+
+    The arrays have room for two bends per hinge. nodes, sides, length, areas, cotangents: of `Hinges`. longest, mates:
+    from `pair_triangles`.
     """
     count = 0
     one, other = np.empty(2, np.int64), np.empty(2, np.int64)
@@ -146,7 +158,7 @@ def find_bends(  # type: ignore[no-untyped-def]
             out_areas[count, 0], out_areas[count, 1] = areas[h, 0], areas[h, 1]
             out_length[count], share[count] = length[h], 1.0
             if mates[s] == t:
-                # of a quad that is twisted its sides know nothing, and its cut, ½ k |e|²/A θ², too much
+                # sides of a quad do not resist its twist, and its diagonal, ½ k |e|²/A θ², resists it too much
                 ratio = (areas[h, 0] + areas[h, 1]) / (length[h] * length[h])
                 share[count] = min(1.0, 2.0 * ratio * ratio)
             count += 1

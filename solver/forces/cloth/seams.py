@@ -1,4 +1,4 @@
-"""Seams that pull the edges of cloth together and hold them then."""
+"""Seams that pull edges of cloth together and then join them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import numpy as np
 from ...state import Index, Vec
 from ..stencils import Stencils
 
-SHORT = 1.0e-9  #: [m]: a seam of no length pulls nowhere
+SHORT = 1.0e-9  #: [m]: a shorter seam has no direction
 
 
 class Seams:
-    """f = −k (l − L(t)) u on a seam's first end and the opposite on its other one, l u = x_i − x_j; 0 where l < L(t).
+    """Springs f = −k (l − L(t)) u on a seam's first end, the opposite on its other end, l u = x_i − x_j; 0 where l <
+    L(t).
 
-    L(t) goes from each seam's length at the start to zero in `closes` seconds. [Notes, Penalty Forces]
+    L(t) falls from each seam's length at the start to zero in `closes` seconds. [Notes, Penalty Forces]
     """
 
     def __init__(self, pairs: Index, stiffness: float, closes: float, rest: Vec) -> None:
@@ -24,18 +25,20 @@ class Seams:
         self._start = np.linalg.norm(rest[pairs[:, 0]] - rest[pairs[:, 1]], axis=1)
 
     def lengths(self, time: float) -> Vec:
-        """L(t) of each seam [m], (k,)."""
+        """Return L(t) of each seam at `time` [s], (k,) [m]."""
         left = max(0.0, 1.0 - time / self._closes) if self._closes else 0.0
         return np.asarray(left * self._start)
 
     def measure(self, x: Vec, time: float) -> Stencils:
-        """Forces and energy ½ k (l − L)² at positions (n, 3) [m] and a time [s], without blocks."""
+        """Return forces and the energy ½ k (l − L)² at positions x (n, 3) [m] and `time` [s], without blocks."""
         along, over, _ = self._stretched(x, time)
         return self._table(along, over, np.zeros((0, 1, 9)))
 
     def fill(self, x: Vec, time: float, project: bool) -> Stencils:
-        """Forces, energy and blocks of K = ∂f/∂x, −k (u uᵀ + (1 − L/l) (1 − u uᵀ)) of a seam that pulls: negative
-        semi-definite whatever `project` says."""
+        """Return forces, energy and blocks of K = ∂f/∂x at positions x (n, 3) [m] and `time` [s].
+
+        K is −k (u uᵀ + (1 − L/l) (1 − u uᵀ)) of a seam under tension: negative semi-definite whatever `project`.
+        """
         along, over, length = self._stretched(x, time)
         outer = along[:, :, None] * along[:, None, :]
         across = over / np.maximum(length, SHORT)
@@ -45,10 +48,10 @@ class Seams:
         return self._table(along, over, self._stiffness * block.reshape(-1, 1, 9))
 
     def damp(self, x: Vec, v: Vec, time: float) -> None:
-        """None: the cloth damps its seams."""
+        """Return None: the cloth damps its seams."""
 
     def _stretched(self, x: Vec, time: float) -> tuple[Vec, Vec, Vec]:
-        """Directions (k, 3), by how much each seam is too long (k,) [m], at least 0, and lengths (k,) [m]."""
+        """Return directions (k, 3), excess lengths, at least 0, (k,) [m], and lengths (k,) [m] of the seams."""
         away = x[self._pairs[:, 0]] - x[self._pairs[:, 1]]
         length = np.linalg.norm(away, axis=1)
         return away / np.maximum(length, SHORT)[:, None], np.maximum(length - self.lengths(time), 0.0), length

@@ -1,4 +1,4 @@
-"""A sheet of triangles in its material space, and the interface of a law on its elements."""
+"""Sheet of triangles in its material space, and the protocol of a law on its elements."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from ...threads import parallel_for
 from .hinge_finding import find_hinges, measure_material
 from .quads import find_bends, pair_triangles
 
-ALONE = 256  #: elements that are not worth sharing between threads
+ALONE = 256  #: most elements that one thread processes alone
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """Triangles with places in material space, where u runs along the warp and v along the weft.
+    """Triangles with positions in material space, where u runs along the warp and v along the weft.
 
-    A triangle knows its own corners there and nothing of its neighbours', so a sheet may be cut along seams.
+    Each triangle has corners of its own in material space, so a sheet may be cut along seams.
     """
 
     rest: Vec  #: positions of all nodes of the part at rest [m], (n, 3)
-    triangles: Index  #: (e, 3), numbers among those
+    triangles: Index  #: (e, 3), indices of those nodes
     material: Vec  #: of the corners of each triangle [m], (e, 3, 2)
-    slides: bool = False  #: whether vertices move in material space, and with them which triangles look like a quad
+    slides: bool = False  #: whether vertices move in material space, which changes the triangles that form quads
 
     @property
     def areas(self) -> Vec:
-        """In material space [m²], (e,)."""
+        """Return the areas of the triangles in material space, (e,) [m²]."""
         return self._measured[0]
 
     @property
     def gradients(self) -> Vec:
-        """∇N of the corners in material space [1/m], (e, 3, 2)."""
+        """Return ∇N of the corners of each triangle in material space, (e, 3, 2) [1/m]."""
         return self._measured[1]
 
     @cached_property
@@ -48,19 +48,19 @@ class Sheet:
 
     @cached_property
     def hinges(self) -> Hinges:
-        """Edges with a triangle on either side."""
+        """Return the hinges of the sheet: edges with a triangle on either side."""
         return Hinges.of(self)
 
     @cached_property
     def bends(self) -> Bends:
-        """Bends of the sheet."""
+        """Return the bends of the sheet: its hinges, with quads instead of their halves."""
         return Bends.of(self)
 
 
 @dataclass(frozen=True)
 class Hinges:
-    """Pairs of triangles, by the ends of their edge and the corners opposite to it. The orientation of faces does not
-    matter."""
+    """Pairs of triangles, by the ends of their edge and the corners opposite to it, for any orientation of the
+    faces."""
 
     nodes: Index  #: ends a, b and opposite corners c, d, (h, 4)
     length: Vec  #: of the edge in material space, the mean of both sides [m], (h,)
@@ -80,20 +80,20 @@ class Hinges:
 
 @dataclass(frozen=True)
 class Bends:
-    """Pairs of triangles that bend about an edge, as `Hinges` has them, and the share of each.
+    """Pairs of triangles that bend about an edge, with fields as of `Hinges`, and a weight of each.
 
-    Of two triangles that are a quad cut in two it is no matter which way they are cut: about a side of it bends, half
-    each, what is across from either end, and the cut itself, of which twist is left. On a grid that is ½ k (κ_uu² +
-    κ_vv² + 2 κ_uv²) a square metre by central differences. Hinges of the triangles alone, in which diagonals feel what
-    bends along the sides, would give way by zigzags: a strip is softer by a fifth, and up to three times as stiff about
-    one of its diagonals.
+    Bending of a quad that is divided into two triangles does not depend on its diagonal: about each of its sides the
+    corners across from either end bend, with weight one half each, and its diagonal resists twist alone. On a grid that
+    is ½ k (κ_uu² + κ_vv² + 2 κ_uv²) per area by central differences. Hinges of the triangles alone, whose diagonals
+    also resist bending along the sides, would yield by zigzags: a strip is softer by a fifth, and up to three times as
+    stiff about one of its diagonals.
     """
 
     nodes: Index  #: ends a, b and corners c, d, (k, 4)
     length: Vec  #: of the edge [m], (k,)
     areas: Vec  #: of both triangles [m²], (k, 2)
     cotangents: Vec  #: of the angles at a and b in the triangle of c, and at a and b in that of d, (k, 4)
-    share: Vec  #: (k,)
+    share: Vec  #: weight of each, (k,)
 
     @classmethod
     def of(cls, sheet: Sheet) -> Bends:
@@ -113,7 +113,7 @@ class Bends:
 
 
 class SheetLaw(Protocol):
-    """Protocol of a law of the elements of one sheet. Entries of the families "membrane" and "bending"."""
+    """Protocol of a law on the elements of one sheet. Entries of the families "membrane" and "bending"."""
 
     nodes: Index  #: of its elements, (s, 3) or (s, 4)
     energies: Vec  #: of those at the last `measure` [J], (s,)
@@ -121,23 +121,29 @@ class SheetLaw(Protocol):
     def __init__(self, sheet: Sheet, params: Mapping[str, float]) -> None: ...
 
     def measure(self, x: Vec, forces: Vec) -> float:
-        """Energy [J] at positions (n, 3) [m]; writes forces on the nodes, (s, 4, 3) [N], the last one's zero where
-        there are three."""
+        """Return the energy [J] at positions x (n, 3) [m]; write forces (s, 4, 3) [N], of triangles with a fourth row
+        of zeros."""
 
     def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
-        """Write forces and the blocks of pairs of nodes of K = ∂f/∂x, (s, 6, 9) [N/m], as `Stencils` has them; K is
-        negative semi-definite if `project`."""
+        """Write forces (s, 4, 3) [N] and blocks of K = ∂f/∂x of pairs of nodes, (s, 6, 9) [N/m], in the order of
+        `Stencils`.
+
+        K is negative semi-definite if `project`. x: (n, 3) [m].
+        """
 
 
 class TimedLaw(Protocol):
-    """A law that changes over time."""
+    """Protocol of a law that changes over time."""
 
     def activate(self, time: float) -> None:
-        """From now on it is as at `time` [s]."""
+        """Set the law to its state at `time` [s], for all later calls."""
 
 
 def over_elements(kernel: Callable[..., None], count: int, *arguments: Any) -> None:
-    """kernel(start, stop, …) over so many elements; each writes rows of its own."""
+    """Run kernel(start, stop, *arguments) over `count` elements, in parallel where there are many.
+
+    Each element must write rows of its own.
+    """
     if count <= ALONE:
         kernel(0, count, *arguments)
     else:

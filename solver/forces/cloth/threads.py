@@ -15,23 +15,27 @@ STRETCHED = 0.05  #: stretch of cloth from which on threads are damped in full; 
 
 
 class Threads:
-    """D of the material of a cloth and α(t) times the membrane's K = ∂f/∂x, projected, negative semi-definite, where it
-    is stretched. Bending and slack cloth are not damped."""
+    """Damping of a cloth: D of its material, and α(t) times the membrane's projected K = ∂f/∂x where it is stretched.
 
-    share = None  #: of K, which only `fill` knows
+    D is negative semi-definite. α does not damp bending and slack cloth.
+    """
+
+    share = None  #: no constant factor of K: it varies over elements
 
     def __init__(self, cloth: ClothElements, own_share: float, drag: float, strength: Callable[[float], float]) -> None:
-        """own_share, drag: of the material, on all of K [s] and on its mass [1/s]. strength: α [s] at a time [s]."""
+        """own_share, drag: of the material, factors of K [s] and of the mass [1/s]. strength: α [s] at a time [s]."""
         self._cloth, self._own, self._strength, self.drag = cloth, own_share, strength, drag
         self._membrane, self._threads = cast(CorotatedMembrane, cloth.laws[0]), cloth.slices[0]
 
     def within(self, h: float) -> Threads:
-        """The law of a step of h seconds: the same in any."""
+        """Return the damping law for steps of h [s]: this object, for any h."""
         return self
 
     def fill(self, x: Vec, time: float, forces: Vec, blocks: Vec) -> None:
-        """Write D [N s/m] at positions x (n, 3) [m] and a time [s] as the element blocks; forces (p, 4, 3) are
-        scratch."""
+        """Write the element blocks of D, (p, 6, 9) [N s/m], at positions x (n, 3) [m] and `time` [s].
+
+        forces (p, 4, 3) are scratch.
+        """
         if self._own:
             self._cloth.fill(x, True, forces, blocks)
         else:

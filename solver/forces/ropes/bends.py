@@ -1,4 +1,4 @@
-"""Ropes that want to be straight: the bending of discrete elastic rods."""
+"""Bending of ropes that are straight at rest, as in discrete elastic rods."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from .rope_kernels import fill_bends, measure_bends
 
 
 class RodBends:
-    """½ B |κb|²/l̄ at each node between two links, κb = 2 t₀ × t₁/(1 + t₀·t₁), l̄ the mean of their lengths.
+    """Bending energy ½ B |κb|²/l̄ at each node between two links, κb = 2 t₀ × t₁/(1 + t₀·t₁), l̄ the mean of their
+    lengths.
 
-    K = ∂f/∂x is exact; projected it leaves out what κb itself curves by, and is negative semi-definite. Twist is a
-    law of its own. [Bergou 2008]
+    K = ∂f/∂x is exact; projected, it lacks the second derivative of κb and is negative semi-definite. Twist is a law of
+    its own. [Bergou 2008]
     """
 
     def __init__(self, nodes: Index, rest: Vec, stiffness: float) -> None:
@@ -25,10 +26,14 @@ class RodBends:
         self.energies: Vec = np.zeros(0)
 
     def measure(self, x: Vec, forces: Vec) -> float:
-        """Energy [J] at positions (n, 3) [m]; writes forces on the nodes, (b, 4, 3) [N], the last one's zero."""
+        """Return the energy [J] at positions x (n, 3) [m]; write forces on the three nodes, (b, 4, 3) [N], fourth row
+        zero."""
         return float(measure_bends(0, len(self.nodes), x, self.nodes, self._stiffness, forces))
 
     def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
-        """Write forces and the blocks of pairs of nodes of K, (b, 6, 9) [N/m], as `Stencils` has them."""
+        """Write forces (b, 4, 3) [N] and blocks of K of pairs of nodes, (b, 6, 9) [N/m], in the order of `Stencils`.
+
+        K is negative semi-definite if `project`. x: (n, 3) [m].
+        """
         self.measure(x, forces)
         over_elements(fill_bends, len(self.nodes), x, self.nodes, self._stiffness, project, blocks)

@@ -1,4 +1,4 @@
-"""Links of ropes, and their bending between two links."""
+"""Kernels of links of ropes, and of bending between two links."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import numpy as np
 
 from ...threads import kernel
 
-SHORT = 1.0e-12  #: [m]: a link of no length points nowhere
-FOLDED = 1.0e-6  #: of 1 + cos θ: links that are folded back onto each other bend no further
+SHORT = 1.0e-12  #: [m]: a shorter link has no direction
+FOLDED = 1.0e-6  #: lower bound of 1 + cos θ, of links that are folded back onto each other
 
 
 @kernel("f8(i8, i8, f8[:,::1], i4[:,::1], f8[::1], f8[::1], f8[::1], f8[:,:,::1])")
 def measure_links(start, stop, x, nodes, length, stiffness, tension, forces):  # type: ignore[no-untyped-def]
-    """Energy λ φ + ½ k φ² [J] of links start to stop, φ = l − L; writes forces (s, 4, 3) [N].
+    """Return the energy λ φ + ½ k φ² [J] of links `start` to `stop`, φ = l − L; write forces (s, 4, 3) [N].
 
     x: (n, 3) [m]. nodes: (s, 2). length: L [m], (s,). stiffness: k [N/m], (s,). tension: λ [N], (s,).
     """
@@ -35,9 +35,11 @@ def measure_links(start, stop, x, nodes, length, stiffness, tension, forces):  #
 
 @kernel("void(i8, i8, f8[:,::1], i4[:,::1], f8[::1], f8[::1], f8[::1], b1, f8[:,:,::1])")
 def fill_links(start, stop, x, nodes, length, stiffness, tension, known, blocks):  # type: ignore[no-untyped-def]
-    """Blocks of K of links start to stop, (s, 6, 9) [N/m]: k u uᵀ + T/l (1 − u uᵀ) of the pair, T what the link pulls.
+    """Write blocks of K of links `start` to `stop`, (s, 6, 9) [N/m]: k u uᵀ + T/l (1 − u uᵀ) of the pair, T the
+    tension.
 
-    known: whether T is `tension`, in place of that with k φ; then none is less than 0.
+    x: (n, 3) [m]. nodes: (s, 2). length: L [m], (s,). stiffness: k [N/m], (s,). tension: λ [N], (s,). known: whether T
+    is max(λ, 0) instead of λ + k φ.
     """
     for s in range(start, stop):
         i, j = nodes[s, 0], nodes[s, 1]
@@ -58,7 +60,7 @@ def fill_links(start, stop, x, nodes, length, stiffness, tension, known, blocks)
 
 @kernel("void(f8[:,::1], f8[:,::1], i4[:,::1], f8[::1], f8[::1], f8[::1], f8[::1])")
 def expect_links(before, after, nodes, length, stiffness, tension, expected):  # type: ignore[no-untyped-def]
-    """Write λ + k (φ + u·δ) of each link, its T by a linear step δ of its ends, (s,) [N].
+    """Write λ + k (φ + u·δ) of each link, its tension T after a linearised step δ of its ends, into expected (s,) [N].
 
     before, after: positions at both ends of the step, (n, 3) [m]; φ and u are those before it. nodes: (s, 2). length: L
     [m], (s,). stiffness: k [N/m], (s,). tension: λ [N], (s,).
@@ -76,7 +78,10 @@ def expect_links(before, after, nodes, length, stiffness, tension, expected):  #
 
 @kernel("f8(f8[:,::1], i4[::1], f8[:,::1])")
 def directions(x, nodes, out):  # type: ignore[no-untyped-def]
-    """cos θ between two links. out, (4, 3): their unit directions t₀ and t₁; their lengths [m] in (2, 0) and (2, 1)."""
+    """Return cos θ between two links; write their unit directions t₀, t₁ and lengths into out (4, 3).
+
+    x: (n, 3) [m]. nodes: (3,). The lengths [m] are at (2, 0) and (2, 1).
+    """
     for k in range(2):
         square = 0.0
         for a in range(3):
@@ -91,7 +96,7 @@ def directions(x, nodes, out):  # type: ignore[no-untyped-def]
 
 @kernel("f8(i8, i8, f8[:,::1], i4[:,::1], f8[::1], f8[:,:,::1])")
 def measure_bends(start, stop, x, nodes, stiffness, forces):  # type: ignore[no-untyped-def]
-    """Energy [J] of bends start to stop, s (1 − c)/(1 + c), c = cos θ; writes forces (b, 4, 3) [N].
+    """Return the energy [J] of bends `start` to `stop`, s (1 − c)/(1 + c), c = cos θ; write forces (b, 4, 3) [N].
 
     x: (n, 3) [m]. nodes: (b, 3). stiffness: s = 2 B/l̄ [N m], (b,).
     """
@@ -113,8 +118,10 @@ def measure_bends(start, stop, x, nodes, stiffness, forces):  # type: ignore[no-
 
 @kernel("void(f8[:,::1], f8, f8, f8, f8[:,:,::1])")
 def curved_truly(work, c, slope, curve, out):  # type: ignore[no-untyped-def]
-    """∂²E/∂e∂e of both links, (3, 3, 3): of the first, of the second with the first, of the second [N/m]. slope, curve:
-    of E by c [J]."""
+    """Write ∂²E/∂e∂e of two links into out (3, 3, 3) [N/m]: of the first, of the second with the first, of the second.
+
+    work: from `directions`. c: cos θ. slope, curve: first and second derivative of E by c [J].
+    """
     l0, l1 = work[2, 0], work[2, 1]
     for a in range(3):
         pa, qa = work[1, a] - c * work[0, a], work[0, a] - c * work[1, a]
@@ -131,14 +138,20 @@ def curved_truly(work, c, slope, curve, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], f8, f8, f8[:,:,::1])")
 def bent_truly(work, c, s, out):  # type: ignore[no-untyped-def]
-    """∂²E/∂e∂e of both links, (3, 3, 3): of the first, of the second with the first, of the second [N/m]."""
+    """Write ∂²E/∂e∂e of E = s (1 − c)/(1 + c) of two links into out (3, 3, 3) [N/m], ordered as by `curved_truly`.
+
+    work: from `directions`. c: cos θ. s: stiffness [N m].
+    """
     open_ = max(1.0 + c, FOLDED)
     curved_truly(work, c, -2.0 * s / (open_ * open_), 4.0 * s / (open_ * open_ * open_), out)
 
 
 @kernel("void(f8[:,::1], f8, f8, f8[:,:,::1], f8[:,:,::1])")
 def bent_definitely(work, c, s, slopes, out):  # type: ignore[no-untyped-def]
-    """Write ½ s JᵀJ: bending without second derivatives of the curvature κb = 2 t₀ × t₁/(1 + c). slopes: (2, 3, 3)."""
+    """Write ½ s JᵀJ into out (3, 3, 3): ∂²E/∂e∂e without second derivatives of the curvature κb = 2 t₀ × t₁/(1 + c).
+
+    work: from `directions`. c: cos θ. s: stiffness [N m]. slopes: J, (2, 3, 3), written. Ordered as by `curved_truly`.
+    """
     open_ = max(1.0 + c, FOLDED)
     for k in range(2):
         for b in range(3):
@@ -171,7 +184,10 @@ def bent_definitely(work, c, s, slopes, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(i8, i8, f8[:,::1], i4[:,::1], f8[::1], b1, f8[:,:,::1])")
 def fill_bends(start, stop, x, nodes, stiffness, project, blocks):  # type: ignore[no-untyped-def]
-    """Blocks of K of bends start to stop, (b, 6, 9) [N/m]; negative semi-definite if `project`."""
+    """Write blocks of K of bends `start` to `stop`, (b, 6, 9) [N/m]; K is negative semi-definite if `project`.
+
+    x: (n, 3) [m]. nodes: (b, 3). stiffness: 2 B/l̄ [N m], (b,).
+    """
     work, slopes, curves = np.empty((4, 3)), np.empty((2, 3, 3)), np.empty((3, 3, 3))
     for s in range(start, stop):
         c = directions(x, nodes[s], work)

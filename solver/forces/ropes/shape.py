@@ -1,4 +1,4 @@
-"""Ropes that rest as they are drawn: bends that want their angle, and pairs of bends that want to lie as they lie."""
+"""Ropes that rest as they are drawn: rest angles of bends, and rest angles between the planes of adjacent bends."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from ...state import Index, Vec
 from ..cloth.sheet import over_elements
 from .shape_kernels import fill_curved, fill_torsion, measure_curved, measure_torsion
 
-TORSION = 2.0 / 3.0  #: of the bending stiffness: what a solid wire resists twist with, without Poisson's ratio
-STRAIGHT = 0.02  #: |κb| at rest of a bend that is too flat to lie in a plane of its own
+TORSION = 2.0 / 3.0  #: torsional by bending stiffness of a solid wire, 1/(1 + ν) at ν = ½
+STRAIGHT = 0.02  #: |κb| at rest below which a bend is too flat to define a plane
 
 
 class CurvedBends:
-    """½ (B/l̄) (σ − σ̄)² at each node between two links, σ the size of κb, rounded off where that is 0, and σ̄ at rest.
+    """Bending energy ½ (B/l̄) (σ − σ̄)² at each node between two links, σ the magnitude of κb, rounded off at 0, σ̄ at
+    rest.
 
-    A bend that is straight at rest is as `RodBends` has it. K = ∂f/∂x is exact; projected it is negative semi-definite.
+    A bend that is straight at rest is as of `RodBends`. K = ∂f/∂x is exact; projected it is negative semi-definite.
     [Bergou 2008, changed: only the size of a curvature is compared, as the frame is none of the unknowns]
     """
 
@@ -29,26 +30,28 @@ class CurvedBends:
         self.energies: Vec = np.zeros(0)
 
     def measure(self, x: Vec, forces: Vec) -> float:
-        """Return the energy [J] at positions (n, 3) [m]; write forces on the nodes, (b, 4, 3) [N], the last one's zero.
-        """
+        """Return the energy [J] at positions x (n, 3) [m]; write forces on the three nodes, (b, 4, 3) [N], fourth row
+        zero."""
         return float(measure_curved(0, len(self.nodes), x, self.nodes, self._stiffness, self._rest, forces))
 
     def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
-        """Write forces and the blocks of pairs of nodes of K, (b, 6, 9) [N/m], as `Stencils` has them."""
+        """Write forces (b, 4, 3) [N] and blocks of K of pairs of nodes, (b, 6, 9) [N/m], in the order of `Stencils`.
+
+        K is negative semi-definite if `project`. x: (n, 3) [m].
+        """
         self.measure(x, forces)
         over_elements(fill_curved, len(self.nodes), x, self.nodes, self._stiffness, self._rest, project, blocks)
 
 
 class RodTorsion:
-    """½ (C/l) |n₁ − R n₀|² of each two bends on one link: n are directions of their curvatures, and R turns the first
-    one about the link as far as it is turned at rest.
+    """Torsion energy ½ (C/l) |n₁ − R n₀|² of each two bends on one link, n the directions of their curvatures.
 
-    So it is a link's twist that turns one against the other. K = ∂f/∂x; projected it is −C/l JᵀJ.
-    [Bergou 2008, changed: the material frame is that of the curvature, which has to be there]
+    R rotates n₀ about the link to n₁ at rest, so that twist of the link turns n₁ away from R n₀. K = ∂f/∂x; projected
+    it is −C/l JᵀJ. [Bergou 2008, changed: the material frame is that of the curvature, which has to be there]
     """
 
     def __init__(self, nodes: Index, rest: Vec, stiffness: float) -> None:
-        """nodes: four of each, three links in a row, (b, 4). rest: of all nodes, (n, 3) [m]. stiffness: C [N m²]."""
+        """nodes: of three consecutive links, (b, 4). rest: of all nodes, (n, 3) [m]. stiffness: C [N m²]."""
         self.nodes = np.ascontiguousarray(nodes, dtype=np.int32)
         first, second = curvatures(rest, self.nodes[:, :3]), curvatures(rest, self.nodes[:, 1:])
         along = rest[self.nodes[:, 2]] - rest[self.nodes[:, 1]]
@@ -62,12 +65,15 @@ class RodTorsion:
         self.energies: Vec = np.zeros(0)
 
     def measure(self, x: Vec, forces: Vec) -> float:
-        """Return the energy [J] at positions (n, 3) [m]; write forces on the nodes, (b, 4, 3) [N]."""
+        """Return the energy [J] at positions x (n, 3) [m]; write forces (b, 4, 3) [N]."""
         return float(measure_torsion(0, len(self.nodes), x, self.nodes, self._stiffness, self._rest, self._turn,
                                      forces))
 
     def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
-        """Write forces and the blocks of pairs of nodes of K, (b, 6, 9) [N/m], as `Stencils` has them."""
+        """Write forces (b, 4, 3) [N] and blocks of K of pairs of nodes, (b, 6, 9) [N/m], in the order of `Stencils`.
+
+        K is negative semi-definite if `project`. x: (n, 3) [m].
+        """
         self.measure(x, forces)
         over_elements(fill_torsion, len(self.nodes), x, self.nodes, self._stiffness, self._rest, self._turn, project,
                       blocks)
@@ -82,7 +88,7 @@ def curvatures(x: Vec, nodes: Index) -> Vec:
 
 
 def in_a_row(bends: Index, rest: Vec) -> Index:
-    """Return four nodes of each two bends on one link, both of which are bent at rest, (k, 4).
+    """Return the four nodes of each two adjacent bends, both curved at rest, that have a link in common, (k, 4).
 
     bends: (b, 3). rest: of all nodes, (n, 3) [m].
     """

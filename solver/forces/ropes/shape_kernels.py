@@ -1,4 +1,4 @@
-"""Bends of ropes that rest bent, and the angle between the planes of two bends."""
+"""Kernels of bends with rest curvature, and of the angle between the planes of two bends."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ import numpy as np
 from ...threads import kernel
 from .rope_kernels import FOLDED, SHORT, bent_definitely, curved_truly, directions
 
-ROUNDED = 0.1  #: of the curvature at rest: below it neither the size nor the direction of a curvature has a kink
-NEAR = 1.0e-5  #: of a link: by how much ends are moved for the true K of torsion, which is a difference of forces
+ROUNDED = 0.1  #: ε relative to the curvature at rest: smooths magnitude and direction of small curvatures
+NEAR = 1.0e-5  #: of a link: step of the finite differences of forces for the true K of torsion
 
 
 @kernel("void(f8, f8, f8, f8[::1])")
 def bent_energy(c, s, rest, out):  # type: ignore[no-untyped-def]
-    """Energy [J] of a bend of cos θ = c, and its first and second slope by c, (3,). s: B/l̄ [N m]. rest: |κb| at rest.
+    """Write the energy [J] of a bend with cos θ = c, and its first two derivatives by c, into out (3,).
 
-    E = ½ s (σ − σ̄)², σ² = |κb|² + ε², |κb|² = 4 (1 − c)/(1 + c); σ̄ is σ at rest, and ε a share of |κb| there.
+    E = ½ s (σ − σ̄)², σ² = |κb|² + ε², |κb|² = 4 (1 − c)/(1 + c); σ̄ is σ at rest, and ε a fraction of |κb| at rest. s:
+    B/l̄ [N m]. rest: |κb| at rest.
     """
     open_ = max(1.0 + c, FOLDED)
     soft = ROUNDED * rest
@@ -30,7 +31,10 @@ def bent_energy(c, s, rest, out):  # type: ignore[no-untyped-def]
 
 @kernel("f8(i8, i8, f8[:,::1], i4[:,::1], f8[::1], f8[::1], f8[:,:,::1])")
 def measure_curved(start, stop, x, nodes, stiffness, rest, forces):  # type: ignore[no-untyped-def]
-    """Energy [J] of bends start to stop; writes forces (b, 4, 3) [N]. stiffness: s, and rest: |κb| there, (b,)."""
+    """Return the energy [J] of bends `start` to `stop`; write forces (b, 4, 3) [N].
+
+    x: (n, 3) [m]. nodes: (b, 3). stiffness: s [N m], (b,). rest: |κb| at rest, (b,).
+    """
     energy, work, of = 0.0, np.empty((4, 3)), np.empty(3)
     for s in range(start, stop):
         c = directions(x, nodes[s], work)
@@ -46,8 +50,12 @@ def measure_curved(start, stop, x, nodes, stiffness, rest, forces):  # type: ign
 
 @kernel("void(i8, i8, f8[:,::1], i4[:,::1], f8[::1], f8[::1], b1, f8[:,:,::1])")
 def fill_curved(start, stop, x, nodes, stiffness, rest, project, blocks):  # type: ignore[no-untyped-def]
-    """Blocks of K of bends start to stop, (b, 6, 9) [N/m]; negative semi-definite if `project`: what σ changes by, and
-    of what a straight rope's bends have, the share by which σ is more than at rest."""
+    """Write blocks of K of bends `start` to `stop`, (b, 6, 9) [N/m].
+
+    x: (n, 3) [m]. nodes: (b, 3). stiffness: s [N m], (b,). rest: |κb| at rest, (b,). If `project`, K is negative
+    semi-definite: the term of the gradient of σ, and, where σ exceeds its rest value, a fraction of the projected K of
+    a straight rope's bend.
+    """
     work, slopes, curves, of = np.empty((4, 3)), np.empty((2, 3, 3)), np.empty((3, 3, 3)), np.empty(3)
     for s in range(start, stop):
         c = directions(x, nodes[s], work)
@@ -81,9 +89,12 @@ def fill_curved(start, stop, x, nodes, stiffness, rest, project, blocks):  # typ
 
 @kernel("f8(f8[:,::1], f8[::1], f8[::1], f8[:,::1], f8[:,::1])")
 def turned_apart(e, rest, turn, work, jacobian):  # type: ignore[no-untyped-def]
-    """½ |r|² of the three links e (3, 3) [m] of two bends; writes ∂r/∂e as rows of links and axes, (9, 3), and r, its
-    last row: r = n₁ − R n₀ with n = κb/√(|κb|² + ε²) of both bends and R, the turn about the middle link that leads
-    the one to the other at rest. rest: |κb| there, (2,). turn: cos and sin of R, (2,). work: (14, 3)."""
+    """Return ½ |r|² of the three links e (3, 3) [m] of two bends; write ∂r/∂e and r into jacobian (10, 3).
+
+    r = n₁ − R n₀ with n = κb/√(|κb|² + ε²) of both bends, and R the rotation about the middle link from the first to
+    the second at rest. Rows of `jacobian` are links and axes, the last is r. rest: |κb| at rest, (2,). turn: cos and
+    sin of R, (2,). work: (14, 3).
+    """
     c, size = np.empty(2), np.empty(2)
     for k in range(3):
         l = max(np.sqrt(e[k, 0] ** 2 + e[k, 1] ** 2 + e[k, 2] ** 2), SHORT)
@@ -109,7 +120,7 @@ def turned_apart(e, rest, turn, work, jacobian):  # type: ignore[no-untyped-def]
         half += 0.5 * jacobian[9, a] ** 2
     for link in range(3):
         for axis in range(3):
-            # what moves with one coordinate of one link: its direction, both curvatures, both normals
+            # derivatives by one coordinate of one link: of its direction, both curvatures, both normals
             for k in range(3):
                 for a in range(3):
                     work[8 + k, a] = 0.0
@@ -138,7 +149,7 @@ def turned_apart(e, rest, turn, work, jacobian):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], f8[::1])")
 def slopes_of_torsion(jacobian, out):  # type: ignore[no-untyped-def]
-    """Write Jᵀ r, (9,)."""
+    """Write Jᵀ r of `turned_apart` into out (9,)."""
     for m in range(9):
         out[m] = 0.0
         for a in range(3):
@@ -147,7 +158,7 @@ def slopes_of_torsion(jacobian, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], i4[::1], f8[:,::1])")
 def links_of(x, nodes, out):  # type: ignore[no-untyped-def]
-    """Write the three links between four nodes, (3, 3) [m]."""
+    """Write the three links between four nodes into out (3, 3) [m]. x: (n, 3) [m]. nodes: (4,)."""
     for k in range(3):
         for a in range(3):
             out[k, a] = x[nodes[k + 1], a] - x[nodes[k], a]
@@ -155,7 +166,10 @@ def links_of(x, nodes, out):  # type: ignore[no-untyped-def]
 
 @kernel("f8(i8, i8, f8[:,::1], i4[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,:,::1])")
 def measure_torsion(start, stop, x, nodes, stiffness, rest, turn, forces):  # type: ignore[no-untyped-def]
-    """Energy [J] of pairs of bends start to stop; writes forces (b, 4, 3) [N]. stiffness: C/l [N m], (b,)."""
+    """Return the energy [J] of pairs of bends `start` to `stop`; write forces (b, 4, 3) [N].
+
+    x: (n, 3) [m]. nodes: (b, 4). stiffness: C/l [N m], (b,). rest, turn: (b, 2), as of `turned_apart`.
+    """
     energy, e, work, jacobian, g = 0.0, np.empty((3, 3)), np.empty((14, 3)), np.empty((10, 3)), np.empty(9)
     for s in range(start, stop):
         links_of(x, nodes[s], e)
@@ -171,7 +185,10 @@ def measure_torsion(start, stop, x, nodes, stiffness, rest, turn, forces):  # ty
 
 @kernel("void(i8, i8, f8[:,::1], i4[:,::1], f8[::1], f8[:,::1], f8[:,::1], b1, f8[:,:,::1])")
 def fill_torsion(start, stop, x, nodes, stiffness, rest, turn, project, blocks):  # type: ignore[no-untyped-def]
-    """Blocks of K of pairs of bends start to stop, (b, 6, 9) [N/m]: −C/l JᵀJ if `project`, else differences of forces.
+    """Write blocks of K of pairs of bends `start` to `stop`, (b, 6, 9) [N/m]: −C/l JᵀJ if `project`, else differences
+    of f.
+
+    x: (n, 3) [m]. nodes: (b, 4). stiffness: C/l [N m], (b,). rest, turn: (b, 2), as of `turned_apart`.
     """
     e, work, jacobian, hessian = np.empty((3, 3)), np.empty((14, 3)), np.empty((10, 3)), np.empty((9, 9))
     plus, minus = np.empty(9), np.empty(9)

@@ -1,4 +1,4 @@
-"""Ropes that resist being twisted: discrete elastic rods whose twist is even along each strand."""
+"""Twist of ropes: discrete elastic rods with uniform twist along each strand."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ class TwistedStrands:
     """Bends along strands that are pinned at both ends, or closed."""
 
     nodes: Index  #: three of each bend, in their order along the strand, (b, 3)
-    path: Index  #: which strand each bend is of, (b,)
+    path: Index  #: index of each bend's strand, (b,)
     length: Vec  #: of each strand at rest [m], (p,)
 
 
 class RodTwist(WithMultipliers):
-    """½ (C/L) (Θ + m)² of each strand: Θ is what its ends are turned by, and m what parallel transport turns its
-    reference frames by since the start, whose slopes are κb/2l. Twist spreads at once, so it is even along a strand.
+    """Twist energy ½ (C/L) (Θ + m)² of each strand, Θ the prescribed rotation of its ends.
 
-    K = −M ∇²m with the moment M = (C/L) (Θ + m), without −(C/L) ∇m ∇mᵀ, which joins all nodes of a strand; projected it
-    is 0. [Bergou 2008]
+    m is the rotation of the strand's reference frames by parallel transport since the start; its gradient is κb/2l.
+    Twist equilibrates instantly, so it is uniform along a strand. K = −M ∇²m with the moment M = (C/L) (Θ + m), without
+    −(C/L) ∇m ∇mᵀ, which couples all nodes of a strand; projected it is 0. [Bergou 2008]
     """
 
     def __init__(self, strands: TwistedStrands, rest: Vec, stiffness: float, turn: Callable[[float], float]) -> None:
@@ -44,11 +44,13 @@ class RodTwist(WithMultipliers):
 
     @property
     def remembers(self) -> int:
-        """Return the number of entries: the twist of each strand, and the directions of the links at each bend."""
+        """Return the number of stored values: the twist of each strand, and the directions of the links at each
+        bend."""
         return len(self._stiffness) + 6 * len(self.nodes)
 
     def recall(self, multipliers: Vec | None) -> None:
-        """From now on these were twist [rad] and directions at the end of the last step; None: those at rest."""
+        """Set twist [rad] and link directions to those at the end of the last step, (`remembers`,); None: those at
+        rest."""
         count = len(self._stiffness)
         self._twist, self._before = np.zeros(count), self._rest
         if multipliers is not None:
@@ -56,7 +58,7 @@ class RodTwist(WithMultipliers):
             self._before = np.ascontiguousarray(multipliers[count:]).reshape(-1, 2, 3)
 
     def multipliers(self, x: Vec, time: float) -> Vec:
-        """Return what `recall` takes at positions (n, 3) [m], (`remembers`,)."""
+        """Return twist [rad] and link directions at positions x (n, 3) [m], (`remembers`,), for `recall`."""
         link_directions(x, self.nodes, self._t, self._lengths)
         return np.concatenate([self._turned(), self._t.ravel()])
 
@@ -67,23 +69,26 @@ class RodTwist(WithMultipliers):
         return m
 
     def activate(self, time: float) -> None:
-        """From now on ends are turned as they are at a time [s]."""
+        """Set the rotation of the ends to that at `time` [s], for all later calls."""
         self._now = self._turn(time)
 
     def moment(self, x: Vec) -> Vec:
-        """Return M of each strand at positions (n, 3) [m], (p,) [N m]."""
+        """Return M of each strand at positions x (n, 3) [m], (p,) [N m]."""
         link_directions(x, self.nodes, self._t, self._lengths)
         return np.asarray(self._stiffness * (self._now + self._turned()))
 
     def measure(self, x: Vec, forces: Vec) -> float:
-        """Return the energy [J] at positions (n, 3) [m]; write forces on the nodes, (b, 4, 3) [N], the last one's zero.
-        """
+        """Return the energy [J] at positions x (n, 3) [m]; write forces on the three nodes, (b, 4, 3) [N], fourth row
+        zero."""
         moment = self.moment(x)
         twist_forces(self._t, self._lengths, moment[self._path], forces)
         return 0.5 * float((moment * moment / self._stiffness).sum())
 
     def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
-        """Write forces and the blocks of pairs of nodes of K, (b, 6, 9) [N/m], as `Stencils` has them."""
+        """Write forces (b, 4, 3) [N] and blocks of K of pairs of nodes, (b, 6, 9) [N/m], in the order of `Stencils`.
+
+        K is zero if `project`. x: (n, 3) [m].
+        """
         moment = self.moment(x)
         twist_forces(self._t, self._lengths, moment[self._path], forces)
         if project:
@@ -93,13 +98,17 @@ class RodTwist(WithMultipliers):
 
 
 def wound(turn: float, seconds: float = 0.0) -> Callable[[float], float]:
-    """Return Θ [rad] at a time [s] that gets to `turn` evenly in so many seconds, 0 at once."""
+    """Return Θ [rad] as a function of time [s] that rises linearly to `turn` in `seconds`, or is `turn` at once for
+    0."""
     return lambda time: turn * min(time / seconds, 1.0) if seconds > 0.0 else turn
 
 
 def pinned_strands(edges: Index, pinned: Index, rest: Vec) -> TwistedStrands:
-    """Return the strands that are pinned at both ends, or closed. Where more than two edges meet, as in nets, there is
-    none. edges: (k, 2). pinned: nodes. rest: (n, 3) [m]."""
+    """Return the strands that are pinned at both ends, or closed; components in which more than two edges meet have
+    none.
+
+    edges: (k, 2). pinned: nodes, (m,). rest: (n, 3) [m].
+    """
     around: dict[int, list[int]] = {}
     for first, second in edges.tolist():
         around.setdefault(first, []).append(second)
@@ -125,7 +134,7 @@ def pinned_strands(edges: Index, pinned: Index, rest: Vec) -> TwistedStrands:
 
 
 def _walked(around: dict[int, list[int]], start: int, seen: set[int]) -> list[int]:
-    """Return the nodes from one along its edges as far as they lead; a knot of several ends the way."""
+    """Return the nodes from `start` along edges to an end, or to a node where more than two edges meet."""
     way = [start]
     seen.add(start)
     while len(around[way[-1]]) <= 2 or len(way) == 1:

@@ -1,4 +1,4 @@
-"""Twist of rods by their reference frames, transported in parallel along the rod and in time."""
+"""Kernels of twist of rods by reference frames, transported in parallel along the rod and in time."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import numpy as np
 
 from ...threads import kernel
 
-SHORT = 1.0e-12  #: [m]: a link of no length points nowhere
-FOLDED = 1.0e-6  #: of 1 + cos θ: links that are folded back onto each other have no parallel transport
+SHORT = 1.0e-12  #: [m]: a shorter link has no direction
+FOLDED = 1.0e-6  #: lower bound of 1 + cos θ: links that are folded back have no parallel transport
 
 
 @kernel("void(f8[::1], f8[::1], f8[::1], f8[::1])")
 def transport(a, b, v, out):  # type: ignore[no-untyped-def]
-    """Write v, (3,), turned by the least rotation that leads the unit vector a to b."""
+    """Write v (3,), rotated by the least rotation from unit vector a to unit vector b, into out (3,)."""
     c = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
     x0 = a[1] * b[2] - a[2] * b[1]
     x1 = a[2] * b[0] - a[0] * b[2]
@@ -24,7 +24,10 @@ def transport(a, b, v, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], i4[:,::1], f8[:,:,::1], f8[:,::1])")
 def link_directions(x, nodes, out, lengths):  # type: ignore[no-untyped-def]
-    """Write unit directions (b, 2, 3) and lengths [m] (b, 2) of both links of each bend. nodes: (b, 3)."""
+    """Write unit directions, out (b, 2, 3), and lengths (b, 2) [m] of both links of each bend.
+
+    x: (n, 3) [m]. nodes: (b, 3).
+    """
     for s in range(nodes.shape[0]):
         for k in range(2):
             square = 0.0
@@ -38,8 +41,10 @@ def link_directions(x, nodes, out, lengths):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,:,::1], f8[:,:,::1], i4[::1], f8[::1])")
 def add_twist(before, now, path, out):  # type: ignore[no-untyped-def]
-    """Add to the twist of each path, (p,) [rad], what the reference frames at its bends turn by from one set of link
-    directions to another, (b, 2, 3) each. path: of each bend, (b,)."""
+    """Add the rotation of the reference frames at bends, between two sets of link directions, to twists of strands.
+
+    before, now: link directions, (b, 2, 3) each. path: strand of each bend, (b,). out: (p,) [rad].
+    """
     u, v0, v1, z, w = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     for s in range(before.shape[0]):
         t = before[s, 0]
@@ -65,7 +70,10 @@ def add_twist(before, now, path, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,:,::1], f8[:,::1], f8[::1], f8[:,:,::1])")
 def twist_forces(t, lengths, moment, forces):  # type: ignore[no-untyped-def]
-    """Write −M ∇m on the nodes of bends, (b, 4, 3) [N]. t, lengths: of their links. moment: M of each, (b,) [N m]."""
+    """Write −M ∇m on the nodes of bends, (b, 4, 3) [N].
+
+    t, lengths: from `link_directions`. moment: M of each bend's strand, (b,) [N m].
+    """
     for s in range(t.shape[0]):
         c = t[s, 0, 0] * t[s, 1, 0] + t[s, 0, 1] * t[s, 1, 1] + t[s, 0, 2] * t[s, 1, 2]
         for a in range(3):
@@ -78,7 +86,10 @@ def twist_forces(t, lengths, moment, forces):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,:,::1], f8[:,::1], f8[::1], f8[:,:,::1])")
 def twist_blocks(t, lengths, moment, blocks):  # type: ignore[no-untyped-def]
-    """Write the blocks of K = −M ∇²m of bends, (b, 6, 9) [N/m]."""
+    """Write the blocks of K = −M ∇²m of bends, (b, 6, 9) [N/m].
+
+    t, lengths: from `link_directions`. moment: M of each bend's strand, (b,) [N m].
+    """
     tilde, kb = np.empty(3), np.empty(3)
     for s in range(t.shape[0]):
         c = t[s, 0, 0] * t[s, 1, 0] + t[s, 0, 1] * t[s, 1, 1] + t[s, 0, 2] * t[s, 1, 2]
