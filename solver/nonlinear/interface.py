@@ -12,7 +12,7 @@ from .problem import StageProblem
 
 
 class StageSolver(Protocol):
-    """Finds the root of one stage; the methods with a body are defaults."""
+    """Solver that finds the root of one stage; the methods with a body are defaults."""
 
     limits: StopRule
 
@@ -35,5 +35,5 @@ class StageSolver(Protocol):
         return []
 
     def forget_past(self) -> None:
-        """Discard factors and directions of earlier stages: these cost time when lost, but change no result."""
+        """Discard factors and directions of earlier stages: their loss costs time, but changes no result."""
         return  # by default nothing outlives a stage

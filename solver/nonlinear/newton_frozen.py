@@ -11,7 +11,8 @@ from .reused_factor import ReusedFactor
 
 
 class NewtonFrozen(StageSolver):
-    """A few conjugate gradient iterations for each direction, since the factor is nearly that of the matrix. [Thesis
+    """Newton's method with a few conjugate gradient iterations for each direction, since the frozen factor that
+    preconditions them is nearly that of the matrix. [Thesis
     Alg. 5.4]"""
 
     factor: type[ReusedFactor] = ReusedFactor
@@ -23,7 +24,8 @@ class NewtonFrozen(StageSolver):
         self._factor = self.factor(params["patience"])
 
     def solve(self, problem: StageProblem, guess: Vec) -> Vec:
-        """Return the root. Raises StepFailed."""
+        """Return the unknowns at the root, starting from a guess, both (3 p,) [m/s]. Raises StepFailed where the
+        iteration does not converge."""
         at = problem.evaluate(guess)
         goal = self.limits.goal(problem, at)
         if at.size <= goal:

@@ -23,7 +23,7 @@ class Constraint(Protocol):
     """A constraint that may be hard."""
 
     def is_hard(self, time: float) -> bool:
-        """Whether all rows are to vanish at a time [s]."""
+        """Whether all rows have to vanish at a time [s]."""
 
     def rows(self, x: Vec, time: float) -> PointRows:
         """Return all rows at positions (n, 3) [m] and a time [s]."""

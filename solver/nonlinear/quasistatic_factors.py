@@ -15,7 +15,7 @@ from .stage_factors import StageFactors
 
 
 class QuasistaticFactors(StageFactors):
-    """Exact factorizations: quasistatic positions converge only with exact directions."""
+    """Exact factorizations for a stage of mostly quasistatic positions, which converge only with exact directions."""
 
     def __init__(self, linear: InertiaUpdatedFactor) -> None:
         """linear: the linear solver of the stage's matrix."""
@@ -44,9 +44,10 @@ class QuasistaticFactors(StageFactors):
         self.factor(problem, unknowns, False)
 
     def direction(self, problem: StageEquations, residual: Vec) -> Vec:
-        """Return the Newton direction, both (3 p,): [m/s] of a residual [N s]."""
+        """Return the Newton direction (3 p,) [m/s] of a residual (3 p,) [N s]."""
         return self._linear.solve(-residual)
 
     def approximate_solve(self, problem: StageEquations, right: Vec) -> Vec:
-        """Return an approximate solution (3 p,) of a right-hand side, for a fraction of the time."""
+        """Return an approximate solution of a right-hand side, both (3 p,), for a fraction of the time of an exact one.
+        """
         return self._linear.approximate_solve(right) if self._linear.has_inertia_update else self._linear.solve(right)

@@ -18,8 +18,8 @@ from .stage_matrix import StageMatrix
 class StageFactors:
     """Factorizations of the matrix of a stage whose nodes have inertia, and solutions with them.
 
-    A stage solver gives them the stage's equations, which know nothing of them. Factors are those of the stage's
-    `StageMatrix`, and are reused from stage to stage.
+    Each method takes the stage's equations. Factors are those of the stage's `StageMatrix`, and are reused from stage
+    to stage.
     """
 
     def factor(self, problem: StageEquations, unknowns: Vec, try_true: bool, true_at: float = 1.0,
@@ -56,8 +56,8 @@ class StageFactors:
         return False
 
     def factor_for_directions(self, problem: StageEquations, unknowns: Vec) -> None:
-        """Fill and factor the projected matrix for `direction`, which may be inexact: blocks of little deformed
-        tetrahedra may be reused. Raises StepFailed."""
+        """Fill and factor the projected matrix at `unknowns`, (3 p,) [m/s], for `direction`, which may be inexact:
+        blocks of little deformed tetrahedra may be reused. Raises StepFailed."""
         system, (v, x) = problem.system, problem.motion_at(unknowns)
         strained = system.reused_blocks.strained(problem.stage, problem.damped, problem.forces.filled(), x)
         if strained is not None and self._refactored_reusing(problem, x, v, strained):
@@ -76,11 +76,12 @@ class StageFactors:
         system.directions.note(problem.stage)
 
     def direction(self, problem: StageEquations, residual: Vec) -> Vec:
-        """Return the Newton direction by the last factor for directions, both (3 p,): [m/s] of a residual [N s]."""
+        """Return the Newton direction (3 p,) [m/s] of a residual (3 p,) [N s], by the factor of
+        `factor_for_directions`."""
         return problem.system.directions.solve(-residual)
 
     def approximate_solve(self, problem: StageEquations, right: Vec) -> Vec:
-        """Return that factor's solution of a right-hand side, both (3 p,)."""
+        """Return the solution of a right-hand side, both (3 p,), by the factor of `factor_for_directions`."""
         return problem.system.directions.solve(right)
 
     def _refactored_reusing(self, problem: StageEquations, x: Vec, v: Vec, strained: Index) -> bool:
