@@ -1,4 +1,4 @@
-"""Two points keep their distance."""
+"""Distance constraint: two points stay at a distance."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ SHORT = 1.0e-9  #: of the size of all: points that are nearer have no direction
 
 
 class Distance:
-    """φ = |y| − L: as rods, or as strings that may be slack where `at_most`. [Notes, Penalty Forces]"""
+    """Distance constraint φ = |y| − L: as rods, or as strings that may be slack where `at_most`.
+    [Notes, Penalty Forces]"""
 
     joints = 1
 
