@@ -34,7 +34,7 @@ class EarlyDirections(DescentDirections):
     def __init__(self, factor: ReusedFactor, corotated: CorotatedFactor | None, pairs: SecantPairs,
                  aged: bool) -> None:
         """factor: renewed where it no longer suits. corotated: factor to start with in a violent stage, else None.
-        pairs: secant pairs on the factor in use. aged: whether `factor` is one of an earlier stage."""
+        pairs: secant pairs on the present factor. aged: whether `factor` is one of an earlier stage."""
         self._reused, self._pairs, self._aged = factor, pairs, aged
         self._factor: ReusedFactor | CorotatedFactor = factor if corotated is None else corotated
         self._is_violent = corotated is not None

@@ -51,7 +51,7 @@ class Stretched(Forces, Protocol):
     and energies are those of the Lagrangian. [MFEM 4, 6]"""
 
     def start(self) -> None:
-        """Begin a stage: z is that of the positions of the first linearisation."""
+        """Begin a stage: set z to the stretches at the positions of the first linearisation."""
 
     def follow(self, moved: Vec) -> float:
         """Set the direction of z for a displacement of all nodes, (n, 3) [m], from the last linearisation, and its
@@ -82,8 +82,9 @@ class Physics(Forces, Protocol):
         positions, (n, 3) [m] each: bodies without contact may go farther. by_body: one fraction for each body."""
 
     def taken_along(self, step_start: Vec, end: Vec) -> Vec | None:
-        """Return positions of all nodes, (n, 3) [m], after prescribed motion has moved along the nodes in its path,
-        None where something would intersect. step_start, end: of all nodes, (n, 3) [m]."""
+        """Return positions of all nodes, (n, 3) [m], after prescribed motion has moved along the nodes in its path;
+        None where something would intersect. step_start, end: positions of all nodes at both ends of the prescribed
+        motion, (n, 3) [m]."""
 
     def blocked_at(self, node: int, x: Vec) -> tuple[str, str]:
         """Return the name of the object that a prescribed node belongs to, and of the one in contact with it, or with

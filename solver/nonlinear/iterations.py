@@ -146,8 +146,8 @@ class Iterations(Generic[T]):
 
     def __init__(self, pose_at: Callable[[Vec, Vec, bool], T], stage: StageShape, start: State,
                  limits: StopRule) -> None:
-        """pose_at: linearises at coordinates and rates, with K projected to negative semi-definite where the last
-        argument is true. Raises NotPositiveDefinite."""
+        """pose_at: linearises at coordinates (m_q,) and rates (m,), with K projected to negative semi-definite where
+        the last argument is true. Raises NotPositiveDefinite."""
         self._pose_at, self._time, self._memory, self.limits = pose_at, stage.time, start.memory, limits
         self.base, self.seconds = start.q if stage.base is None else stage.base, stage.b * stage.h
         self.u = start.u
@@ -239,7 +239,7 @@ class Rates(Iterations[PosedRates]):
 
     def __init__(self, pose_at: Callable[[Vec, Vec], PosedRates], stage: StageShape, start: State, limits: StopRule,
                  who: str) -> None:
-        """who: name in the error message."""
+        """who: name of the joints in the error message."""
         super().__init__(lambda q, u, _: pose_at(q, u), stage, start, limits)
         self._who = who
 
@@ -267,7 +267,8 @@ class Coupled(Iterations[PosedCondensed]):
 
     def __init__(self, pose_at: Callable[[Vec, Vec, bool], PosedCondensed], evaluate: Evaluate, stage: StageShape,
                  start: State, limits: StopRule, extent: float, who: str = "dynamic nodes and balance") -> None:
-        """extent: of the body [m]. who: name in the error message."""
+        """evaluate: returns forces and their energy. extent: of the body [m]. who: name of the unknowns in the error
+        message."""
         super().__init__(pose_at, stage, start, limits)
         self._evaluate, self._extent, self._who = evaluate, extent, who
         self._offset = np.zeros_like(self.base)

@@ -1,5 +1,5 @@
-"""A step of condensed velocities with one factor: dynamic unknowns move by their vibration modes, quasistatic ones
-follow."""
+"""A step of condensed velocities with one factor: dynamic unknowns move by their vibration modes, and quasistatic nodes
+follow them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ class ModalStep:
     max_wait = 15
 
     def __init__(self, evaluate: Evaluate, mass: Vec, coordinates: FreeNodes, edges: Edges) -> None:
-        """evaluate: forces and energy. mass: lumped [kg], (n,). coordinates: of the free nodes. edges: for strains."""
+        """evaluate: returns forces and their energy. mass: lumped [kg], (n,). coordinates: of the free nodes. edges: of
+        which the strain is measured."""
         self._evaluate, self._mass, self._coordinates, self._edges = evaluate, mass, coordinates, edges
         self.forget()
 

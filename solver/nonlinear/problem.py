@@ -43,8 +43,9 @@ class StageProblem:
 
     def __init__(self, physics: Physics, system: StageMatrix, stage: NodeStage, base: Vec, prescribed: Index,
                  damped: Damped | None = None, prescribed_directions: EliminatedRows | None = None) -> None:
-        """base: positions of all nodes at v = 0, (n, 3) [m]; prescribed ones less b h w. damped: D through the whole
-        stage, without the part of K; None where nothing is damped. prescribed_directions: in the pattern's order."""
+        """base: positions of all nodes at v = 0, (n, 3) [m]; those of prescribed nodes less b h w. prescribed: nodes.
+        damped: D through the whole stage, without the part of K; None where nothing is damped. prescribed_directions:
+        in the pattern's order."""
         self.prescribed_directions = prescribed_directions
         self.physics, self.system, self.stage, self.damped = physics, system, stage, damped
         self.forces: Forces = physics

@@ -18,7 +18,8 @@ class SecantDirections(DescentDirections):
     """Directions of a reused factor, updated by secant pairs; the factor is renewed where convergence is slow."""
 
     def __init__(self, factor: ReusedFactor, pairs: SecantPairs, goal: float, first: Evaluation) -> None:
-        """goal: residual to reach [N s]. first: evaluation at which the iterations start."""
+        """factor: renewed where convergence is slow. pairs: secant pairs on it. goal: residual to reach [N s]. first:
+        evaluation at which the iterations start."""
         self._factor, self._pairs, self._goal = factor, pairs, goal
         self._progress = Progress(goal, factor.patience)
         self.best = first  #: the iterate with the smallest residual

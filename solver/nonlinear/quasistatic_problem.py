@@ -22,8 +22,8 @@ class QuasistaticProblem(StageProblem):
 
     def __init__(self, physics: Physics, whole: Whole, stage: NodeStage, base: Vec, prescribed: Index,
                  inertia: PositionInertia, edges: Edges) -> None:
-        """base: positions of all nodes at v = 0, (n, 3) [m]. whole: matrix and factor of all free nodes. inertia: of
-        positions. edges: for step lengths."""
+        """whole: matrix and factor of all free nodes. base: positions of all nodes at v = 0, (n, 3) [m]. prescribed:
+        nodes. inertia: exact inertia of positions. edges: for step lengths."""
         self._regularisation_mass = inertia.regularisation_mass
         linear = InertiaUpdatedFactor(whole.linear, inertia, self._regularisation_mass, whole.pattern.order)
         super().__init__(physics, StageMatrix(whole.pattern, whole.matrix, linear, edges), stage, base, prescribed)
