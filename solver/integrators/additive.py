@@ -28,9 +28,9 @@ class Course:
 
     modes: Modes
     moved: Vec  #: change of their amplitudes, (s,) [kg^½ m]
-    gained: Vec  #: of their rates
+    gained: Vec  #: change of their rates, (s,)
     coupling: Vec  #: K X of the true K, (3 f, s)
-    pull: float  #: seconds for which the rest's displacement pulls at modes that are not exact
+    pull: float  #: time over which the rest's displacement acts on modes that are not exact [s]
 
     def weighed(self, start: State, history: State) -> Course:
         """Return a course with ⅓ of the change since the state `history` and ⅔ of the exponential's: the published

@@ -55,7 +55,7 @@ class BDF2(Integrator):
     def _go_on(self, system: System[P], state: State, h: float) -> State:
         base = state.q + 1.0 / 3.0 * (state.q - state.memory[POSITIONS])
         u_hat: Vec = state.u + (state.u - state.memory[RATES]) / 3.0
-        # what explicit forces see of the stage's end is right to second order, and an undamped spring loses energy
+        # explicit forces are evaluated at a second-order prediction of the stage's end: an undamped spring loses energy
         foreseen = base + 2.0 / 3.0 * h * state.u, 2.0 * state.u - state.memory[RATES]
         stage = Stage(h, 2.0 / 3.0, 2.0 / 3.0, state.time + h, base, u_hat, foreseen=foreseen)
         if not self.linearised:

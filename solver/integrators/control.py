@@ -25,9 +25,9 @@ PROPOSED, ERROR = "control.units", "control.error"
 class Controller:
     """Controller of step lengths between one unit and the largest step."""
 
-    tolerance: float  #: largest error of a step, in the unit of the errors that it is compared with
+    tolerance: float  #: largest error of a step, in the unit of the integrator's errors
     order: int  #: of the integrator: errors grow with the step's length to the power of order + 1
-    equal_steps: bool  #: halve and double only
+    equal_steps: bool  #: whether steps are halved and doubled only
     largest: int  #: number of largest steps in a frame
 
     @property
@@ -46,7 +46,7 @@ class Controller:
         proposed_units, left = min(max(proposed, 1.0), float(FINEST)), end - done
         if self.equal_steps:
             length = 1 << int(np.log2(proposed_units))
-            # a doubled step starts where such steps stand, so that they fill the frame
+            # a doubled step starts at a multiple of its length, so that such steps fill the frame
             while done % length or length > left:
                 length //= 2
             return length
@@ -71,7 +71,7 @@ class Controller:
         ratio, power = max(error / self.tolerance, 1.0e-4), 1.0 / (self.order + 1)
         last = float(memory[ERROR][0]) if ERROR in memory else ratio
         if self.equal_steps:
-            # one that is not worth doubling stays as it is
+            # a step that is not worth doubling keeps its length
             factor = max(SAFETY * ratio**-power, 1.0)
         else:
             factor = max(SAFETY * ratio ** (-0.7 * power) * last ** (0.4 * power), 0.2)

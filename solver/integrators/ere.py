@@ -23,7 +23,7 @@ class ERE(Integrator):
     def __init__(self, params: dict[str, float]) -> None:
         """params: exponential_tolerance, the admissible error of φ₁ relative to the velocities."""
         self.tolerance = params["exponential_tolerance"]
-        self.products = 0  #: with the stiffness, that the last step took
+        self.products = 0  #: number of products with the stiffness in the last step
 
     def step(self, system: System[P], state: State, h: float) -> State:
         """Return the state after a step of h seconds. Raises StepFailed; `state` stays as it is."""

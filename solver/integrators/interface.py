@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
 
 
-P = TypeVar("P", bound=Posed)  #: what a system poses
+P = TypeVar("P", bound=Posed)  #: type of a system's posed stages
 
 
 class System(Protocol[P]):
@@ -91,14 +91,14 @@ class System(Protocol[P]):
 class Integrator(Protocol):
     """A time integrator, which takes whole steps, with the defaults of most integrators."""
 
-    order: int  #: of accuracy; a test measures it
-    remembers: tuple[str, ...] = ()  #: keys of the memory by which it goes on from earlier steps
-    remembered_rates: tuple[str, ...] = ()  #: of those the keys of earlier rates, which fade as the last ones do
-    momentum: Momentum = Momentum.PROJECTED  #: how jointed bodies bring theirs to its stages
-    equal_steps: bool = False  #: whether a step as long as the last one is worth more than one of the best length
+    order: int  #: order of accuracy; a test measures it
+    remembers: tuple[str, ...] = ()  #: keys of the memory that its next step reads
+    remembered_rates: tuple[str, ...] = ()  #: keys of earlier rates among these, damped like the last rates
+    momentum: Momentum = Momentum.PROJECTED  #: how the momentum of jointed bodies enters its stages
+    equal_steps: bool = False  #: whether steps as long as the last one are preferred to steps of the best length
     #: (M − hD − βh²K) u = M u⁰ + h f and nothing else: a world may have this step in one kernel
     linear_euler: bool = False
-    turns_freely: bool = False  #: whether its linearised stages have a stiffness that does not brake what turns
+    turns_freely: bool = False  #: whether the stiffness of its linearised stages does not damp rotation
 
     def __init__(self, params: dict[str, float]) -> None:
         """params: those of the integrator's entry in the catalogue; most have none."""

@@ -40,7 +40,7 @@ class Lanczos:
         self._diagonal[m] = np.einsum("mc,mc->c", basis[m], out)
         out -= self._diagonal[m] * basis[m]
         below = np.sqrt(np.einsum("mc,mc->c", out, out))
-        # a space that S does not leave is whole
+        # a space that is invariant under S is complete
         scale = np.abs(self._diagonal[: m + 1]).max(axis=0)
         below[below <= 1.0e-14 * scale] = 0.0
         self._below[m] = below

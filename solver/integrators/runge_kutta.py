@@ -20,10 +20,10 @@ class RungeKutta(Integrator):
 
     order = 2
     table: Sequence[Sequence[float]] = ()  #: row i has i + 1 weights
-    #: where each stage takes explicit forces, 0 at the step's start, 1 at the last stage's end; empty: all at the start
+    #: where each stage evaluates explicit forces: 0 the step's start, 1 the last stage's end; empty: all at the start
     foresight: Sequence[float] = ()
     linearised = False
-    #: C / (C + 1/12), C the first term of e^z − R(z) over z³: what a step errs over how far the trapezoidal rule is off
+    #: C / (C + 1/12), C the first term of e^z − R(z) over z³: a step's error relative to that of the trapezoidal rule
     error_share = 1.0
 
     def step(self, system: System[P], state: State, h: float) -> State:

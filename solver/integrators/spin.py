@@ -77,10 +77,10 @@ class Turn:
 
     angle: Vec  #: rotation vector [rad], (3,)
     centre: Vec  #: of mass [m], (3,)
-    drift: Vec  #: its velocity [m/s], (3,)
+    drift: Vec  #: velocity of the centre [m/s], (3,)
     lacking: Vec  #: angular velocity that is added [rad/s], (3,)
-    shift: Vec = field(default_factory=lambda: np.zeros(3))  #: of the centre [m]
-    gain: Vec = field(default_factory=lambda: np.zeros(3))  #: of its velocity [m/s]
+    shift: Vec = field(default_factory=lambda: np.zeros(3))  #: displacement of the centre [m]
+    gain: Vec = field(default_factory=lambda: np.zeros(3))  #: change of the centre's velocity [m/s]
 
     @property
     def rotation(self) -> Vec:
@@ -133,7 +133,7 @@ def _rotation(angle: Vec) -> Vec:
     """Return the rotation matrix, (3, 3), of a rotation vector [rad]."""
     size = float(np.linalg.norm(angle))
     cross: Vec = np.cross(np.eye(3), angle)
-    # sin(a)/a and (1 − cos a)/a², of no angle too
+    # sin(a)/a and (1 − cos a)/a², also at a = 0
     first, second = np.sinc(size / np.pi), 0.5 * np.sinc(0.5 * size / np.pi) ** 2
     rotation: Vec = np.eye(3) + first * cross + second * cross @ cross
     return rotation
