@@ -18,9 +18,9 @@ from .rows import Rows, on_rates
 class DrivenJoint:
     """A joint whose motion is prescribed."""
 
-    body: int  #: below the joint
+    body: int  #: the body below the joint
     target: OverTime  #: its coordinates over time, (k,) [rad, m]
-    until: float = np.inf  #: [s] from which on it lets go
+    until: float = np.inf  #: time at which the drive ends [s]
     limit: float = np.inf  #: largest effort [N m, N]
     name: str = ""
 
@@ -33,7 +33,7 @@ class Drives:
         self._tree, self._drives = tree, list(drives)
         self._charts: list[tuple[Charted, Index] | None] = []
         self._asked, self._targets = (np.nan, np.nan), [(np.zeros(0), np.zeros(0))] * len(self._drives)
-        #: rows as asked last, limited or not, of joints whose charts never move
+        #: the last results of `rows`, by `limited`, if all joints have fixed charts
         self._known: dict[bool, tuple[Rows, Vec, Vec]] = {}
         for drive in self._drives:
             batch, place = next((batch, int(np.flatnonzero(batch.bodies == drive.body)[0]))

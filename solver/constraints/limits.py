@@ -22,7 +22,7 @@ class JointLimits:
 
     rate: Index  #: (l,)
     low: Vec  #: [rad, m], −∞ for none, (l,)
-    high: Vec  #: (l,)
+    high: Vec  #: [rad, m], ∞ for none, (l,)
 
     @classmethod
     def of(cls, tree: Tree, low: Vec, high: Vec) -> JointLimits:
@@ -62,12 +62,12 @@ class BallLimits:
     """Limits of b joints whose first three coordinates are a rotation: bounds on the components of its rotation vector
     r."""
 
-    rate: Index  #: first of each one's rates, (b,)
+    rate: Index  #: first rate of each joint, (b,)
     body: Index  #: below and above the joint, (b, 2)
-    centre: Index  #: places of the chart's centre in the memory's array, (b, 4)
+    centre: Index  #: indices of the chart's centre in the memory's array, (b, 4)
     turn: Vec  #: the joint's moving frame in the child's body frame, (b, 3, 3)
     low: Vec  #: [rad], −∞ for none, (b, 3)
-    high: Vec  #: (b, 3)
+    high: Vec  #: [rad], ∞ for none, (b, 3)
 
     @classmethod
     def of(cls, tree: Tree, low: Vec, high: Vec) -> BallLimits:

@@ -44,12 +44,12 @@ class Loops:
 
     body: Index  #: (l, 2): a, b; −1 for the world
     frame_a: Vec  #: the loop's frame in a's body frame (origin: centre of mass), (l, 4, 4)
-    frame_b: Vec  #: in b's, or in the world, (l, 4, 4)
-    names: tuple[str, ...]  #: (l,)
-    loop: Index  #: of each row, (r,)
+    frame_b: Vec  #: the loop's frame in b's body frame, or in the world, (l, 4, 4)
+    names: tuple[str, ...]  #: names of the loops, (l,)
+    loop: Index  #: loop of each row, (r,)
     axis: Index  #: of b's frame, 0 … 2; 3 … 5 where it is a's Z that stays at right angles to it, (r,)
 
-    _closed: Rows = field(init=False, repr=False)  #: what of the rows is the same wherever the bodies are
+    _closed: Rows = field(init=False, repr=False)  #: the part of the rows that does not depend on poses
 
     def __post_init__(self) -> None:
         r = len(self.loop)

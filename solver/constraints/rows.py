@@ -19,9 +19,9 @@ class Rows:
     wrench: Vec  #: torque before force for a multiplier of one, (r, 2, 6)
     rate: Index  #: (r,), −1 where there is none
     rate_factor: Vec  #: (r,)
-    target: Vec  #: what the row's velocity has to be, or to be at least [m/s, rad/s], (r,)
-    compliance: Vec  #: Σ, velocity that a multiplier of one gives way besides, 0 for hard rows, (r,)
-    owner: Index  #: (r,) number of the loop, limit, drive or contact that the row is of
+    target: Vec  #: velocity of the row, or its lower bound [m/s, rad/s], (r,)
+    compliance: Vec  #: Σ, velocity of the row per unit of its multiplier, 0 for hard rows, (r,)
+    owner: Index  #: number of the loop, limit, drive or contact that the row belongs to, (r,)
 
     def __len__(self) -> int:
         return len(self.target)

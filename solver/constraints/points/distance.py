@@ -23,7 +23,8 @@ class Distance:
 
     def __init__(self, one: TiedEnd, other: TiedEnd, rest: Vec, params: Mapping[str, float],
                  length: OverTime | None) -> None:
-        """length: L [m], (1,) at a time; None: the distance at `rest`, (n, 3) [m]. Raises BadScene where that is 0."""
+        """params: `at_most`, whether the points may be nearer. length: L over time [m], (1,); None: the distance at
+        positions `rest`, (n, 3) [m]. Raises BadScene where that is 0."""
         self._nodes = np.concatenate([one.nodes[:1], other.nodes[:1]], axis=1)
         self._weights = np.concatenate([one.weights[:1], -other.weights[:1]], axis=1)
         self._first = one.nodes.shape[1]

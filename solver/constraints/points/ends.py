@@ -17,11 +17,11 @@ LEAN = 1.0e-300  #: squared lengths below it are none
 class TiedEnd:
     """One end of a constraint: points of a body as weighted sums of its nodes."""
 
-    name: str  #: of the body
-    nodes: Index  #: of each point, (p, w)
-    weights: Vec  #: 1 in sum for each point, (p, w)
+    name: str  #: name of the body
+    nodes: Index  #: nodes of each point, (p, w)
+    weights: Vec  #: weights of these nodes, whose sum is 1 for each point, (p, w)
     skin: Index  #: triangles of the body's surface, (t, 3)
-    wires: Index  #: edges that are no triangle's, or all edges of a body without triangles, (k, 2)
+    wires: Index  #: edges of no triangle, which are all edges of a body without triangles, (k, 2)
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class BodyShape:
     """A body's geometry, to which points are bound."""
 
     name: str
-    nodes: Index  #: its own, (n,)
+    nodes: Index  #: the body's nodes, (n,)
     tets: Index  #: (e, 4)
     skin: Index  #: (t, 3)
     wires: Index  #: (k, 2)

@@ -57,8 +57,8 @@ class PointConstraint:
         self._last: Vec | None = None  #: T at the end of the last step [N], (r,); None before the first
         self._expected: Vec | None = None  #: T that projected K takes [N], (r,); None: the last one
         self._none = np.zeros((0, 2), np.int32)
-        self._known: tuple[float, Vec, PointRows] | None = None  #: the last rows, and where and when
-        self._paired: tuple[Index, Vec, NodePairs] | None = None  #: of these nodes and weights
+        self._known: tuple[float, Vec, PointRows] | None = None  #: the last rows, with their time and positions
+        self._paired: tuple[Index, Vec, NodePairs] | None = None  #: node pairs of these nodes and weights
 
     def stiffness(self, time: float) -> float:
         """Return k at a time [s], 0 while there is no constraint [N/m]."""
@@ -136,7 +136,7 @@ class PointConstraint:
             return Stencils(self._none, np.zeros((0, 2, 3)), np.zeros((0, 1, 9)), 0.0)
         rows = self.rows(x, time)
         pull, acting = self._pull(rows, k, time), self._acting(rows, time)
-        # (T² − λ²)/2k: λ φ + ½ k φ² where both signs pull
+        # (T² − λ²)/2k: λ φ + ½ k φ² of two-sided rows
         energy = 0.5 * float(((pull - acting) * (pull + acting)).sum()) / k
         force = np.zeros((len(rows.nodes), 3))
         np.add.at(force, rows.joint, -pull[:, None] * rows.direction)

@@ -20,14 +20,14 @@ class PointRows:
     point of one body to one of another, so that Σ w_j = 0; a row φ(y) has the gradient d = ∂φ/∂y, J = d ⊗ w and φ″ =
     bend (1 − d dᵀ) ⊗ w wᵀ."""
 
-    nodes: Index  #: of each joint, those of the first body before those of the second, (m, w)
+    nodes: Index  #: nodes of each joint, those of the first body before those of the second, (m, w)
     weights: Vec  #: w_j, 1 in sum over the first body and −1 over the second, (m, w)
     first: int  #: number of the nodes that belong to the first body
-    joint: Index  #: of each row, (r,)
+    joint: Index  #: joint of each row, (r,)
     value: Vec  #: φ [m], (r,)
     direction: Vec  #: d, of length 1, or 0 where the row is idle, (r, 3)
     bend: Vec  #: [1/m], (r,)
-    one_sided: Mask  #: whether a row only keeps φ from exceeding 0, (r,)
+    one_sided: Mask  #: whether a row is φ ≤ 0 instead of φ = 0, (r,)
 
     def jacobian(self, count: int) -> sp.csr_array:
         """Return the Jacobian J of all rows, (r, 3 count), of the positions of `count` nodes. [Notes, Hard Constraints]
@@ -69,7 +69,7 @@ class PointKind(Protocol):
 class Displacement(OverTime, Protocol):
     """Prescribed displacement y of each joint over time, (m, 3) [m]."""
 
-    jump: float  #: by how much it changes at once at the start [m]
+    jump: float  #: largest sudden change of it at the start [m]
 
 
 class WholeDisplacement(PointKind, Protocol):

@@ -55,8 +55,8 @@ class KeepsDistance:
         self._is_border = border(skin)
         self._gaps, self._rest, self._side = np.zeros(len(points)), rest, np.ones(len(points))
         if len(points) and len(skin):
-            # a point keeps to its side; right over an edge of the skin it is on the plane of one of two faces, and
-            # there rounding would choose another side in each step
+            # a point stays on its side; right over an edge of the skin it is in the plane of one of two faces, where
+            # rounding would choose another side in each step
             self._side = np.where(self._nearest(rest)[3] < 0.0, -1.0, 1.0)
             self._gaps = self.rows(rest, 0.0).value
 
@@ -85,7 +85,7 @@ class KeepsDistance:
         """Return one row for each point at positions (n, 3) [m]."""
         found, weights, y, along, normal, is_over = self._nearest(x)
         nodes, away = np.concatenate([self._points[:, None], self._skin[found]], axis=1), np.linalg.norm(y, axis=1)
-        # over an edge or a corner it is the distance to that, so that nothing jumps from one face to the next
+        # over an edge or a corner the value is the distance to it, so that it is continuous from face to face
         direction = np.where(is_over[:, None], self._side[:, None] * y / np.maximum(away, 1e-300)[:, None], normal)
         direction[((weights == 0.0) & self._is_border[found]).any(axis=1) & is_over] = 0.0
         value = np.where(direction.any(axis=1), np.where(is_over, self._side * away, along) - self._gaps, 0.0)

@@ -23,10 +23,10 @@ class RowSystem:
     jacobian: sp.csr_array  #: J, (r, m)
     value: Vec  #: φ at v = 0 [m], (r,)
     seconds: float  #: s = b h [s]
-    impulse: float  #: a h: a force of 1 N gives that impulse [s]
+    impulse: float  #: a h, the impulse per unit of force [s]
     #: Σ λ_i φ_i″ with forces Jᵀ λ [N/m], (m, m): what tension stiffens; none where left out
     geometric: sp.csc_array | None = None
-    velocity: Vec = field(default_factory=lambda: np.zeros(0))  #: at the start [m/s], (m,); of the symplectic way alone
+    velocity: Vec = field(default_factory=lambda: np.zeros(0))  #: at the start [m/s], (m,); for `Symplectic` alone
 
 
 @dataclass(frozen=True)
