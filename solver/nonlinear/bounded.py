@@ -103,8 +103,8 @@ class Bounded(Iterations[S]):
     shortest = 1.0e-6  #: smallest fraction of a step that is worth an iteration
 
     def __init__(self, equations: BoundedEquations[S], stage: StageShape, start: State, limits: StopRule) -> None:
-        """Advance to the rates of `start`, as far as contact allows. Raises StepFailed where prescribed motion is
-        blocked."""
+        """Move to the rates of `start`, as far as contact allows. Raises StepFailed where prescribed motion is blocked.
+        """
         super().__init__(equations.pose_at, stage, start, limits)
         self._equations = equations
         self._move(start.q, equations.step_start, self.q - start.q)
@@ -113,7 +113,8 @@ class Bounded(Iterations[S]):
         self._goal, self._remaining = self.visible * limits.strain_left * equations.edge, np.inf
 
     def _move(self, q: Vec, x: Vec, change: Vec) -> float:
-        """Advance from q, x as far as contact allows; return that fraction."""
+        """Move from coordinates q (m_q,) and positions x (n, 3) [m] by a change, as far as contact allows; return the
+        fraction of it that was taken."""
         self.q, self._x, fraction = self._without_contact(q, x, change)
         self.u = (self.q - self.base) / self.seconds
         return fraction
@@ -183,7 +184,8 @@ class Bounded(Iterations[S]):
 
 
 def nearest(touched: Vec) -> str:
-    """Return a text that locates the pair of surfaces with the smallest distance, empty without pairs."""
+    """Return a text that locates the pair of surfaces with the smallest distance, empty without pairs. touched:
+    midpoint [m], force [N] and distance [m] of each active pair, as rows of (k, 7)."""
     if not len(touched):
         return ""
     return f" near ({in_words(touched[int(touched[:, 6].argmin()), :3])}) m"

@@ -78,7 +78,8 @@ class BoundedSearch:
         return self.search(at, direction)[0]
 
     def _searched(self, at: Evaluation, direction: Vec, first: float, least: float) -> tuple[Evaluation, float] | None:
-        """Return the first sufficient step between two lengths, and its length; None where there is none."""
+        """Return the evaluation after the first sufficient step between two lengths, and its length; None where there
+        is none."""
         slope = float(np.vdot(at.residual, direction))
         return search(at, lambda step: self.problem.evaluate(at.unknowns + step * direction), first, least, slope,
                       self.noise(at))

@@ -15,7 +15,7 @@ class ConjugateGradients:
     [Thesis Alg. 5.4]"""
 
     def __init__(self, tolerance: float, most: int) -> None:
-        """tolerance: relative residual. most: iterations of one solve."""
+        """tolerance: admissible residual relative to the first. most: limit of iterations of one solve."""
         self.tolerance, self.most = tolerance, most
         self.taken = 0  #: iterations of the last solve
         self.met_negative = False  #: whether it ended at negative curvature

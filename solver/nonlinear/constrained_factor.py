@@ -14,7 +14,7 @@ from .factor_wrapper import FactorWrapper
 
 
 class ConstrainedFactor(FactorWrapper):
-    """A factor whose solutions leave the rates of rows as they are: A d = r + Gᵀ μ, G d = 0. [Ascher 26]"""
+    """A factor whose solutions do not change the velocities of rows: A d = r + Gᵀ μ, G d = 0. [Ascher 26]"""
 
     def __init__(self, linear: Factoring, eliminated: EliminatedRows) -> None:
         """linear: factorization, analysed for the pattern of A. eliminated: rows in the order of its unknowns."""

@@ -16,7 +16,7 @@ ASTRAY = 2.0  #: relative to the last step: a reused factor with a longer direct
 
 
 class ContactIterations(DescentDirections, Stop):
-    """Directions and stop rule of a stage in contact: the rule depends on how far the factor can be trusted."""
+    """Directions and stop rule of a stage in contact, which depends on the accuracy of the present factor."""
 
     max_factorizations = 30  #: largest number of factors of a stage, with the iterations that find an impact's pairs
     reused_factor_margin = 1.0e3  #: factor by which the remaining energy must be smaller on a reused factor

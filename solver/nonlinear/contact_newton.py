@@ -122,7 +122,7 @@ def _work_left(problem: StageProblem, at: Evaluation, direction: Vec) -> float:
 
 
 def _energy_left(problem: StageProblem, at: Evaluation) -> float:
-    """Return the admissible energy that is left of a stage with friction [J]."""
+    """Return the admissible remaining energy of a stage with friction [J]."""
     limits = problem.forces.friction
     friction = 0.0 if limits is None else (problem.stage.a * problem.stage.h) ** 2 * limits.energy
     change = 0.5 * problem.inertia_of(at.unknowns - problem.stage.v_hat[problem.order].ravel())

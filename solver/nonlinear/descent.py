@@ -17,7 +17,7 @@ from .problem import Evaluation, StageProblem
 
 @dataclass(frozen=True)
 class Descended:
-    """Result of `descend`."""
+    """Result of `descend`: the last iterate of a stage, and why the iterations ended."""
 
     problem: StageProblem  #: with the friction of the last iterate
     at: Evaluation

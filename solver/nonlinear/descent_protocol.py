@@ -17,7 +17,7 @@ class Exhausted(Exception):
 
 @dataclass(frozen=True)
 class Direction:
-    """A direction of descent."""
+    """A direction of descent of a stage, with its strain and the kind of its matrix."""
 
     vector: Vec  #: (3 p,) [m/s]
     strain: float | None = None  #: largest relative change of an edge along it; None where it is not known yet
@@ -73,4 +73,4 @@ class Stop(Protocol):
     """A rule that decides when a stage has converged."""
 
     def is_done(self, step: Step) -> bool:
-        """Whether the stage ends after this step."""
+        """Whether the stage has converged after this step."""

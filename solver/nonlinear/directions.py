@@ -46,7 +46,7 @@ class Directions:
         self._made: tuple[NodeStage, int] | None = None
 
     def note(self, stage: NodeStage) -> None:
-        """Record the stage of the last factor."""
+        """Record the stage for which the last factor was made."""
         self._made = None if self._linear is None else (stage, self._linear.factored)
 
     def are_of(self, stage: NodeStage, linear: Factoring) -> bool:
@@ -74,7 +74,8 @@ class Directions:
         """Return a mask (m,) of the unknowns whose columns `refactor_columns` needs for this pattern; all others are
         reused. None where columns cannot be refactored.
 
-        changed: unknowns whose columns may differ from the last factor's, (m,).
+        lower: lower triangle of the matrix, (m, m). lin: the linearisation of its values. changed: unknowns whose
+        columns may differ from the last factor's, (m,).
         """
         reused, inside = self._reused, self._inside(linear, lower)
         if self._single is None or self._front_positions is None or reused is None or inside is None \

@@ -40,7 +40,8 @@ class Forces(Protocol):
         """Return the limits of friction whose normal forces are given; None without such friction."""
 
     def filled(self) -> npt.NDArray[np.int64]:
-        """Return how often K of each body's tetrahedra was evaluated, (b,): an unchanged count means an unchanged K."""
+        """Return the number of evaluations of K of each body's tetrahedra, (b,): an unchanged number means an unchanged
+        K."""
 
     def in_stretches(self) -> Stretched | None:
         """Return these forces with the stretches of tetrahedra as unknowns; None where no tetrahedron supports that."""

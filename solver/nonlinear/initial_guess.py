@@ -110,7 +110,7 @@ def _merit(at: Evaluation) -> float:
 
 
 def _lowest(first: Evaluation, last: Evaluation, change: Vec) -> float:
-    """Return the minimum of the cubic through merits and slopes at both ends of a step, as a fraction of it."""
+    """Return the minimum of the cubic through merits and slopes at both ends of a step, as a fraction of the step."""
     fall, rise = float(np.vdot(first.residual, change)), float(np.vdot(last.residual, change))
     if not (math.isfinite(_merit(first)) and fall < 0.0 < rise):
         return 0.5

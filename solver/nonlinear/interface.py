@@ -25,13 +25,14 @@ class StageSolver(Protocol):
         """
 
     def under(self, limits: StopRule) -> Self:
-        """Return a solver with other limits, which shares factors and directions of earlier stages with this one."""
+        """Return a solver with other limits, which shares factors and directions of earlier stages with this solver."""
         other = copy.copy(self)
         other.limits = limits
         return other
 
     def notes(self, linear: LinearSolver) -> list[str]:
-        """Return sentences for the user about features that this linear solver does not support, none by default."""
+        """Return sentences for the user about features that the linear solver does not support, an empty list by
+        default."""
         return []
 
     def forget_past(self) -> None:

@@ -32,7 +32,7 @@ EXTENT_FRACTION = 1.0e-3  #: relative to the extent: scale of the tolerance if a
 
 
 class PosedStage(Protocol):
-    """A linearised stage."""
+    """Protocol of a linearised stage."""
 
     @property
     def tree_stage(self) -> Any:
@@ -43,7 +43,7 @@ class PosedStage(Protocol):
 
 
 class PosedRates(PosedStage, Protocol):
-    """A linearised stage of joints."""
+    """Protocol of a linearised stage of joints."""
 
     def correction(self, u: Vec) -> Vec:
         """Return the position correction at the new rates u (m,), as a rate that is added to u in positions alone,
@@ -54,7 +54,7 @@ class PosedRates(PosedStage, Protocol):
 
 
 class PosedCondensed(PosedStage, Protocol):
-    """A linearised stage of dynamic nodes with condensed quasistatic ones, possibly with joints."""
+    """Protocol of a linearised stage of dynamic nodes with condensed quasistatic ones, possibly with joints."""
 
     def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
         """Return coordinates (m_q,) nearer to the equilibrium of the quasistatic nodes than q (m_q,), at rates u (m,).
@@ -74,7 +74,7 @@ class Relaxation:
         self._change: Vec = np.zeros(0)
 
     def forget_last(self) -> None:
-        """Discard the last change where it does not predict the next."""
+        """Discard the size of the last change where it does not predict that of the next."""
         self.last = np.inf
 
     def restarted(self) -> Relaxation:
@@ -91,10 +91,10 @@ class Relaxation:
 
 
 def _aitken_fraction(relaxation: float, before: Vec, now: Vec) -> float:
-    """Return the fraction of the last change that would have left none, from the last two, of which `relaxation` was
-    taken.
+    """Return the fraction of the last change that would have left no residual, from the last two changes, of which the
+    fraction `relaxation` was taken.
 
-    A change that repeats its direction, as on the way out of a buckling shape, is taken in full; one that reverses it
+    A change that repeats its direction, as on the path out of a buckling shape, is taken in full; one that reverses it
     overshot.
     """
     turned = now - before
@@ -117,7 +117,7 @@ class Stiffness:
         self._worse, self._last = 0, np.inf
 
     def refuse(self) -> None:
-        """Return to the projected K: the true one is indefinite here, or has diverged."""
+        """Return to the projected K because the true one is indefinite or has diverged."""
         self.is_true, self._worse, self._true_within = False, 0, self._retry * self._true_within
 
     def follow(self, moved: float, rate_change: float, largest: float, first_change: float) -> bool:
@@ -216,11 +216,11 @@ class Iterations(Generic[T]):
         raise NotImplementedError
 
     def is_done(self, posed: T) -> bool:
-        """Whether the remaining error is within the tolerance."""
+        """Whether the remaining error of the iterate is within the tolerance."""
         raise NotImplementedError
 
     def next_iteration(self) -> None:
-        """Prepare another iteration."""
+        """Prepare another iteration; nothing by default."""
 
     def not_converged(self) -> State:
         """Return the state of a stage that may be accepted without convergence. Raises StepFailed."""

@@ -1,4 +1,4 @@
-"""Forces of damping in one stage."""
+"""Damping forces in one stage."""
 
 from __future__ import annotations
 

@@ -33,8 +33,8 @@ class StopRule:
 
     @classmethod
     def of(cls, params: dict[str, float]) -> StopRule:
-        """Return the rule of a solver's params: tolerance, iterations, force_scale and patience, with the catalogue's
-        defaults."""
+        """Return the rule with a solver's params tolerance, iterations, force_scale and patience; missing ones have the
+        catalogue's defaults."""
         return cls(params.get("tolerance", TOLERANCE.default), int(params.get("iterations", ITERATIONS.default)),
                    params.get("force_scale", 0.0), patience=params.get("patience", 0.0))
 
@@ -49,12 +49,12 @@ class StopRule:
 
 
 class Progress:
-    """Convergence of iterations with an inexact matrix."""
+    """Progress of iterations with an inexact matrix towards a goal."""
 
     window = 5  #: iterations over which the convergence rate is measured
 
     def __init__(self, goal: float, patience: float) -> None:
-        """goal: residual to reach. patience: iterations that a new factor costs."""
+        """goal: residual to reach [N s]. patience: iterations that a new factor costs."""
         self._goal, self._patience = goal, max(patience, self.window)
         self.restart()
 
@@ -64,7 +64,7 @@ class Progress:
 
     @property
     def count(self) -> int:
-        """Return the number of iterations on this factor in this stage."""
+        """Return the number of iterations since the last factorization."""
         return len(self._sizes)
 
     @property

@@ -87,7 +87,8 @@ class ModalStep:
         return State(time, x[free].ravel(), v[free].ravel(), start.memory)
 
     def _factored(self, sweeps_at: SweepsAt, x: Vec, v: Vec, time: float) -> FixedPointSweeps:
-        """Return sweeps on the true stiffness where that is definite and was so last, else on the projected one."""
+        """Return sweeps on the true stiffness where that is definite and was definite in the last step, else on the
+        projected one."""
         if self._left:
             self._left -= 1
             return sweeps_at(x, v, time, True)

@@ -46,7 +46,7 @@ class NewtonDirect(StageSolver):
     [Thesis 5.4]"""
 
     def __init__(self, params: dict[str, float]) -> None:
-        """params: those of StopRule."""
+        """params: tolerance, iterations, force_scale and patience, as for `StopRule.of`."""
         self.limits = StopRule.of(params)
 
     def solve(self, problem: StageProblem, guess: Vec) -> Vec:

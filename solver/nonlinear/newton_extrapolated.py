@@ -8,8 +8,7 @@ from .newton_frozen import NewtonFrozen
 
 
 class NewtonExtrapolated(NewtonFrozen):
-    """Newton's method with a few conjugate gradient iterations for each direction, preconditioned by an extrapolated
-    factor. [Thesis Alg.
+    """Newton's method with a few conjugate gradient iterations a direction, on an extrapolated factor. [Thesis Alg.
     5.4]"""
 
     factor = ExtrapolatedFactor

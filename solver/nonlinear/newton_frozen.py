@@ -11,14 +11,13 @@ from .reused_factor import ReusedFactor
 
 
 class NewtonFrozen(StageSolver):
-    """Newton's method with a few conjugate gradient iterations for each direction, since the frozen factor that
-    preconditions them is nearly that of the matrix. [Thesis
+    """Newton's method with a few conjugate gradient iterations a direction, as the factor is nearly exact. [Thesis
     Alg. 5.4]"""
 
     factor: type[ReusedFactor] = ReusedFactor
 
     def __init__(self, params: dict[str, float]) -> None:
-        """params: those of StopRule and InexactNewton; patience: iterations that a factorization costs."""
+        """params: those of `StopRule.of` and InexactNewton; patience: iterations that a factorization costs."""
         self.limits = StopRule.of(params)
         self._newton = InexactNewton(self.limits, params)
         self._factor = self.factor(params["patience"])

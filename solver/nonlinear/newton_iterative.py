@@ -15,7 +15,7 @@ class NewtonIterative(StageSolver):
     [Thesis 5.5.1]"""
 
     def __init__(self, params: dict[str, float]) -> None:
-        """params: those of StopRule and InexactNewton."""
+        """params: those of `StopRule.of` and InexactNewton."""
         self.limits = StopRule.of(params)
         self._newton = InexactNewton(self.limits, params)
         self._blocks = BlockJacobi()

@@ -1,4 +1,4 @@
-"""NEWTON-D with early stopping."""
+"""NEWTON-D with early stopping: a stage ends where the remaining strain is not visible."""
 
 from __future__ import annotations
 

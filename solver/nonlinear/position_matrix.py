@@ -10,7 +10,8 @@ from ..state import Index, Vec
 
 
 class PositionMatrix:
-    """A sparse matrix with the exact inertia in place of its regularisation mass."""
+    """Matrix of a stage of mostly quasistatic positions: a sparse one with the exact inertia in place of its
+    regularisation mass."""
 
     def __init__(self, lower: sp.csc_matrix, inertia: PositionInertia, regularisation_mass: Vec, order: Index) -> None:
         """lower: lower triangle of the sparse matrix, (m, m). inertia: the exact one. regularisation_mass: in the

@@ -104,17 +104,18 @@ class StageProblem:
         return rates.ravel()
 
     def of(self, forces: Forces) -> StageProblem:
-        """Return a copy with other forces on the same masses."""
+        """Return a copy of the problem with other forces on the same masses."""
         other = copy.copy(self)
         other.forces = forces
         return other
 
     def restricted_to(self, forces: Forces, v: Vec, system: StageMatrix | None = None,
                       moving: Mask | None = None) -> StageProblem:
-        """Return a copy with fewer unknown nodes and other forces, while the other nodes have velocities v (n, 3)
-        [m/s].
+        """Return a copy of the problem with fewer unknown nodes and other forces, while the other nodes have velocities
+        v (n, 3) [m/s].
 
-        system: of the unknown nodes. moving: else a mask of those in the present system, (p,).
+        system: matrix of the unknown nodes. moving: without it, a mask of the unknown nodes among those of the present
+        system, (p,).
         """
         other = self.of(forces)
         other._prescribed_velocities, other._moving, other._last = v, ALL if moving is None else moving, None
@@ -125,13 +126,13 @@ class StageProblem:
         return other
 
     def about_rest_shape(self) -> StageProblem:
-        """Return a copy in which zero velocities leave all nodes in the rest shape."""
+        """Return a copy of the problem in which zero velocities leave all nodes in the rest shape."""
         other = copy.copy(self)
         other._base, other._prescribed_velocities = self.physics.rest, np.zeros_like(self._prescribed_velocities)
         return other
 
     def displaced_by(self, moved: Vec) -> StageProblem:
-        """Return a copy whose nodes are displaced by `moved`, (n, 3) [m], at equal velocities."""
+        """Return a copy of the problem whose nodes are displaced by `moved`, (n, 3) [m], at equal velocities."""
         other = copy.copy(self)
         other._base, other.step_start = self._base + moved, self.step_start + moved
         return other

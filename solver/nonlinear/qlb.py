@@ -61,8 +61,8 @@ class QLB(StageSolver):
     """
 
     def __init__(self, params: dict[str, float]) -> None:
-        """params: those of StopRule; patience: iterations that a factorization costs; memory: number of secant pairs.
-        """
+        """params: those of `StopRule.of`; patience: iterations that a factorization costs; memory: number of secant
+        pairs."""
         self.limits = StopRule.of(params)
         self._factor = ReusedFactor(params["patience"])
         self._pairs = SecantPairs(int(params["memory"]))

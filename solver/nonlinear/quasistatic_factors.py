@@ -23,11 +23,11 @@ class QuasistaticFactors(StageFactors):
 
     def factor(self, problem: StageEquations, unknowns: Vec, try_true: bool, true_at: float = 1.0,
                factor: Callable[[sp.csc_matrix], None] | None = None, blends: Sequence[float] = ()) -> bool:
-        """Factor the projected matrix; solutions are those of the true one as far as that is definite. Returns
-        `try_true`.
+        """Factor the projected matrix at `unknowns`, (3 p,) [m/s]; solutions are those of the true one as far as that
+        is definite. Return `try_true`.
 
         With projected stiffness alone quasistatic positions converge too slowly. The other arguments have no effect.
-        Raises StepFailed.
+        Raises StepFailed where the stiffness is not positive definite.
         """
         if try_true:
             problem.fill(unknowns, project=False)
@@ -40,7 +40,8 @@ class QuasistaticFactors(StageFactors):
         return try_true
 
     def factor_for_directions(self, problem: StageEquations, unknowns: Vec) -> None:
-        """Factor the projected matrix exactly. Raises StepFailed."""
+        """Factor the projected matrix at `unknowns`, (3 p,) [m/s], exactly. Raises StepFailed where it is not positive
+        definite."""
         self.factor(problem, unknowns, False)
 
     def direction(self, problem: StageEquations, residual: Vec) -> Vec:

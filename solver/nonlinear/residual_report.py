@@ -36,7 +36,7 @@ class ResidualReport:
         return int(self.problem.order[int(np.argmax(np.abs(at.residual))) // 3])
 
     def _rounding(self, at: Evaluation) -> float:
-        """Return the change of a residual by the last digit of a position [N s]."""
+        """Return the change of the residual by the last digit of a position [N s]."""
         furthest = float(np.abs(self.problem.positions_at(at.unknowns)).max())
         self.problem.fill(at.unknowns)  # the last factor may have needed some columns only
         stiffest = float(np.abs(self.problem.system.matrix.diagonal()).max(initial=0.0))

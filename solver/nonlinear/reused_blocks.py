@@ -24,7 +24,8 @@ from .strain_kernels import element_edges, strained_elements
 
 @dataclass(frozen=True)
 class ReferenceShapes:
-    """Edges of elements at the time their K was evaluated; in single precision, as only large changes matter."""
+    """Reference shapes of elements: their edges when their K was evaluated; in single precision, as only large changes
+    matter."""
 
     #: relative change of an edge, rotation included, above which an element's stiffness is evaluated again
     largest_strain = 0.3
@@ -51,7 +52,7 @@ class ReferenceShapes:
         parallel_for(element_edges, len(self.nodes), x, self.nodes, self.edges)
 
     def take(self, x: Vec, rows: Index) -> None:
-        """Store the shapes of these rows at positions x, (n, 3) [m]."""
+        """Store the shapes of the elements in `rows`, (r,), at positions x, (n, 3) [m]."""
         corners = x[self.nodes[rows]]
         self.edges[rows] = corners[:, 1:] - corners[:, :1]
 
@@ -64,7 +65,7 @@ class ReferenceShapes:
 
 
 class ReusedBlocks:
-    """The element blocks in the last factor, and which of them are still valid."""
+    """The element blocks of the last factor, and a test which of them are still valid."""
 
     most = 0.25  #: fraction of the elements above which reusing the others saves little
 

@@ -75,8 +75,7 @@ class ReusedFactor:
         return self._linear is not None
 
     def takes_filled(self, problem: StageProblem) -> bool:
-        """Factor the matrix that was filled last in double precision; return whether it is definite, else discard the
-        factor."""
+        """Factor the last filled matrix in double precision; return whether it is definite, else discard the factor."""
         linear = problem.system.linear
         try:
             linear.factor(problem.system.matrix)
@@ -148,7 +147,7 @@ class ReusedFactor:
         return solution if self._scale == 1.0 else solution / self._scale
 
     def spent(self, iterations: int) -> None:
-        """Record the number of solves of a stage at its end."""
+        """Record the number of solves of a stage when it ends."""
         self._spent.append(iterations)
 
     @property

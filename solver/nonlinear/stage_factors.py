@@ -24,11 +24,12 @@ class StageFactors:
 
     def factor(self, problem: StageEquations, unknowns: Vec, try_true: bool, true_at: float = 1.0,
                factor: Callable[[sp.csc_matrix], None] | None = None, blends: Sequence[float] = ()) -> bool:
-        """Fill and factor the matrix for exact directions: the true one if `try_true` and it is definite, else the
-        projected one. Returns whether it was the true one.
+        """Fill and factor the matrix at `unknowns`, (3 p,) [m/s], for exact directions: the true one if `try_true` and
+        it is definite, else the projected one. Return whether it was the true one.
 
         true_at: fraction of the step to `unknowns` at which the true one is evaluated. factor: a factorization other
-        than the linear solver's. blends: fractions of the projected one that are tried in between. Raises StepFailed.
+        than the linear solver's. blends: fractions of the projected one that are tried in between. Raises StepFailed
+        where the projected one is not positive definite.
         """
         is_own = factor is None
         if factor is None:
@@ -85,8 +86,8 @@ class StageFactors:
         return problem.system.directions.solve(right)
 
     def _refactored_reusing(self, problem: StageEquations, x: Vec, v: Vec, strained: Index) -> bool:
-        """Update the last factor to positions and velocities (n, 3) with the blocks of its tetrahedra except strained
-        ones; return whether that succeeded."""
+        """Update the last factor to positions [m] and velocities [m/s], (n, 3), and reuse the blocks of its tetrahedra
+        except strained ones; return whether that succeeded."""
         system = problem.system
         lin = problem.forces.linearise_reusing_at(x, v, problem.stage.time, strained)
         system.pattern.update_pairs(lin.others, stays=True)
