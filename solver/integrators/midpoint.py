@@ -1,4 +1,4 @@
-"""The implicit midpoint rule."""
+"""The implicit midpoint rule, of order 2."""
 
 from __future__ import annotations
 

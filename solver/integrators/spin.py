@@ -30,7 +30,7 @@ class SpinningNodes(Protocol):
     mass: Vec  #: lumped [kg], (n,)
 
     def velocity(self, state: State) -> Vec:
-        """Return velocities of all nodes, (n, 3) [m/s]."""
+        """Return velocities of all nodes at a state, (n, 3) [m/s]."""
 
     def touching(self, state: State) -> Index:
         """Return the nodes in contact at a state, (k,), ascending."""

@@ -1,4 +1,4 @@
-"""The trapezoidal rule."""
+"""The trapezoidal rule, of order 2."""
 
 from __future__ import annotations
 
