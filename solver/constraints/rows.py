@@ -38,7 +38,7 @@ class Rows:
         return matrix
 
     def velocity(self, twist: Vec, u: Vec) -> Vec:
-        """Return the velocity of each row, (r,), at twists of bodies (n, 6) and rates of joints (m,)."""
+        """Return the velocity of each row, (r,) [m/s, rad/s], at twists of bodies (n, 6) and rates of joints (m,)."""
         padded = np.vstack([twist, np.zeros(6)])
         on_bodies = np.einsum("rka,rka->r", self.wrench, padded[self.body])
         on_rates: Vec = on_bodies + self.rate_factor * np.append(u, 0.0)[self.rate]
@@ -55,11 +55,11 @@ class Rows:
         return out
 
     def aimed(self, target: Vec) -> Rows:
-        """Return the rows with other targets, (r,)."""
+        """Return a copy of the rows with other targets, (r,) [m/s, rad/s]."""
         return Rows(self.body, self.wrench, self.rate, self.rate_factor, target, self.compliance, self.owner)
 
     def turned(self, wrench: Vec) -> Rows:
-        """Return the rows with other wrenches, (r, 2, 6)."""
+        """Return a copy of the rows with other wrenches, (r, 2, 6)."""
         return Rows(self.body, wrench, self.rate, self.rate_factor, self.target, self.compliance, self.owner)
 
 

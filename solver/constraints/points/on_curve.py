@@ -35,7 +35,7 @@ class OnCurve:
         return at
 
     def _apart(self, x: Vec, edge: int, along: float) -> tuple[Vec, Vec]:
-        """Return y (3,) [m] and the edge's unit direction, (3,)."""
+        """Return the displacement y from a point on the edge, (3,) [m], and the edge's unit direction, (3,)."""
         a, b = x[self._edges[edge]]
         tangent = (b - a) / max(float(np.linalg.norm(b - a)), 1e-300)
         return self._at(x) - (1.0 - along) * a - along * b, tangent

@@ -31,7 +31,7 @@ class OnSurface:
         self._gap = self._apart(rest, *start)[0]
 
     def _apart(self, x: Vec, triangle: int, weights: Vec) -> tuple[float, Vec, Vec]:
-        """Return n·y [m], n (3,), and y (3,) [m]."""
+        """Return n·y [m], the unit normal n, (3,), and the displacement y from a point of the triangle, (3,) [m]."""
         a, b, c = x[self._skin[triangle]]
         normal = np.cross(b - a, c - a)
         normal /= max(float(np.linalg.norm(normal)), 1e-300)

@@ -127,7 +127,7 @@ class PointConstraint:
         return self._stencils(x, time, True, project)
 
     def damp(self, x: Vec, v: Vec, time: float) -> Stencils | None:
-        """Return None: constraints do not damp."""
+        """Return None: point constraints have no damping."""
         return None
 
     def _stencils(self, x: Vec, time: float, with_blocks: bool, project: bool) -> Stencils:
