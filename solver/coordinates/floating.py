@@ -134,8 +134,8 @@ def _group(rest: Vec, parts: list[Index], is_placed: NDArray[np.bool_]) -> Group
 
 
 def _modes_of_one(prescribed: Vec, width: float) -> int:
-    """Return the number of rigid motions that prescribed points permit one part: on a line one, however near each
-    other."""
+    """Return the number of rigid motions that prescribed points (k, 3) [m] permit one part: one where they are on a
+    line, however near each other."""
     if not len(prescribed):
         return 6
     if is_firm(prescribed, width):
@@ -144,7 +144,8 @@ def _modes_of_one(prescribed: Vec, width: float) -> int:
 
 
 def _rows(x: Vec, group: Group) -> tuple[Vec, list[Vec]]:
-    """Return constraints on the group's twists: prescribed nodes do not move, shared ones have one velocity."""
+    """Return constraints on the group's twists, by which prescribed nodes do not move and shared nodes have one
+    velocity, and the parts' centres [m]."""
     centres = [x[part].mean(axis=0) for part in group.parts]
     blocks = []
     for k, nodes in enumerate(group.prescribed):

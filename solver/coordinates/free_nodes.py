@@ -1,4 +1,4 @@
-"""The coordinates of plain FEM and of ConJac: positions of the nodes that nothing prescribes."""
+"""The coordinates of plain FEM and of ConJac: positions of the nodes that are not prescribed."""
 
 from __future__ import annotations
 
@@ -47,8 +47,9 @@ class FreeNodes:
         return x
 
     def prescribed_velocity(self, time: float, h: float) -> Vec | None:
-        """Return w = (x(t + h) − x(t)) / h of kinematic nodes, its mean over a step, (p, 3) [m/s], or None; zero for
-        attached nodes, whose velocity is an unknown of the step."""
+        """Return w = (x(t + h) − x(t)) / h of kinematic nodes, the mean velocity of a step of h seconds from `time`
+        [s], (p, 3) [m/s]; zero for attached nodes, whose velocity is an unknown of the step; None where all nodes are
+        static."""
         if self.motion is None:
             return None
         return self._and_riders((self.motion.at(time + h) - self.motion.at(time)) / h)

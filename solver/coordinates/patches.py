@@ -54,7 +54,7 @@ class Patches:
     """The amplitudes of all patches as linear functions of the nodes' velocities."""
 
     def __init__(self, rest: Vec, mass: Vec, patches: Sequence[Patch]) -> None:
-        """rest: (n, 3) [m]. mass: lumped [kg], (n,)."""
+        """rest: positions at rest, (n, 3) [m]. mass: lumped, (n,) [kg]."""
         self._count = len(rest)
         self._all = [_Amplitudes(rest, mass, patch) for patch in patches]
         self.unknowns = sum(one.unknowns for one in self._all)

@@ -89,7 +89,7 @@ class Tree:
         object.__setattr__(self, "from_child", back)
 
     def posture(self, q: Vec, u: Vec, centres: Vec | Mapping[str, Vec], into: Posture | None = None) -> Posture:
-        """Return poses and twists of the bodies at coordinates q (m,) and rates u (m,).
+        """Return poses and twists of the bodies at coordinates q (m,) [rad, m] and rates u (m,) [rad/s, m/s].
 
         centres: (s,), or the memory of a State that has them. into: an earlier posture whose arrays are reused. [Wang
         2019]
@@ -186,8 +186,8 @@ class Tree:
         return out
 
     def with_free_root(self, state: State, root: int, angle: Vec, origin: Vec) -> State:
-        """Return a state whose body `root` on a free joint is rotated with the tree above it, on a chart about its new
-        orientation. Rates stay.
+        """Return a state in which body `root`, on a free joint, is rotated with all bodies of its tree, on a chart
+        about its new orientation. Rates do not change.
 
         angle: rotation vector in the world, (3,) [rad]. origin: of the joint's moving frame afterwards, (3,) [m].
         """

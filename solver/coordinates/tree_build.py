@@ -15,7 +15,7 @@ from .tree import Batch, Tree
 
 @dataclass(frozen=True)
 class Body:
-    """A rigid body, its frame at the centre of mass."""
+    """A rigid body of a tree, whose frame has its origin at the centre of mass."""
 
     name: str
     inertia: Vec  #: (6, 6) [kg m², kg], see `inertia.spatial`
@@ -23,7 +23,7 @@ class Body:
 
 @dataclass(frozen=True)
 class Joint:
-    """A joint between `child` and `parent`, None for the world, and its frames."""
+    """A joint between the bodies `child` and `parent`, None for the world, with its frames."""
 
     name: str
     kind: str  #: of the catalogue's family "joint"

@@ -1,7 +1,7 @@
 """Protocol of a joint type: the pose of its moving frame, and its Jacobian of the rates.
 
 A joint joins a frame fixed in the parent to a frame fixed in the child, its moving frame. Rates are angular first, as
-in a twist, and q̇ = u: each joint lives on a chart. The catalogue's entry has the kind of each rate.
+in a twist, and q̇ = u: the coordinates of each joint are on a chart. The catalogue's entry has the kind of each rate.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The chart of a rotation: exponential coordinates about a centre, which is moved along between steps."""
+"""Chart of a rotation: exponential coordinates about a centre, which is moved along between steps."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Rotations by exponential coordinates: kernels, and functions over arrays where speed matters less.
 
-exp([r]) = 1 + s [r] + a [r]², the right Jacobian J = 1 − a [r] + b [r]² (ω = J ṙ in the moving frame), with s = sin
-θ/θ, a = (1 − cos θ)/θ², b = (θ − sin θ)/θ³, θ = |r|.
+exp([r]) = 1 + s [r] + a [r]², the right Jacobian J = 1 − a [r] + b [r]² (ω = J ṙ in the moving frame), with
+s = sin θ/θ, a = (1 − cos θ)/θ², b = (θ − sin θ)/θ³, θ = |r|.
 """
 
 from __future__ import annotations
