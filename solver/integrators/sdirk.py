@@ -1,4 +1,4 @@
-"""Singly diagonally implicit Runge-Kutta methods of orders 2 and 3; two of them have one stability function."""
+"""Singly diagonally implicit Runge-Kutta methods of order 2; two of them have one stability function."""
 
 from __future__ import annotations
 
