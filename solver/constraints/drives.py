@@ -16,23 +16,24 @@ from .rows import Rows, on_rates
 
 @dataclass(frozen=True)
 class DrivenJoint:
-    """One joint that is driven."""
+    """A joint whose motion is prescribed."""
 
-    body: int  #: below the joint
+    body: int  #: the body below the joint
     target: OverTime  #: its coordinates over time, (k,) [rad, m]
-    until: float = np.inf  #: [s] from which on it lets go
+    until: float = np.inf  #: time at which the drive ends [s]
     limit: float = np.inf  #: largest effort [N m, N]
     name: str = ""
 
 
 class Drives:
-    """All of them. Those with a limit may fall behind, the others never do."""
+    """Drives of joints of a tree. A drive with an effort limit may lag behind its target, one without a limit never
+    does."""
 
     def __init__(self, tree: Tree, drives: Sequence[DrivenJoint]) -> None:
         self._tree, self._drives = tree, list(drives)
         self._charts: list[tuple[Charted, Index] | None] = []
         self._asked, self._targets = (np.nan, np.nan), [(np.zeros(0), np.zeros(0))] * len(self._drives)
-        #: rows as asked last, limited or not, of joints whose charts never move
+        #: the last results of `rows`, by `limited`, if all joints have fixed charts
         self._known: dict[bool, tuple[Rows, Vec, Vec]] = {}
         for drive in self._drives:
             batch, place = next((batch, int(np.flatnonzero(batch.bodies == drive.body)[0]))
@@ -47,14 +48,16 @@ class Drives:
         return [drive.name for drive in self._drives]
 
     def at_work(self, time: float) -> list[bool]:
-        """Return of each drive whether it acts from `time` [s] on."""
+        """Return for each drive whether it is active from `time` [s] on."""
         return [not let_go(time, drive.until) for drive in self._drives]
 
     def rows(self, time: float, asked: float, centres: Vec, limited: bool) -> tuple[Rows, Vec, Vec]:
-        """Return rows, target coordinates (r,) and largest efforts (r,) of drives with a limit or without at `time`.
+        """Return the rows at `time` [s] of the drives with an effort limit, or of those without, their target
+        coordinates (r,) [rad, m], and their largest efforts (r,) [N m, N].
 
-        asked: when they are at work; of a stage a moment before its end, where they may let go. Targets are the rates
-        that are prescribed; centres: of the charts, (s,)."""
+        asked: time at which a drive has to be active [s]; a moment before the end of a stage, at which drives may end.
+        centres: of the charts, (s,). The rows' targets are the prescribed rates.
+        """
         if (time, asked) != self._asked:
             self._asked = time, asked
             self._targets = [(drive.target.at(time), drive.target.velocity(time)) for drive in self._drives]

@@ -1,4 +1,4 @@
-"""Limits of joints: rates that may not go on where a joint has come to its end."""
+"""Joint limits: one-sided rows on the rates of joints that are near the end of their range."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ INWARD = 1.0  #: [rad/s, m/s] … but no faster
 
 @dataclass(frozen=True)
 class JointLimits:
-    """Limits of l rates whose coordinates are angles or lengths: hinges and sliders, no balls."""
+    """Limits of l rates whose coordinates are angles or lengths: of hinges and sliders, not of ball joints."""
 
     rate: Index  #: (l,)
     low: Vec  #: [rad, m], −∞ for none, (l,)
-    high: Vec  #: (l,)
+    high: Vec  #: [rad, m], ∞ for none, (l,)
 
     @classmethod
     def of(cls, tree: Tree, low: Vec, high: Vec) -> JointLimits:
-        """Return the limits of the rates, (m,) both, that are finite on a side."""
+        """Return the limits of all rates of which at least one side is finite. low, high: (m,) [rad, m]."""
         limited = np.isfinite(low) | np.isfinite(high)
         for batch in tree.batches:
             if batch.centres.shape[1]:
@@ -38,15 +38,16 @@ class JointLimits:
         return len(self.rate)
 
     def outside(self, q: Vec) -> Index:
-        """Rates whose limits are passed at q (m,), ascending."""
+        """Return the rates whose limits are passed at coordinates q (m,), ascending."""
         place = q[self.rate]
         passed: Index = self.rate[(place < self.low) | (place > self.high)]
         return passed
 
     def rows(self, q: Vec, u: Vec, base: Vec, ahead: float) -> Rows:
-        """Rows that push, near their limits at q; targets: that q = base + ahead u stays inside, or is pulled in.
+        """Return one-sided rows of the rates that are near their limits at q; with their targets q = base + ahead u
+        stays within the limits, or returns to them.
 
-        q, u, base: (m,). ahead: [s].
+        q, base: (m,) [rad, m]. u: (m,) [rad/s, m/s]. ahead: [s].
         """
         place, within = q[self.rate], NEAR + 2.0 * ahead * np.abs(u[self.rate])
         below, above = np.flatnonzero(place - self.low < within), np.flatnonzero(self.high - place < within)
@@ -58,18 +59,20 @@ class JointLimits:
 
 @dataclass(frozen=True)
 class BallLimits:
-    """Limits of b joints whose first three coordinates are a rotation: bounds on the components of its vector r."""
+    """Limits of b joints whose first three coordinates are a rotation: bounds on the components of its rotation vector
+    r."""
 
-    rate: Index  #: first of each one's rates, (b,)
+    rate: Index  #: first rate of each joint, (b,)
     body: Index  #: below and above the joint, (b, 2)
-    centre: Index  #: places of the chart's centre in the memory's array, (b, 4)
+    centre: Index  #: indices of the chart's centre in the memory's array, (b, 4)
     turn: Vec  #: the joint's moving frame in the child's body frame, (b, 3, 3)
     low: Vec  #: [rad], −∞ for none, (b, 3)
-    high: Vec  #: (b, 3)
+    high: Vec  #: [rad], ∞ for none, (b, 3)
 
     @classmethod
     def of(cls, tree: Tree, low: Vec, high: Vec) -> BallLimits:
-        """Return the limits of the rates, (m,) both, that are finite on a side."""
+        """Return the limits of all ball joints of which at least one side of a component is finite. low, high: (m,)
+        [rad]."""
         rate, body, centre = np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 4), np.int32)
         for batch in tree.batches:
             if batch.centres.shape[1]:
@@ -85,14 +88,19 @@ class BallLimits:
         return len(self.rate)
 
     def outside(self, q: Vec, centres: Vec) -> Index:
-        """First rates of joints that have passed a limit at q (m,), ascending; centres: (s,)."""
+        """Return the first rates of the joints that have passed a limit at coordinates q (m,), ascending; centres: of
+        the charts, (s,)."""
         r = self._read(q, centres)[0]
         passed: Index = np.sort(self.rate[((r < self.low) | (r > self.high)).any(axis=1)])
         return passed
 
     def rows(self, q: Vec, u: Vec, base: Vec, ahead: float, centres: Vec, X: Vec) -> Rows:
-        """Return rows near the limits as `JointLimits` has, of torques on both bodies that do work on one component
-        of r alone. X: of the posture."""
+        """Return one-sided rows of the joints that are near their limits, with the targets of `JointLimits.rows`:
+        torques on both bodies that do work on one component of r alone.
+
+        q, base: (m,) [rad, m]. u: (m,) [rad/s, m/s]. ahead: [s]. centres: of the charts, (s,). X: of the posture,
+        (n, 6, 6).
+        """
         r, slope, chart = self._read(q, centres)
         each = self.rate[:, None] + np.arange(3)
         along = slope @ chart
@@ -110,14 +118,15 @@ class BallLimits:
         return on_bodies(self.body[joint], wrench, _target(room, ahead), joint)
 
     def _read(self, q: Vec, centres: Vec) -> tuple[Vec, Vec, Vec]:
-        """(r, at most half a turn (b, 3); ∂r/∂ω (b, 3, 3), ω in the moving frame; ω of the chart's rates (b, 3, 3))."""
+        """Return r, at most half a turn, (b, 3); ∂r/∂ω, (b, 3, 3), with ω in the moving frame; ω of the chart's rates,
+        (b, 3, 3)."""
         chart = q[self.rate[:, None] + np.arange(3)]
         r = logarithm(product(centres[self.centre], quaternion(chart)))
         return r, np.linalg.inv(jacobian(r)), jacobian(chart)
 
 
 def _target(room: Vec, ahead: float) -> Vec:
-    """Least speeds inward, (r,), with so much room [rad, m], less than none outside, at the end of `ahead` [s]."""
+    """Return the least speeds inward, (r,), with this room [rad, m], negative outside, at the end of `ahead` [s]."""
     inward = np.minimum(-room / max(ahead, PULLED_IN), INWARD)
     target: Vec = np.where(room < 0.0, inward, -room / ahead)
     return target

@@ -1,4 +1,4 @@
-"""Loops of a mechanism: joints between bodies that the tree does not join, as rows and as what they are off by."""
+"""Closed loops of a mechanism: joints between bodies that the tree does not join, as rows with their violations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .rows import Rows, on_bodies
 
 
 class Ball:
-    """One point of both bodies stays together: three rows."""
+    """Loop joint that keeps a point of both bodies together: three rows."""
 
     along = (0, 1, 2)  #: axes of b's frame along which a's point may not leave b's
     across: tuple[int, ...] = ()  #: axes of b's frame to which a's Z stays at right angles
@@ -28,7 +28,8 @@ class Hinge:
 
 
 class PointOnLine:
-    """A point of a stays on the Z axis of b's frame: two rows; along the axis of planar hinges it closes them."""
+    """Loop joint that keeps a point of a on the Z axis of b's frame: two rows; along the axis of planar hinges it
+    closes their loop."""
 
     along = (0, 1)
     across: tuple[int, ...] = ()
@@ -39,16 +40,16 @@ Kind = type[Ball] | type[Hinge] | type[PointOnLine]
 
 @dataclass(frozen=True)
 class Loops:
-    """l loops as r rows."""
+    """Closed loops of a mechanism: l loop joints as r rows."""
 
     body: Index  #: (l, 2): a, b; −1 for the world
     frame_a: Vec  #: the loop's frame in a's body frame (origin: centre of mass), (l, 4, 4)
-    frame_b: Vec  #: in b's, or in the world, (l, 4, 4)
-    names: tuple[str, ...]  #: (l,)
-    loop: Index  #: of each row, (r,)
+    frame_b: Vec  #: the loop's frame in b's body frame, or in the world, (l, 4, 4)
+    names: tuple[str, ...]  #: names of the loops, (l,)
+    loop: Index  #: loop of each row, (r,)
     axis: Index  #: of b's frame, 0 … 2; 3 … 5 where it is a's Z that stays at right angles to it, (r,)
 
-    _closed: Rows = field(init=False, repr=False)  #: what of the rows is the same wherever the bodies are
+    _closed: Rows = field(init=False, repr=False)  #: the part of the rows that does not depend on poses
 
     def __post_init__(self) -> None:
         r = len(self.loop)
@@ -57,7 +58,8 @@ class Loops:
 
     @classmethod
     def of(cls, kinds: Sequence[Kind], body: Index, frame_a: Vec, frame_b: Vec, names: Sequence[str]) -> Loops:
-        """kinds: one a loop, with `along` and `across`; the others as the fields."""
+        """Return loops of these kinds, one for each loop, which define `along` and `across`; the other arguments are
+        the fields."""
         rows = [(i, axis) for i, kind in enumerate(kinds) for axis in (*kind.along, *(3 + a for a in kind.across))]
         table = np.array(rows, dtype=np.int32).reshape(-1, 2)
         return cls(np.ascontiguousarray(body, dtype=np.int32).reshape(-1, 2),
@@ -69,9 +71,10 @@ class Loops:
         return len(self.loop)
 
     def rows(self, E: Vec) -> tuple[Rows, Vec]:
-        """Rows with target zero, and what each is off by [m, rad], (r,), where bodies stand at E, (n, 4, 4).
+        """Return the rows, with target zero, and the violation of each [m, rad], (r,), for bodies with poses E,
+        (n, 4, 4).
 
-        A row is the exact rate of what it is off by, also while the loop is open.
+        A row is the exact rate of its violation, also while the loop is open.
         """
         off = np.empty(len(self))
         wrench = np.empty((len(self), 2, 6))
@@ -79,12 +82,13 @@ class Loops:
         return self._closed.turned(wrench), off
 
     def names_of(self, rows: Index) -> list[str]:
-        """Return the names of the loops that these rows are of, each once."""
+        """Return the names of the loops that own these rows, each once."""
         return [self.names[i] for i in np.unique(self.loop[rows])]
 
 
 def frames_in_bodies(E: Vec, body: Index, frames: Vec) -> Vec:
-    """World frames (l, 4, 4) in the body frames of E (n, 4, 4) at which they start; body (l,), −1 keeps the world's."""
+    """Return world frames (l, 4, 4) in the frames of the bodies `body`, (l,), whose poses are E (n, 4, 4); −1 is the
+    world."""
     padded = np.concatenate([E, np.eye(4)[None]])
     inside: Vec = np.linalg.solve(padded[body], frames)
     return inside

@@ -1,4 +1,4 @@
-"""The loop over the rows of loops."""
+"""Kernel that evaluates the rows of closed loops."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from ..threads import kernel
 
 @kernel("void(f8[:,:,::1], i4[:,::1], f8[:,:,::1], f8[:,:,::1], i4[::1], i4[::1], f8[::1], f8[:,:,::1])")
 def fill_loops(E, body, frame_a, frame_b, loop, axis, off, wrench):  # type: ignore[no-untyped-def]
-    """Write by how much the rows of loops are off, (r,) [m, rad], and their wrenches on a and b in the bodies' frames,
+    """Write the violations of the rows of loops, (r,) [m, rad], and their wrenches on a and b in the bodies' frames,
     (r, 2, 6).
 
-    Along an axis e of b: e · (x_a − x_b), whose rate is e · (ẋ_a − ẋ of b's matter at x_a). Across: z_a · e, whose
-    rate is (ω_a − ω_b) · (z_a × e).
+    Along an axis e of b: e · (x_a − x_b), whose rate is e · (ẋ_a − ẋ of b's matter at x_a). Across: z_a · e, whose rate
+    is (ω_a − ω_b) · (z_a × e).
     """
     for r in range(loop.shape[0]):
         i = loop[r]

@@ -1,4 +1,5 @@
-"""Positions back onto the loops after a step, and rates with them: what velocity rows leave open by curvature."""
+"""Projection of positions onto loops and drives after a step, and of rates with them, since rows on velocities leave an
+error by curvature."""
 
 from __future__ import annotations
 
@@ -19,9 +20,9 @@ Place = Callable[[Vec], tuple[Vec, Vec, Vec]]
 
 
 def closed(q: Vec, u: Vec, place: Place, respond: Respond) -> tuple[Vec, Vec]:
-    """(q, u): the nearest coordinates in A's metric at which the rows hold, and the nearest rates with which
-    they go on to. respond: A⁻¹, of the step's end or near it. Raises StepFailed. [Thesis 3.8]
-    """
+    """Return (q, u), (m,) each: the nearest coordinates in A's metric at which the rows are satisfied, and the nearest
+    rates that keep them satisfied. place: evaluates the rows at q. respond: A⁻¹, of the step's end or near it. Raises
+    StepFailed where the iteration does not converge. [Thesis 3.8]"""
     start = np.inf
     for _ in range(ITERATIONS):
         off, G, target = place(q)

@@ -1,4 +1,4 @@
-"""The loops over rows: from a body towards the root, a few dozen flops for each joint on the way."""
+"""Kernels over rows: from a body towards the root, a few dozen flops for each joint on the path."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from ..threads import kernel
 
 @kernel("void(i4[::1], i4[::1], f8[:,:,::1], f8[:,::1], i4[:,::1], f8[:,:,::1], i4[::1], f8[::1], f8[:,::1])")
 def fill_jacobian(parent, dof, X, S, body, wrench, rate, factor, out):  # type: ignore[no-untyped-def]
-    """out (r, m) = the rows in rates. A wrench w on a body is w · S on the joint above it and Xᵀ w on its parent."""
+    """Write the rows' Jacobian of the rates to out, (r, m). A wrench w on a body is w · S on the joint above it and Xᵀ
+    w on its parent."""
     w0, w1, w2, w3, w4, w5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for r in range(out.shape[0]):
         for j in range(out.shape[1]):
@@ -35,7 +36,7 @@ def fill_jacobian(parent, dof, X, S, body, wrench, rate, factor, out):  # type: 
 
 @kernel("void(i4[:,::1], f8[:,:,::1], f8[::1], f8[:,::1])")
 def add_wrenches(body, wrench, multiplier, out):  # type: ignore[no-untyped-def]
-    """out (n, 6) += wrench λ on each body."""
+    """Add the wrenches wrench λ of all rows on each body to out, (n, 6)."""
     for r in range(body.shape[0]):
         for side in range(2):
             i = body[r, side]

@@ -11,26 +11,27 @@ from ..state import CarrierMotion, Index, Vec
 
 @dataclass(frozen=True)
 class Bodies:
-    """Poses of rigid bodies and their Jacobian of the joints' rates, at one moment."""
+    """Poses of rigid bodies and their Jacobian of the joints' rates, at one time."""
 
     E: Vec  #: body to world, (n, 4, 4)
     twists: Vec  #: J, twists [ω; ν] in own frames for each rate that soft bodies are condensed to, (n, 6, c)
     twist: Vec  #: J u, (n, 6)
     drift: Vec  #: J̇ u, (n, 6)
     rates: Index  #: of the joints that move attached nodes, (r,)
-    columns: Vec  #: the rates that the columns of `twists` belong to, from those, (c, r)
+    columns: Vec  #: matrix from `rates` to the rates of the columns of `twists`, (c, r)
 
     def carrying(self, u: Vec) -> Vec:
-        """Rates that the columns of `twists` belong to, (c,), of all rates u (m,)."""
+        """Return the rates that the columns of `twists` belong to, (c,), from all rates u (m,)."""
         out: Vec = self.columns @ u[self.rates]
         return out
 
 
 class Attached:
-    """Attached nodes, their bodies and their positions on them."""
+    """Nodes attached to rigid bodies, with their positions in the bodies' frames."""
 
     def __init__(self, nodes: Index, bodies: Index, places: Vec) -> None:
-        """nodes: (a,). bodies: of each node, (a,). places: in its frame [m], (a, 3)."""
+        """nodes: (a,). bodies: body of each node, (a,). places: position of each node in its body's frame, (a, 3) [m].
+        """
         self.nodes, self.bodies, self.places = nodes, bodies, places
 
     @classmethod
@@ -40,35 +41,38 @@ class Attached:
 
     @classmethod
     def at(cls, nodes: Index, bodies: Index, x: Vec, E: Vec) -> Attached:
-        """Nodes (a,) that stand at x (a, 3) [m] in world where their bodies stand at E (n, 4, 4)."""
+        """Return the attachment of nodes (a,) to bodies (a,) whose poses are E (n, 4, 4) while the nodes are at x
+        (a, 3) [m] in the world."""
         turn, arm = E[bodies, :3, :3], x - E[bodies, :3, 3]
         return cls(nodes, bodies, np.einsum("aji,aj->ai", turn, arm))
 
     def positions(self, E: Vec) -> Vec:
-        """In world, (a, 3) [m], where the bodies stand at E (n, 4, 4)."""
+        """Return the nodes' positions in the world, (a, 3) [m], for bodies with poses E (n, 4, 4)."""
         of = E[self.bodies]
         out: Vec = np.einsum("aij,aj->ai", of[:, :3, :3], self.places) + of[:, :3, 3]
         return out
 
     def columns(self, E: Vec, twists: Vec) -> Vec:
-        """Velocities in world, (a, 3, c), of twists [ω; ν] in the bodies' own frames, (n, 6, c)."""
+        """Return the nodes' velocities in the world, (a, 3, c), for bodies with poses E (n, 4, 4) and twists [ω; ν] in
+        their own frames, (n, 6, c)."""
         turn, twist = E[self.bodies, :3, :3], twists[self.bodies]
         own = _across(twist[:, :3], self.places[:, :, None]) + twist[:, 3:]
         out: Vec = turn @ own
         return out
 
     def velocities(self, E: Vec, twist: Vec) -> Vec:
-        """Return velocities of the nodes for one twist a body, (n, 6): (a, 3) [m/s]."""
+        """Return the nodes' velocities in the world, (a, 3) [m/s], for bodies with poses E (n, 4, 4) and one twist
+        each, (n, 6)."""
         return self.columns(E, twist[:, :, None])[:, :, 0]
 
     def carrier_motion(self, bodies: Bodies) -> CarrierMotion:
-        """Return positions and velocities of the nodes with the bodies."""
+        """Return positions and velocities of the nodes as they move with the bodies."""
         return CarrierMotion(self.positions(bodies.E), self.velocities(bodies.E, bodies.twist))
 
     def accelerations(self, E: Vec, twist: Vec, drift: Vec) -> Vec:
-        """J̇_a u in world, (a, 3) [m/s²]: what accelerates them while the joints' rates stay.
+        """Return J̇_a u in the world, (a, 3) [m/s²]: the nodes' accelerations while the joints' rates are constant.
 
-        twist, drift: φ and J̇u of the bodies in their own frames, (n, 6).
+        E: poses of the bodies, (n, 4, 4). twist, drift: φ and J̇u of the bodies in their own frames, (n, 6).
         """
         turn, phi = E[self.bodies, :3, :3], twist[self.bodies]
         own = np.cross(phi[:, :3], self.places) + phi[:, 3:]
@@ -79,8 +83,8 @@ class Attached:
 
 
 def _across(a: Vec, b: Vec) -> Vec:
-    """a × b of vectors that stand along the second axis, (k, 3, …): as np.cross, whose asking takes longer than this.
-    """
+    """Return a × b of vectors along the second axis, (k, 3, …): faster than np.cross, whose checks take longer than
+    this."""
     out = np.empty(np.broadcast_shapes(a.shape, b.shape))
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
         out[:, i] = a[:, j] * b[:, k] - a[:, k] * b[:, j]

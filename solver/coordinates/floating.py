@@ -22,18 +22,19 @@ ON_A_LINE = 1.0e-3  #: nodes are on a line where they leave it by less than this
 
 @dataclass(frozen=True)
 class Group:
-    """Loose parts that hang together."""
+    """A group of floating parts that share nodes."""
 
     parts: list[Index]  #: nodes of each part
-    owned: list[Index]  #: the same, each shared node in one part only
-    prescribed: list[Index]  #: per part: nodes that stand still, or belong to a firm part as well
+    owned: list[Index]  #: nodes of each part, with each shared node in one part only
+    prescribed: list[Index]  #: nodes of each part that are prescribed, or belong to a firm part as well
     shared: list[tuple[int, int, int]]  #: (part, other part, node)
-    size: float  #: [m]
-    modes: int  #: number of rigid motions that are left
+    size: float  #: largest extent of a part at rest [m]
+    modes: int  #: number of rigid motions
 
 
 def spread_of(points: Vec) -> Vec:
-    """Three extents of a cloud of points [m], falling: two are zero on a line, one in a plane."""
+    """Return the three extents of a cloud of points (k, 3) [m], descending, (3,): two are zero on a line, one in a
+    plane."""
     if len(points) < 2:
         return np.zeros(3)
     values = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
@@ -41,19 +42,19 @@ def spread_of(points: Vec) -> Vec:
 
 
 def width_of(points: Vec) -> float:
-    """Second largest extent [m] of a body's points: of a rope its thickness, whatever its length."""
+    """Return the second largest extent of a body's points (k, 3) [m]: the thickness of a rope, whatever its length."""
     arms = points - points.mean(axis=0)
     along = arms @ np.linalg.svd(arms, full_matrices=False)[2].T
     return float(np.ptp(along, axis=0)[1])
 
 
 def is_firm(points: Vec, width: float) -> bool:
-    """Whether these prescribed points permit a body of this width no rigid motion."""
+    """Whether these prescribed points, (k, 3) [m], permit a body of this width [m] no rigid motion."""
     return bool(spread_of(points)[1] > ON_A_LINE * width)
 
 
 class FloatingParts:
-    """The groups of floating parts of a mesh with some prescribed nodes."""
+    """Groups of floating parts of a mesh with some prescribed nodes."""
 
     def __init__(self, rest: Vec, parts: list[Index], prescribed: Index) -> None:
         """rest: (n, 3) [m]. parts: nodes of each face-connected part. prescribed: nodes that do not move freely."""
@@ -73,12 +74,14 @@ class FloatingParts:
 
     @cached_property
     def flying(self) -> list[Index]:
-        """Nodes of each group of parts that nothing prescribed holds, not even by hanging on another part."""
+        """Return the nodes of each group of parts that has no prescribed node, not even through another part,
+        ascending."""
         return [np.unique(np.concatenate(group.parts)) for group in self.groups
                 if not any(len(prescribed) for prescribed in group.prescribed)]
 
     def twists(self, group: Group, x: Vec) -> tuple[Vec, list[Vec]]:
-        """Null vectors (6 p, modes), orthonormal, and the parts' centres [m], at positions x (n, 3).
+        """Return null vectors (6 p, modes), orthonormal, and the parts' centres [m], of a group at positions x (n, 3)
+        [m].
 
         A twist is (velocity of the centre, angular velocity times the group's size) of each part.
         """
@@ -90,7 +93,8 @@ class FloatingParts:
 
 
 def rigid_field(points: Vec, centre: Vec, size: float) -> Vec:
-    """Velocity of points for each entry of a twist, (n, 3, 6)."""
+    """Return the velocity of points (n, 3) [m] for each entry of a twist about a centre (3,) [m], (n, 3, 6). size: by
+    which angular velocities are multiplied in a twist [m]."""
     field = np.zeros((len(points), 3, 6))
     field[:, 0, 0] = field[:, 1, 1] = field[:, 2, 2] = 1.0
     arm = (points - centre) / size
@@ -101,7 +105,7 @@ def rigid_field(points: Vec, centre: Vec, size: float) -> Vec:
 
 
 def _hang_together(parts: list[Index], floating: list[int], count: int) -> list[list[int]]:
-    """Loose parts by group: those that share nodes are in one."""
+    """Return the numbers of the floating parts by group: parts that share nodes are in one group."""
     if not floating:
         return []
     rows = np.concatenate([np.full(len(parts[k]), i) for i, k in enumerate(floating)])
@@ -130,8 +134,8 @@ def _group(rest: Vec, parts: list[Index], is_placed: NDArray[np.bool_]) -> Group
 
 
 def _modes_of_one(prescribed: Vec, width: float) -> int:
-    """Return the number of rigid motions that prescribed points permit one part: on a line one, however near each
-    other."""
+    """Return the number of rigid motions that prescribed points (k, 3) [m] permit one part: one where they are on a
+    line, however near each other."""
     if not len(prescribed):
         return 6
     if is_firm(prescribed, width):
@@ -140,7 +144,8 @@ def _modes_of_one(prescribed: Vec, width: float) -> int:
 
 
 def _rows(x: Vec, group: Group) -> tuple[Vec, list[Vec]]:
-    """Return constraints on the group's twists: prescribed nodes do not move, shared ones have one velocity."""
+    """Return constraints on the group's twists, by which prescribed nodes do not move and shared nodes have one
+    velocity, and the parts' centres [m]."""
     centres = [x[part].mean(axis=0) for part in group.parts]
     blocks = []
     for k, nodes in enumerate(group.prescribed):

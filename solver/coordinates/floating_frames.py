@@ -1,7 +1,7 @@
-"""The rigid motion of bodies that nothing holds, as a moving frame: what balances in it is force less inertia.
+"""The rigid motion of unconstrained bodies as a moving frame, in which force less inertia is balanced.
 
-A falling body's weight is used up by its fall. Left in the static residual, it would hang the quasistatic nodes from
-the dynamic ones. [ConJac 12, changed: free fall]
+The weight of a falling body accelerates it. Left in the static residual, this weight would hang the quasistatic nodes
+from the dynamic ones. [ConJac 12, changed: free fall]
 """
 
 from __future__ import annotations
@@ -18,19 +18,21 @@ from .floating import FloatingParts, rigid_field
 
 @dataclass(frozen=True)
 class Frame:
-    """The rigid motions of one group at some positions."""
+    """Rigid motions of one group at given positions."""
 
     nodes: Index  #: (m,)
     field: Vec  #: velocities of these nodes for each motion, (m, 3, k)
-    component: Index  #: nodes that hang together with them in any way
+    component: Index  #: all nodes that are connected to these
     first: int  #: column of its first motion
 
 
 class Frames:
-    """Rigid motions of all floating groups in as few columns as can be: groups of different components share them."""
+    """Rigid motions of all floating groups in as few columns as possible: groups of different components share columns.
+    """
 
     def __init__(self, floating: FloatingParts, parts: list[Index], count: int) -> None:
-        """floating: by what is prescribed. parts: nodes of each face-connected part. count: number of all nodes."""
+        """floating: groups of parts that the prescribed nodes leave free. parts: nodes of each face-connected part.
+        count: number of all nodes."""
         self._floating = floating
         labels = components(parts, count) if floating.groups else np.zeros(count, dtype=np.int32)
         self._groups: list[tuple[int, Index, int]] = []
@@ -44,7 +46,7 @@ class Frames:
         self.columns = max(used.values(), default=0)
 
     def at(self, x: Vec) -> list[Frame]:
-        """The frames at positions x, (n, 3) [m]."""
+        """Return the frames of all groups at positions x, (n, 3) [m]."""
         frames = []
         for k, component, first in self._groups:
             group = self._floating.groups[k]
@@ -55,7 +57,7 @@ class Frames:
         return frames
 
     def loads(self, frames: list[Frame], mass: Vec) -> Vec:
-        """M R, (columns, n, 3) [kg]."""
+        """Return M R of the rigid motions R, (columns, n, 3) [kg]. mass: lumped, (n,) [kg]."""
         out = np.zeros((self.columns, len(mass), 3))
         for frame in frames:
             for k in range(frame.field.shape[2]):
@@ -63,7 +65,8 @@ class Frames:
         return out
 
     def amplitudes(self, frames: list[Frame], mass: Vec, acceleration: Vec) -> Vec:
-        """(Rᵀ M R)⁻¹ Rᵀ M a of each node's component, (n, columns): the rigid part of accelerations a, (n, 3)."""
+        """Return (Rᵀ M R)⁻¹ Rᵀ M a of each node's component, (n, columns): the amplitudes of the rigid part of
+        accelerations a, (n, 3) [m/s²]. mass: lumped, (n,) [kg]."""
         out = np.zeros((len(mass), self.columns))
         for frame in frames:
             count = frame.field.shape[2]
@@ -74,14 +77,15 @@ class Frames:
         return out
 
     def inertia(self, frames: list[Frame], mass: Vec, acceleration: Vec) -> Vec:
-        """M a of the rigid part of accelerations, (n, 3) [N]."""
+        """Return M a of the rigid part of accelerations (n, 3) [m/s²], (n, 3) [N]. mass: lumped, (n,) [kg]."""
         amplitudes = self.amplitudes(frames, mass, acceleration)
         carried: Vec = np.einsum("kna,nk->na", self.loads(frames, mass), amplitudes)
         return carried
 
 
 def components(parts: list[Index], count: int) -> Index:
-    """A label for each node, (count,): parts that share a node have one; 0 where a node is in no part."""
+    """Return a label for each node, (count,): nodes of parts that share a node have one label; 0 where a node is in no
+    part."""
     rows = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
     incidence = sp.coo_matrix((np.ones(len(rows)), (rows, np.concatenate(parts))), shape=(len(parts), count)).tocsr()
     _, labels = connected_components(incidence @ incidence.T, directed=False)

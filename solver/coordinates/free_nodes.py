@@ -1,4 +1,4 @@
-"""The coordinates of plain FEM and of ConJac: positions of the nodes that nothing prescribes."""
+"""The coordinates of plain FEM and of ConJac: positions of the nodes that are not prescribed."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ class FreeNodes:
 
     def __init__(self, rest: Vec, prescribed: Index, motion: OverTime | None, attached: Attached | None = None,
                  carriers: int = 0) -> None:
-        """rest: (n, 3) [m]. prescribed: (p,) nodes. motion: theirs, (p, 3) at a time; None where all are still.
+        """rest: (n, 3) [m]. prescribed: (p,) nodes. motion: of these nodes, (p, 3) [m] at a time; None where all are
+        static.
 
-        attached: nodes on rigid bodies; they come after the others from then on. carriers: rates of joints that move
-        them.
+        attached: nodes on rigid bodies; they follow the others in `prescribed`. carriers: number of the joints' rates
+        that move attached nodes.
         """
         self.count, self.motion, self.carriers = len(rest), motion, carriers
         self._still = rest[prescribed]
@@ -29,37 +30,38 @@ class FreeNodes:
         mask[self.prescribed] = False
         self.is_free: Mask = mask  #: (n,)
         self.free: Index = np.flatnonzero(mask).astype(np.int32)  #: (f,) nodes whose positions are q
-        #: free nodes that are others' unknowns: they stand where they stood
+        #: free nodes that are unknowns of other systems, and here at rest
         self.elsewhere: Index = np.zeros(0, dtype=np.int32)
 
     def where_prescribed(self, time: float, carrier_motion: CarrierMotion | None = None) -> Vec:
-        """Return positions of the prescribed nodes at `time` [s], (p, 3) [m]. carrier_motion: of attached ones, if
-        there are any."""
+        """Return positions of the prescribed nodes at `time` [s], (p, 3) [m]. carrier_motion: motion of the attached
+        nodes, None without them."""
         own = self._still if self.motion is None else self.motion.at(time)
         return own if carrier_motion is None else np.concatenate([own, carrier_motion.positions])
 
     def positions(self, q: Vec, time: float, carrier_motion: CarrierMotion | None = None) -> Vec:
-        """All node positions, (n, 3) [m]."""
+        """Return positions of all nodes, (n, 3) [m], from coordinates q (3 f,) [m] of the free ones at `time` [s]."""
         x = np.empty((self.count, 3))
         x[self.free] = q.reshape(-1, 3)
         x[self.prescribed] = self.where_prescribed(time, carrier_motion)
         return x
 
     def prescribed_velocity(self, time: float, h: float) -> Vec | None:
-        """Return w = (x(t + h) − x(t)) / h of kinematic nodes, its mean over a step, (p, 3) [m/s], or None; zero for
-        attached nodes, whose velocity is an unknown of the step."""
+        """Return w = (x(t + h) − x(t)) / h of kinematic nodes, the mean velocity of a step of h seconds from `time`
+        [s], (p, 3) [m/s]; zero for attached nodes, whose velocity is an unknown of the step; None where all nodes are
+        static."""
         if self.motion is None:
             return None
         return self._and_riders((self.motion.at(time + h) - self.motion.at(time)) / h)
 
     def kinematic_rate(self, time: float) -> Vec | None:
-        """Return velocities of kinematic nodes at `time`, (p, 3) [m/s], zero for attached ones; None where all is
-        still."""
+        """Return velocities of kinematic nodes at `time` [s], (p, 3) [m/s], zero for attached ones; None where all
+        nodes are static."""
         return None if self.motion is None else self._and_riders(self.motion.velocity(time))
 
     def prescribed_rate(self, time: float, carrier_motion: CarrierMotion | None = None) -> Vec | None:
-        """Return velocities of prescribed nodes, those of attached ones included. Raises ValueError where there are
-        attached nodes and no carrier motion."""
+        """Return velocities of the prescribed nodes at `time` [s], (p, 3) [m/s], attached ones included; None where all
+        are static. Raises ValueError where there are attached nodes and no carrier motion."""
         if carrier_motion is None:
             if len(self.attached.nodes):
                 raise ValueError("what carries nodes has to say how they move")
@@ -72,11 +74,13 @@ class FreeNodes:
         return np.concatenate([own, np.zeros((riders, 3))]) if riders else own
 
     def carried(self, columns: Vec) -> Vec:
-        """Velocities of the prescribed nodes, (p, 3, c), from those of the attached ones, (a, 3, c)."""
+        """Return velocities of the prescribed nodes, (p, 3, c), from those of the attached ones, (a, 3, c); zero for
+        all others."""
         return np.concatenate([np.zeros((len(self._still), *columns.shape[1:])), columns])
 
     def spread(self, u: Vec, w: Vec | None) -> Vec:
-        """All node velocities from the free ones' rates, (n, 3) [m/s]."""
+        """Return velocities of all nodes, (n, 3) [m/s], from the free ones' rates u (3 f,) and the prescribed ones' w
+        (p, 3), both [m/s]."""
         v = np.zeros((self.count, 3))
         v[self.free] = u.reshape(-1, 3)
         if w is not None:
@@ -84,22 +88,25 @@ class FreeNodes:
         return v
 
     def advance(self, q: Vec, rate: Vec, h: float) -> Vec:
-        """q after h seconds at `rate`, (3 f,) [m]."""
+        """Return coordinates (3 f,) [m] after h seconds at `rate`, (3 f,) [m/s]."""
         return q + h * rate
 
 
 class SomeFreeNodes(FreeNodes):
-    """Free nodes of some nodes alone. The other free ones are unknowns of others, and at rest here."""
+    """Coordinates of the free nodes among some nodes alone. The other free nodes are unknowns of other systems, and
+    here at rest."""
 
     def __init__(self, whole: FreeNodes, nodes: Index, rest: Vec) -> None:
-        """nodes: of which the free ones count. rest: of all, (n, 3) [m]."""
+        """whole: coordinates of all free nodes. nodes: among which the free ones are chosen. rest: of all nodes, (n, 3)
+        [m]."""
         self.__dict__.update(whole.__dict__)
         self._rest = rest
         self.free = np.intersect1d(whole.free, nodes).astype(np.int32)
         self.elsewhere = np.setdiff1d(whole.free, self.free).astype(np.int32)
 
     def positions(self, q: Vec, time: float, carrier_motion: CarrierMotion | None = None) -> Vec:
-        """All node positions, (n, 3) [m]."""
+        """Return positions of all nodes, (n, 3) [m], from coordinates q (3 f,) [m] of the chosen free ones at `time`
+        [s]."""
         x = self._rest.copy()
         x[self.free] = q.reshape(-1, 3)
         x[self.prescribed] = self.where_prescribed(time, carrier_motion)

@@ -1,6 +1,6 @@
 """Mass, centre and inertia of solid shapes of one density. SI.
 
-The shapes are the catalogue's family of that name and take its parameters, and the arrays that it reads, by their keys:
+The shapes are entries of the catalogue's family "shape". Each takes the entry's parameters and arrays by their keys:
 `catalogue.find("shape", kind).load()(**params, **arrays, density=density)`.
 """
 
@@ -18,7 +18,7 @@ FLAT = 1.0e-6  #: a surface is flat where its thinnest extent is below this shar
 
 @dataclass(frozen=True)
 class Solid:
-    """Properties of a shape for its motion. Raises BadScene where a mass or moment vanishes in rounding."""
+    """Mass, centre and inertia of a shape. Raises BadScene where a mass or moment vanishes in rounding."""
 
     mass: float  #: [kg]
     centre: Vec  #: centre of mass in the shape's own frame, (3,) [m]
@@ -30,12 +30,12 @@ class Solid:
                            "Check its size and the units")
 
     def weighing(self, mass: float) -> Solid:
-        """Return the shape with this mass [kg]. Raises BadScene where it is no positive number."""
+        """Return the shape with this mass [kg]. Raises BadScene where the mass is not a positive number."""
         _check("mass", mass)
         return Solid(mass, self.centre, self.inertia * (mass / self.mass))
 
     def spatial(self) -> Vec:
-        """Inertia of twists [ω; ν] of a frame at the centre, (6, 6)."""
+        """Return the spatial inertia for twists [ω; ν] of a frame at the centre, (6, 6) [kg m², kg]."""
         out = np.zeros((6, 6))
         out[:3, :3] = self.inertia
         out[3:, 3:] = self.mass * np.eye(3)
@@ -43,14 +43,16 @@ class Solid:
 
 
 def moments(mass: Vec, arm: Vec) -> Vec:
-    """Moments of inertia of points about where arms (k, 3) [m] begin, (3, 3) [kg m²]. mass: (k,) [kg]."""
+    """Return the moments of inertia of points about the origin of their arms (k, 3) [m], (3, 3) [kg m²]. mass: (k,)
+    [kg]."""
     second = (mass[:, None] * arm).T @ arm
     inertia: Vec = float(np.trace(second)) * np.eye(3) - second
     return inertia
 
 
 def box(size_x: float, size_y: float, size_z: float, density: float = 1.0) -> Solid:
-    """A box of these edges [m] around the origin, density [kg/m³]. Raises BadScene."""
+    """Return the solid of a box with these edges [m] around the origin, density [kg/m³]. Raises BadScene for a value
+    that is not above zero."""
     for length in (size_x, size_y, size_z):
         _check("edge", length)
     _check("density", density)
@@ -60,7 +62,8 @@ def box(size_x: float, size_y: float, size_z: float, density: float = 1.0) -> So
 
 
 def sphere(radius: float, density: float = 1.0) -> Solid:
-    """A ball of this radius [m] around the origin, density [kg/m³]. Raises BadScene."""
+    """Return the solid of a ball of this radius [m] around the origin, density [kg/m³]. Raises BadScene for a value
+    that is not above zero."""
     _check("radius", radius)
     _check("density", density)
     mass = density * 4.0 / 3.0 * np.pi * radius**3
@@ -68,8 +71,8 @@ def sphere(radius: float, density: float = 1.0) -> Solid:
 
 
 def capsule(radius: float, length: float, density: float = 1.0) -> Solid:
-    """A cylinder along Z around the origin, `length` [m] without its two half balls, density [kg/m³]. Raises BadScene.
-    """
+    """Return the solid of a cylinder along Z around the origin, `length` [m] without its two half balls, density
+    [kg/m³]. Raises BadScene for a radius or density that is not above zero, or a negative length."""
     _check("radius", radius)
     _check("density", density)
     if not (np.isfinite(length) and length >= 0.0):
@@ -83,12 +86,14 @@ def capsule(radius: float, length: float, density: float = 1.0) -> Solid:
 
 
 def hull(vertices: Vec, density: float = 1.0) -> Solid:
-    """The smallest convex solid around vertices (k, 3) [m], density [kg/m³]. Raises BadMesh where they are flat."""
+    """Return the smallest convex solid around vertices (k, 3) [m], density [kg/m³]. Raises BadMesh where the vertices
+    are flat."""
     return mesh(*hull_surface(vertices), density)
 
 
 def hull_surface(vertices: Vec) -> tuple[Vec, Index]:
-    """The convex hull's own vertices (c, 3) [m] and triangles (t, 3), facing outwards.
+    """Return the vertices of the convex hull of vertices (k, 3) [m], (c, 3) [m], and its triangles (t, 3), facing
+    outwards.
 
     Raises BadMesh where fewer than four vertices are given, or they are in a plane, or one is not finite.
     """
@@ -108,11 +113,12 @@ def hull_surface(vertices: Vec) -> tuple[Vec, Index]:
 
 
 def mesh(vertices: Vec, triangles: Index, density: float = 1.0) -> Solid:
-    """Return the solid inside a closed surface, exactly: vertices (k, 3) [m], triangles (t, 3) facing outwards,
+    """Return the solid inside a closed surface, exactly: vertices (k, 3) [m], triangles (t, 3) facing outwards, density
     [kg/m³].
 
-    A surface inside another, facing inwards, is a hollow. Raises BadMesh where a vertex is not finite, a triangle names
-    none, the surface is open, two neighbours face different ways, or it is flat or inside out. [Tonon 2004]
+    A surface inside another, facing inwards, is a hollow. Raises BadMesh where a vertex is not finite, a triangle has
+    an unknown vertex, the surface is open, two neighbours face in different directions, or it is flat or inside out.
+    [Tonon 2004]
     """
     _check_points(vertices)
     _check("density", density)
@@ -161,7 +167,7 @@ def _check_points(vertices: Vec) -> None:
 
 
 def _check_closed(triangles: Index) -> None:
-    """Every side of a triangle is run the other way as often."""
+    """Raise BadMesh unless each side of a triangle occurs as often in the opposite direction."""
     sides = triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2).astype(np.int64)
     there, back = (np.sort(sides[:, i] << 32 | sides[:, 1 - i]) for i in (0, 1))
     if (there == back).all():

@@ -1,7 +1,7 @@
-"""Patches of nodes that keep an inertia of their own as a whole: what of their motion is dynamic.
+"""Patches of nodes that have an inertia of their own as a whole: the part of their motion that is dynamic.
 
-A patch moves by amplitudes y = C v, weighted means over its nodes; the forces that hold it by them are Cᵀ λ, spread
-over all of its nodes, so that it does not dent where a single node would.
+A patch moves by amplitudes y = C v, weighted means over its nodes; the forces that act on it through the amplitudes are
+Cᵀ λ, spread over all of its nodes, so that it does not dent where a single node would.
 """
 
 from __future__ import annotations
@@ -21,47 +21,53 @@ Ways = Callable[[Vec, Vec], Vec]
 
 
 def mean(now: Vec, rest: Vec) -> Vec:
-    """The patch moves along the three axes."""
+    """Return the three translations of a patch, as velocities of its nodes for each amplitude, (m, 3, 3). now, rest:
+    positions of the nodes about the patch's centre, present and at rest, relative to the patch's size, (m, 3)."""
     return np.broadcast_to(np.eye(3), (len(now), 3, 3))
 
 
 def mean_and_turn(now: Vec, rest: Vec) -> Vec:
-    """It turns about its centre too: ω × r."""
+    """Return the translations of a patch and its rotations ω × r about its centre, as velocities of its nodes for each
+    amplitude, (m, 3, 6). now, rest: positions of the nodes about the patch's centre, present and at rest, relative to
+    the patch's size, (m, 3)."""
     turns = np.stack([np.cross(axis, now) for axis in np.eye(3)], axis=2)
     return np.concatenate([mean(now, rest), turns], axis=2)
 
 
 def affine(now: Vec, rest: Vec) -> Vec:
-    """It is turned, stretched and sheared too: each axis of motion with each coordinate at rest."""
+    """Return all affine motions of a patch, each axis of motion with each coordinate at rest, as velocities of its
+    nodes for each amplitude, (m, 3, 12). now, rest: positions of the nodes about the patch's centre, present and at
+    rest, relative to the patch's size, (m, 3)."""
     stretches = np.einsum("ij,nk->nijk", np.eye(3), rest).reshape(len(rest), 3, 9)
     return np.concatenate([mean(now, rest), stretches], axis=2)
 
 
 @dataclass(frozen=True)
 class Patch:
-    """Nodes that are dynamic as a whole."""
+    """A patch of nodes that is dynamic as a whole, with the motions that it may take."""
 
     nodes: Index  #: (m,)
     ways: Ways
 
 
 class Patches:
-    """The amplitudes of some patches."""
+    """The amplitudes of all patches as linear functions of the nodes' velocities."""
 
     def __init__(self, rest: Vec, mass: Vec, patches: Sequence[Patch]) -> None:
-        """rest: (n, 3) [m]. mass: lumped [kg], (n,)."""
+        """rest: positions at rest, (n, 3) [m]. mass: lumped, (n,) [kg]."""
         self._count = len(rest)
         self._all = [_Amplitudes(rest, mass, patch) for patch in patches]
         self.unknowns = sum(one.unknowns for one in self._all)
 
     def of(self, chosen: Mask | None) -> Index:
-        """Which amplitudes are those of some patches, (p,); None: of all."""
+        """Return the indices of the amplitudes of the patches in a mask `chosen`, (p,); of all patches where it is
+        None."""
         owner = np.repeat(np.arange(len(self._all)), [one.unknowns for one in self._all])
         mine: Index = np.flatnonzero(np.ones(len(owner), dtype=bool) if chosen is None else chosen[owner])
         return mine
 
     def rows(self, x: Vec) -> Vec:
-        """C, the share of each node's velocity in each amplitude, (c, n, 3), at positions x, (n, 3) [m]."""
+        """Return C, the weight of each node's velocity in each amplitude, (c, n, 3), at positions x, (n, 3) [m]."""
         out = np.zeros((self.unknowns, self._count, 3))
         first = 0
         for one in self._all:
@@ -79,7 +85,7 @@ class _Amplitudes:
         self._rest = arms / self._size
         ways = self._ways(self._rest, self._rest)
         values, axes = np.linalg.eigh(np.einsum("n,nac,nad->cd", self._shares, ways, ways))
-        self._own = axes[:, values > FLAT**2 * values[-1]]  #: combinations of ways that are its own
+        self._own = axes[:, values > FLAT**2 * values[-1]]  #: independent combinations of motions
         self.unknowns = self._own.shape[1]
 
     def rows(self, x: Vec) -> Vec:

@@ -15,17 +15,17 @@ from ..state import Vec
 
 
 class OverTime(Protocol):
-    """A value at every time."""
+    """A value as a function of time."""
 
     @property
     def moves(self) -> bool:
-        """Whether it is ever another one."""
+        """Whether the value changes at any time."""
 
     def at(self, time: float) -> Vec:
-        """The value at `time` [s]."""
+        """Return the value at `time` [s]."""
 
     def velocity(self, time: float) -> Vec:
-        """Its rate of change there [1/s]."""
+        """Return the rate of change of the value at `time` [1/s]."""
 
 
 def let_go(time: float, until: float) -> bool:
@@ -36,8 +36,8 @@ def let_go(time: float, until: float) -> bool:
 class Motion:
     """A cubic Hermite curve through equally spaced samples, its slopes of fourth order.
 
-    A staircase of velocities would shake the body at every sample. Before the first and after the last sample the
-    curve stands still.
+    Velocities that are constant between samples would shake the body at every sample. Before the first and after the
+    last sample the curve is constant.
     """
 
     moves = True
@@ -47,7 +47,7 @@ class Motion:
         self.samples, self.interval = samples, interval
 
     def at(self, time: float) -> Vec:
-        """The value at `time` [s], of one sample's shape."""
+        """Return the value at `time` [s], of one sample's shape."""
         i, s = self._place(time)
         if len(self.samples) == 1 or s == 0.0:
             return np.array(self.samples[i], dtype=float)
@@ -61,7 +61,7 @@ class Motion:
         return value
 
     def velocity(self, time: float) -> Vec:
-        """Its rate of change at `time` [1/s], of one sample's shape."""
+        """Return the rate of change of the value at `time` [1/s], of one sample's shape."""
         i, s = self._place(time)
         if len(self.samples) == 1 or not 0.0 <= time <= (len(self.samples) - 1) * self.interval * (1.0 + 1e-12):
             return np.zeros(self.samples[0].shape)
@@ -71,14 +71,15 @@ class Motion:
         return rate / self.interval
 
     def _place(self, time: float) -> tuple[int, float]:
-        """The sample before `time`, and how far it is to the next one, in [0, 1]."""
+        """Return the index of the sample before `time`, and the fraction of the interval to the next one, in [0, 1]."""
         last = len(self.samples) - 1
         place = min(max(time / self.interval, 0.0), float(last))
         i = min(int(place), max(last - 1, 0))
         return i, place - i
 
     def _slope(self, i: int) -> Vec:
-        """Change per interval at sample i: the slope of the polynomial through the five samples around it."""
+        """Return the change per interval at sample i: the slope of the polynomial through the five samples around it.
+        """
         count = min(5, len(self.samples))
         first = min(max(i - count // 2, 0), len(self.samples) - count)
         around = self.samples[first : first + count]
@@ -95,26 +96,27 @@ class Still:
         self._value = np.asarray(value, dtype=float)
 
     def at(self, time: float) -> Vec:
-        """Return the value at any time."""
+        """Return the constant value, for any time."""
         return self._value
 
     def velocity(self, time: float) -> Vec:
-        """Zero."""
+        """Return zeros of the value's shape."""
         return np.zeros_like(self._value)
 
 
 class OnItsWay:
-    """Points moved by another part: straight between their positions at both ends of its step, once these are known."""
+    """Points moved by another part: on straight lines between their positions at both ends of its step, once these are
+    known."""
 
     moves = True
 
     def __init__(self, places: Vec) -> None:
-        """places: where it stands at the start [m], (k, 3)."""
+        """places: positions at the start, (k, 3) [m]."""
         self._begun, self._length = 0.0, 1.0
         self._start = self._end = places
 
     def goes(self, time: float, h: float, start: Vec, end: Vec) -> None:
-        """A step of h seconds from `time` on leads from one place to another, (k, 3) [m] each."""
+        """Set the positions at the start and the end of a step of h seconds from `time` [s] on, (k, 3) [m] each."""
         self._begun, self._length, self._start, self._end = time, h, start, end
 
     def at(self, time: float) -> Vec:
@@ -123,17 +125,17 @@ class OnItsWay:
         return self._start + share * (self._end - self._start)
 
     def velocity(self, time: float) -> Vec:
-        """How fast it goes in the step, (k, 3) [m/s]."""
+        """Return the points' velocities in the step, (k, 3) [m/s]."""
         return (self._end - self._start) / self._length
 
 
 class Within:
-    """Places between those of something that moves."""
+    """Points interpolated between others that move."""
 
     moves = True
 
     def __init__(self, motion: OverTime, within: csr_matrix) -> None:
-        """motion: (p, 3) at a time. within: (k, p), whose rows sum to 1."""
+        """motion: positions of the others over time, (p, 3) [m]. within: weights, (k, p), whose rows sum to 1."""
         self._motion, self._within = motion, within
 
     def at(self, time: float) -> Vec:
@@ -142,16 +144,17 @@ class Within:
         return places
 
     def velocity(self, time: float) -> Vec:
-        """How fast they go at `time` [s], (k, 3) [m/s]."""
+        """Return velocities at `time` [s], (k, 3) [m/s]."""
         velocity: Vec = self._within @ self._motion.velocity(time)
         return velocity
 
 
 class Displaced:
-    """Places at a displacement from others, which changes over time."""
+    """Points at a displacement from others, which changes over time."""
 
     def __init__(self, motion: OverTime, displacement: OverTime, sign: float) -> None:
-        """motion: (k, 3) at a time. displacement: (k, 3) at a time. sign: of the displacement, 1 or −1."""
+        """motion: positions of the others over time, (k, 3) [m]. displacement: over time, (k, 3) [m]. sign: of the
+        displacement, 1 or −1."""
         self._motion, self._displacement, self._sign = motion, displacement, sign
         self.moves = motion.moves or displacement.moves
 
@@ -161,18 +164,18 @@ class Displaced:
         return places
 
     def velocity(self, time: float) -> Vec:
-        """Return how fast they go at `time` [s], (k, 3) [m/s]."""
+        """Return velocities at `time` [s], (k, 3) [m/s]."""
         velocity: Vec = self._motion.velocity(time) + self._sign * self._displacement.velocity(time)
         return velocity
 
 
 class Carried:
-    """Places that something carries about: E(t) E(0)⁻¹ p."""
+    """Points p fixed in a moving frame: E(t) E(0)⁻¹ p."""
 
     moves = True
 
     def __init__(self, frames: OverTime, places: Vec) -> None:
-        """frames: (4, 4) at a time. places: at time 0 [m], (k, 3)."""
+        """frames: poses E over time, (4, 4). places: positions at time 0, (k, 3) [m]."""
         self._frames, self._places, self._begun = frames, places, np.linalg.inv(frames.at(0.0))
 
     def at(self, time: float) -> Vec:
@@ -180,40 +183,41 @@ class Carried:
         return carried(self._frames.at(time) @ self._begun, self._places)
 
     def velocity(self, time: float) -> Vec:
-        """How fast they go at `time` [s], (k, 3) [m/s]."""
+        """Return velocities at `time` [s], (k, 3) [m/s]."""
         return carried(self._frames.velocity(time) @ self._begun, self._places)
 
 
 class SideBySide:
-    """Several tables of places as one, their rows one after the other."""
+    """Several tables of points over time as one, their rows concatenated."""
 
     def __init__(self, tables: Sequence[OverTime]) -> None:
-        """tables: (k, 3) each at a time."""
+        """tables: positions over time, (k, 3) [m] each."""
         self._tables = list(tables)
         self.moves = any(one.moves for one in tables)
 
     @property
     def if_moving(self) -> SideBySide | None:
-        """Itself; None where all stand still."""
+        """Return the table itself; None where no row ever moves."""
         return self if self.moves else None
 
     def at(self, time: float) -> Vec:
-        """All rows at `time` [s]."""
+        """Return positions of all rows at `time` [s], (Σ k, 3) [m]."""
         return np.concatenate([one.at(time) for one in self._tables])
 
     def velocity(self, time: float) -> Vec:
-        """All their rates of change."""
+        """Return velocities of all rows at `time` [s], (Σ k, 3) [m/s]."""
         return np.concatenate([one.velocity(time) for one in self._tables])
 
 
 def carried(frames: Vec, places: Vec) -> Vec:
-    """Places (k, 3) [m] moved by frames (…, 4, 4): (…, k, 3)."""
+    """Return points (k, 3) [m] moved by frames (…, 4, 4), (…, k, 3) [m]."""
     moved: Vec = places @ np.swapaxes(frames[..., :3, :3], -1, -2) + frames[..., None, :3, 3]
     return moved
 
 
 def _slope_weights(count: int) -> Vec:
-    """Row k: weights of `count` equally spaced samples in the slope at sample k of the polynomial through them."""
+    """Return a matrix (count, count) whose row k has the weights of equally spaced samples in the slope at sample k of
+    the polynomial through them."""
     places = np.arange(count, dtype=float)
     powers = np.vander(places, count, increasing=True)
     slopes = np.zeros_like(powers)

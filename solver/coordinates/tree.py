@@ -1,7 +1,8 @@
-"""Coordinates of rigid bodies in trees of joints: where each body stands and how it moves, from the joints' q and u.
+"""Coordinates of rigid bodies in trees of joints: poses and motion of the bodies from the joints' q and u.
 
 A body's frame has its origin at the centre of mass. Twists φ = [ω; ν] and wrenches [torque; force] are in the body's
-frame. Every joint lives on a chart with q̇ = u; rotations of balls are charted about centres that State.memory keeps.
+frame. The coordinates of every joint are on a chart with q̇ = u; rotations of balls are charted about centres that are
+in State.memory.
 """
 
 from __future__ import annotations
@@ -23,36 +24,37 @@ PAIRS = (("bdf2.q", "bdf2.u"),)
 
 @dataclass(frozen=True)
 class Batch:
-    """All joints of one type."""
+    """All joints of one type in a tree."""
 
     kind: JointType
-    bodies: Index  #: (k,), below the joints
-    entries: Index  #: their places in q and u, (k, d)
-    centres: Index  #: places of their centres in the memory's array, (k, c)
-    chart: Charted | None  #: the same type where its charts move
+    bodies: Index  #: the bodies below the joints, (k,)
+    entries: Index  #: indices of the joints' coordinates in q and u, (k, d)
+    centres: Index  #: indices of the charts' centres in the memory's array, (k, c)
+    chart: Charted | None  #: the type of joint if its charts are re-centred
 
     def among(self, which: Index) -> Batch:
-        """Some of them, by their numbers here."""
+        """Return the batch of some of these joints, by their numbers in it, (k,)."""
         return replace(self, bodies=self.bodies[which], entries=self.entries[which], centres=self.centres[which])
 
 
 @dataclass
 class Posture:
-    """Bodies at one moment. Its arrays are overwritten where it is passed to `Tree.posture` again."""
+    """Poses and motion of the bodies at one time. Its arrays are overwritten where it is passed to `Tree.posture`
+    again."""
 
     E: Vec  #: body → world, (n, 4, 4)
-    X: Vec  #: parent's twist → the part of the body's own that comes from it, (n, 6, 6); of roots: world → body
+    X: Vec  #: parent's twist → its part of the body's twist, (n, 6, 6); of roots: world → body
     S: Vec  #: column of each rate in its child's body frame, (m, 6)
     twist: Vec  #: φ, (n, 6) [rad/s, m/s]
     drift: Vec  #: J̇ u, (n, 6) [rad/s², m/s²]
-    place: Vec  #: of each joint's moving frame in its frame in the parent, Q(q), (n, 4, 4)
+    place: Vec  #: pose of each joint's moving frame in its frame in the parent, Q(q), (n, 4, 4)
     subspace: Vec  #: column of each rate in the joint's moving frame, (m, 6)
     bend: Vec  #: Ṡ u in the joint's moving frame, (n, 6)
 
 
 @dataclass(frozen=True)
 class Tree:
-    """Bodies and joints, fixed between reshapes; `tree_build.build` makes it. Body i hangs on joint i."""
+    """A tree of bodies and joints, fixed between reshapes; `tree_build.build` returns one. Joint i is above body i."""
 
     parent: Index  #: (n,), parent[i] < i, −1 is the world
     dof: Index  #: (n + 1,): rates dof[i] to dof[i + 1] belong to joint i
@@ -60,23 +62,23 @@ class Tree:
     in_parent: Vec  #: the joint's frame in the parent's body frame, or in the world, (n, 4, 4)
     in_child: Vec  #: the joint's moving frame in the child's body frame, (n, 4, 4)
     batches: Sequence[Batch]
-    fresh: Vec  #: centres of fresh charts, (s,)
-    start: Index  #: first of each joint's centre in it, (n,)
+    fresh: Vec  #: centres of new charts, (s,)
+    start: Index  #: first entry of each joint's centre in `fresh`, (n,)
     angular: Index  #: which rates are angles, 1 or 0, (m,)
     bodies: Sequence[str] = ()  #: names, (n,)
     joints: Sequence[str] = ()  #: names, (n,)
-    order: Index = field(default_factory=lambda: np.zeros(0, np.int32))  #: each body's place in the input, (n,)
+    order: Index = field(default_factory=lambda: np.zeros(0, np.int32))  #: each body's index in the input, (n,)
 
     from_child: Vec = field(init=False)  #: inverse of in_child, (n, 4, 4)
 
     @property
     def count(self) -> int:
-        """Number of bodies."""
+        """Return the number of bodies."""
         return len(self.parent)
 
     @property
     def rates(self) -> int:
-        """Number of rates m."""
+        """Return the number of rates m."""
         return int(self.dof[-1])
 
     def __post_init__(self) -> None:
@@ -87,12 +89,12 @@ class Tree:
         object.__setattr__(self, "from_child", back)
 
     def posture(self, q: Vec, u: Vec, centres: Vec | Mapping[str, Vec], into: Posture | None = None) -> Posture:
-        """Return poses and twists of the bodies at coordinates q (m,) and rates u (m,).
+        """Return poses and twists of the bodies at coordinates q (m,) [rad, m] and rates u (m,) [rad/s, m/s].
 
         centres: (s,), or the memory of a State that has them. into: an earlier posture whose arrays are reused. [Wang
         2019]
         """
-        if not isinstance(centres, np.ndarray):  # quicker to ask than whether it is a Mapping
+        if not isinstance(centres, np.ndarray):  # faster than a test for Mapping
             centres = centres.get(CENTRES, self.fresh)
         at = self.blank() if into is None else into
         for batch in self.batches:
@@ -102,31 +104,34 @@ class Tree:
         return at
 
     def blank(self) -> Posture:
-        """A posture to be filled."""
+        """Return a posture whose arrays have the tree's shapes, to be filled."""
         n, m = self.count, self.rates
         frames = np.tile(np.eye(4), (2, n, 1, 1))
         return Posture(frames[0], np.zeros((n, 6, 6)), np.zeros((m, 6)), np.zeros((n, 6)), np.zeros((n, 6)),
                        frames[1], np.zeros((m, 6)), np.zeros((n, 6)))
 
     def spread(self, at: Posture, u: Vec, out: Vec | None = None) -> Vec:
-        """J u, (n, 6) or (n, 6, c), from rates (m,) or (m, c)."""
+        """Return the bodies' twists J u, (n, 6) or (n, 6, c) [rad/s, m/s], from rates (m,) or (m, c). out: written to
+        if given."""
         return tree_kernels.spread(self.parent, self.dof, at.X, at.S, u, out)
 
     def gather(self, at: Posture, wrench: Vec, out: Vec | None = None, scratch: Vec | None = None) -> Vec:
-        """Jᵀ w, (m,) or (m, c) [N m, N], from wrenches (n, 6) or (n, 6, c)."""
+        """Return the generalised forces Jᵀ w, (m,) or (m, c) [N m, N], from wrenches on the bodies, (n, 6) or
+        (n, 6, c). out, scratch: written to if given."""
         return tree_kernels.gather(self.parent, self.dof, at.X, at.S, wrench, out, scratch)
 
     def jacobian(self, at: Posture) -> Vec:
-        """J, dense, (6 n, m)."""
+        """Return the bodies' Jacobian J of the rates, dense, (6 n, m)."""
         return tree_kernels.jacobian(self.parent, self.dof, at.X, at.S)
 
     def absolute(self, q: Vec, centres: Vec | Mapping[str, Vec]) -> Vec:
-        """Coordinates on charts about the joints' own frames, (m,) [rad, m]: what rests, limits and targets mean.
+        """Return coordinates on charts about the joints' own frames, (m,) [rad, m], in which rest positions, limits and
+        targets are defined.
 
-        Of a ball they are at most half a turn long; where nothing has been re-centred they are q. Arguments as for
-        `posture`.
+        The rotation of a ball is at most half a turn; without re-centred charts the result is q. q: (m,). centres:
+        (s,), or the memory of a State that has them.
         """
-        if not isinstance(centres, np.ndarray):  # quicker to ask than whether it is a Mapping
+        if not isinstance(centres, np.ndarray):  # faster than a test for Mapping
             centres = centres.get(CENTRES, self.fresh)
         out = q.copy()
         for batch in self.batches:
@@ -137,10 +142,10 @@ class Tree:
         return out
 
     def recentre(self, state: State) -> State:
-        """Return this motion on charts that are moved along where a joint has rotated far from its centre.
+        """Return a state of equal motion with charts that are re-centred where a joint has rotated far from its centre.
 
-        q, u and pairs of them in memory (PAIRS) are transformed to the new charts. For use between steps. [Grassia
-        1998]
+        q, u and pairs of them in memory (PAIRS) are transformed to the new charts. For use between steps.
+        [Grassia 1998]
         """
         if not len(self.fresh):
             return state
@@ -164,7 +169,8 @@ class Tree:
         return replace(state, q=q, u=u, memory=memory)
 
     def home(self, state: State) -> State:
-        """Return this motion with every chart about where its joint is; for states without history."""
+        """Return a state of equal motion with every chart centred at its joint's present rotation. For states without
+        history."""
         if not len(self.fresh):
             return state
         q, u, centres = state.q.copy(), state.u.copy(), state.memory.get(CENTRES, self.fresh).copy()
@@ -180,8 +186,8 @@ class Tree:
         return out
 
     def with_free_root(self, state: State, root: int, angle: Vec, origin: Vec) -> State:
-        """Return a state whose body `root` on a free joint is rotated with the tree above it, on a chart about its new
-        orientation. Rates stay.
+        """Return a state in which body `root`, on a free joint, is rotated with all bodies of its tree, on a chart
+        about its new orientation. Rates do not change.
 
         angle: rotation vector in the world, (3,) [rad]. origin: of the joint's moving frame afterwards, (3,) [m].
         """
@@ -197,7 +203,7 @@ class Tree:
 
 
 def _carry(batches: Sequence[Batch], q: Vec, u: Vec, old: Vec, new: Vec) -> tuple[Vec, Vec]:
-    """Coordinates and rates on the charts about the new centres."""
+    """Return coordinates and rates (m,) on the charts about the new centres (s,)."""
     q, u = q.copy(), u.copy()
     for batch in batches:
         assert batch.chart is not None

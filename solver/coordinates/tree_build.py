@@ -1,4 +1,4 @@
-"""A tree from bodies and joints in any order, or one clear sentence about why they are none."""
+"""Construction of a tree from bodies and joints in any order, or a clear error where they do not form one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .tree import Batch, Tree
 
 @dataclass(frozen=True)
 class Body:
-    """A rigid body, its frame at the centre of mass."""
+    """A rigid body of a tree, whose frame has its origin at the centre of mass."""
 
     name: str
     inertia: Vec  #: (6, 6) [kg m², kg], see `inertia.spatial`
@@ -23,7 +23,7 @@ class Body:
 
 @dataclass(frozen=True)
 class Joint:
-    """A joint between `child` and `parent`, None for the world, and its frames."""
+    """A joint between the bodies `child` and `parent`, None for the world, with its frames."""
 
     name: str
     kind: str  #: of the catalogue's family "joint"
@@ -34,7 +34,8 @@ class Joint:
 
 
 def build(bodies: Sequence[Body], joints: Sequence[Joint]) -> Tree:
-    """The tree, parents before children and branches whole. A body without a joint above it moves freely.
+    """Return the tree of bodies and joints, parents before children and branches whole. A body without a joint above it
+    moves freely.
 
     Raises BadScene that names a body or joint: two of one name, a joint with an unknown child or parent, two joints
     above one body, a ring of joints, a frame or an inertia that is not finite; NoSuchThing for an unknown kind.
@@ -85,7 +86,7 @@ def _free(name: str) -> Joint:
 
 
 def _runs(first: Index, length: int) -> Index:
-    """first, first + 1, … of each, (k, length)."""
+    """Return first, first + 1, … of each, (k, length)."""
     runs: Index = (first[:, None] + np.arange(length)).astype(np.int32)
     return runs
 
@@ -107,7 +108,7 @@ def _places(bodies: Sequence[Body]) -> dict[str, int]:
 
 
 def _joints_above(place: dict[str, int], joints: Sequence[Joint]) -> dict[str, Joint]:
-    """The joint above each body that has one."""
+    """Return the joint above each body that has one, by the body's name."""
     above: dict[str, Joint] = {}
     for joint in joints:
         for role, name in (("child", joint.child), ("parent", joint.parent)):
@@ -122,7 +123,7 @@ def _joints_above(place: dict[str, int], joints: Sequence[Joint]) -> dict[str, J
 
 
 def _parents_first(bodies: Sequence[Body], joints: Sequence[Joint], place: dict[str, int]) -> list[int]:
-    """Bodies by their place in the input, each right after its parent or after a branch of its parent."""
+    """Return the bodies' indices in the input, each body right after its parent or after a branch of its parent."""
     children: list[list[int]] = [[] for _ in bodies]
     pending = []
     for k, joint in enumerate(joints):
@@ -142,7 +143,7 @@ def _parents_first(bodies: Sequence[Body], joints: Sequence[Joint], place: dict[
 
 
 def _raise_ring(bodies: Sequence[Body], joints: Sequence[Joint], place: dict[str, int], fine: set[int]) -> None:
-    """Say which bodies hang on one another."""
+    """Raise BadScene with the names of the bodies in a ring of joints."""
     k = next(k for k in range(len(bodies)) if k not in fine)
     path: list[int] = []
     while k not in path:

@@ -1,6 +1,6 @@
-"""Recursions along a tree of bodies, O(n) each. They see arrays only, whatever the joints are.
+"""Recursions along a tree of bodies, O(n) each, over arrays that do not depend on the types of the joints.
 
-Parents stand before children, parent −1 is the world. Twists and wrenches are [angular; linear] in the body's frame.
+Parents precede children, parent −1 is the world. Twists and wrenches are [angular; linear] in the body's frame.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ..threads import inlined, kernel
 
 @inlined
 def load(T, i):  # type: ignore[no-untyped-def]
-    """Upper three rows of T[i], (4, 4)."""
+    """Return the upper three rows of T[i], (4, 4), as 12 numbers."""
     return (T[i, 0, 0], T[i, 0, 1], T[i, 0, 2], T[i, 0, 3],
             T[i, 1, 0], T[i, 1, 1], T[i, 1, 2], T[i, 1, 3],
             T[i, 2, 0], T[i, 2, 1], T[i, 2, 2], T[i, 2, 3])
@@ -21,7 +21,7 @@ def load(T, i):  # type: ignore[no-untyped-def]
 
 @inlined
 def compose(a, b):  # type: ignore[no-untyped-def]
-    """a b of two rigid motions."""
+    """Return the product a b of two rigid motions, as 12 numbers."""
     return (
         a[0] * b[0] + a[1] * b[4] + a[2] * b[8], a[0] * b[1] + a[1] * b[5] + a[2] * b[9],
         a[0] * b[2] + a[1] * b[6] + a[2] * b[10], a[0] * b[3] + a[1] * b[7] + a[2] * b[11] + a[3],
@@ -39,14 +39,14 @@ def cross(a, b):  # type: ignore[no-untyped-def]
 
 @inlined
 def along(a, v):  # type: ignore[no-untyped-def]
-    """R v of a rigid motion."""
+    """Return R v of a rigid motion with rotation R."""
     return (a[0] * v[0] + a[1] * v[1] + a[2] * v[2], a[4] * v[0] + a[5] * v[1] + a[6] * v[2],
             a[8] * v[0] + a[9] * v[1] + a[10] * v[2])
 
 
 @inlined
 def back(a, v):  # type: ignore[no-untyped-def]
-    """Rᵀ v of a rigid motion."""
+    """Return Rᵀ v of a rigid motion with rotation R."""
     return (a[0] * v[0] + a[4] * v[1] + a[8] * v[2], a[1] * v[0] + a[5] * v[1] + a[9] * v[2],
             a[2] * v[0] + a[6] * v[1] + a[10] * v[2])
 
@@ -66,7 +66,8 @@ def scaled(s, a):  # type: ignore[no-untyped-def]
 def pose(  # type: ignore[no-untyped-def]
     parent, dof, in_parent, in_child, from_child, place, subspace, bend, u, E, X, S, twist, drift,
 ):
-    """E, X, S, twist and drift of every body, from its joint's place (n, 4, 4), subspace (m, 6) and bend (n, 6).
+    """Write E, X, S, twist and drift of every body, from the pose (n, 4, 4), subspace (m, 6) and bend (n, 6) of its
+    joint.
 
     φ = X φ_p + S u and J̇u = X (J̇u)_p + Ṡ u + ad(φ) S u.
     """
@@ -85,7 +86,7 @@ def pose(  # type: ignore[no-untyped-def]
                 X[i, 3 + a, b] = lever[b]
                 X[i, a, 3 + b] = 0.0
                 X[i, 3 + a, 3 + b] = column[b]
-        # what the joint adds, in the body's frame
+        # motion of the joint, in the body's frame
         angular, linear = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         for k in range(dof[i], dof[i + 1]):
             w = along(c, (subspace[k, 0], subspace[k, 1], subspace[k, 2]))
@@ -96,7 +97,7 @@ def pose(  # type: ignore[no-untyped-def]
             angular, linear = add(angular, scaled(u[k], w)), add(linear, scaled(u[k], v))
         bent = along(c, (bend[i, 0], bend[i, 1], bend[i, 2]))
         slid = add(along(c, (bend[i, 3], bend[i, 4], bend[i, 5])), cross(arm, bent))
-        # what the parent hands on
+        # motion of the parent
         whole, w, v = T, angular, linear
         if p >= 0:
             whole = compose(load(E, p), T)
@@ -119,7 +120,7 @@ def pose(  # type: ignore[no-untyped-def]
 
 @kernel("void(i4[::1], i4[::1], f8[:,:,::1], f8[:,::1], f8[::1], f8[:,::1])")
 def spread_one(parent, dof, X, S, u, out):  # type: ignore[no-untyped-def]
-    """φ_i = X_i φ_parent + S_i u_i into out (n, 6)."""
+    """Write twists φ_i = X_i φ_parent + S_i u_i to out, (n, 6)."""
     for i in range(parent.shape[0]):
         p = parent[i]
         for a in range(6):
@@ -134,7 +135,7 @@ def spread_one(parent, dof, X, S, u, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(i4[::1], i4[::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1])")
 def spread_columns(parent, dof, X, S, u, out):  # type: ignore[no-untyped-def]
-    """spread_one for each column of u (m, c), out (n, 6, c)."""
+    """Write twists to out, (n, 6, c), by `spread_one` for each column of u, (m, c)."""
     columns = u.shape[1]
     for i in range(parent.shape[0]):
         p = parent[i]
@@ -152,7 +153,8 @@ def spread_columns(parent, dof, X, S, u, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(i4[::1], i4[::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[::1])")
 def gather_one(parent, dof, X, S, wrench, out):  # type: ignore[no-untyped-def]
-    """out_i = S_iᵀ w_i, leaf to root, each body handing X_iᵀ w_i to its parent; wrench (n, 6) is used up."""
+    """Write generalised forces S_iᵀ w_i to out, (m,), from leaf to root, and add X_iᵀ w_i of each body to its parent;
+    wrench (n, 6) is overwritten."""
     for i in range(parent.shape[0] - 1, -1, -1):
         p = parent[i]
         for k in range(dof[i], dof[i + 1]):
@@ -168,7 +170,7 @@ def gather_one(parent, dof, X, S, wrench, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(i4[::1], i4[::1], f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[:,::1])")
 def gather_columns(parent, dof, X, S, wrench, out):  # type: ignore[no-untyped-def]
-    """gather_one for each column of wrench (n, 6, c), out (m, c)."""
+    """Write generalised forces to out, (m, c), by `gather_one` for each column of wrench, (n, 6, c)."""
     columns = out.shape[1]
     for i in range(parent.shape[0] - 1, -1, -1):
         p = parent[i]
@@ -186,7 +188,7 @@ def gather_columns(parent, dof, X, S, wrench, out):  # type: ignore[no-untyped-d
 
 
 def spread(parent: Index, dof: Index, X: Vec, S: Vec, u: Vec, out: Vec | None = None) -> Vec:
-    """J u, the bodies' twists, (n, 6) or (n, 6, c) [rad/s, m/s].
+    """Return the bodies' twists J u, (n, 6) or (n, 6, c) [rad/s, m/s].
 
     parent: (n,). dof: (n + 1,). X: (n, 6, 6). S: (m, 6). u: (m,) or (m, c). out: written to where it is given.
     """
@@ -198,10 +200,11 @@ def spread(parent: Index, dof: Index, X: Vec, S: Vec, u: Vec, out: Vec | None = 
 
 def gather(parent: Index, dof: Index, X: Vec, S: Vec, wrench: Vec, out: Vec | None = None,
            scratch: Vec | None = None) -> Vec:
-    """Jᵀ w, what wrenches on bodies do to the rates, (m,) or (m, c) [N m, N].
+    """Return the generalised forces Jᵀ w of wrenches on bodies, (m,) or (m, c) [N m, N].
 
-    wrench: (n, 6) or (n, 6, c), not changed. out, scratch: of the answer's and the wrench's shape, written to where
-    they are given; `scratch` holds each body's wrench with those below it afterwards. The rest as for `spread`.
+    parent: (n,). dof: (n + 1,). X: (n, 6, 6). S: (m, 6). wrench: (n, 6) or (n, 6, c), not changed. out, scratch: of the
+    result's and the wrench's shape, written to where they are given; afterwards `scratch` has each body's wrench with
+    those below it.
     """
     if out is None:
         out = np.empty((len(S), *wrench.shape[2:]))
@@ -214,5 +217,5 @@ def gather(parent: Index, dof: Index, X: Vec, S: Vec, wrench: Vec, out: Vec | No
 
 
 def jacobian(parent: Index, dof: Index, X: Vec, S: Vec) -> Vec:
-    """J as a dense matrix, (6 n, m), for small trees and for tests."""
+    """Return the bodies' Jacobian J of the rates as a dense matrix, (6 n, m), for small trees and for tests."""
     return spread(parent, dof, X, S, np.eye(len(S))).reshape(6 * len(parent), len(S))

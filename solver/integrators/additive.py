@@ -1,8 +1,8 @@
 """Additive methods: the exponential on the lowest modes, a stage of another method on the rest.
 
 F = H + G, G = P F, P = X Xᵀ M. In the space of the modes and its complement a stage of H is the other method's own
-stage with the modes' displacement prescribed: the exponential has found it. The rank-s update of Sherman, Morrison and
-Woodbury is then the constraint on the modes, and the modes' rates are the exponential's, not the stage's.
+stage, with the modes' displacement prescribed by the exponential. The rank-s update of Sherman, Morrison and Woodbury
+is then the constraint on the modes, and the modes' rates are the exponential's, not the stage's.
 """
 
 from __future__ import annotations
@@ -28,12 +28,13 @@ class Course:
 
     modes: Modes
     moved: Vec  #: change of their amplitudes, (s,) [kg^½ m]
-    gained: Vec  #: of their rates
+    gained: Vec  #: change of their rates, (s,)
     coupling: Vec  #: K X of the true K, (3 f, s)
-    pull: float  #: seconds for which the rest's displacement pulls at modes that are not exact
+    pull: float  #: time over which the rest's displacement acts on modes that are not exact [s]
 
     def weighed(self, start: State, history: State) -> Course:
-        """⅓ of the change since `history` and ⅔ of the exponential's: the paper's form, which amplifies the modes.
+        """Return a course with ⅓ of the change since the state `history` and ⅔ of the exponential's: the published
+        form, which amplifies the modes.
 
         [Ascher 22, 23, 27]
         """
@@ -43,9 +44,11 @@ class Course:
 
 
 class Additive(Integrator):
-    """How many modes, how long they last, and the part of a step that has them.
+    """Integrator with the exponential on the lowest modes, which are decomposed again after some steps; subclasses set
+    the stage for the rest.
 
-    Writes memory of the modes and a few more, (3 f, s + 4), and of the number of steps since it was decomposed.
+    Writes memory of the modes and a few vectors more, (3 f, s + 4), and of the number of steps since their
+    decomposition.
     """
 
     order = 2
@@ -54,15 +57,15 @@ class Additive(Integrator):
     printed = False
 
     def __init__(self, params: dict[str, float]) -> None:
-        """params: modes, how many; redecompose, the number of steps that they last."""
+        """params: modes, their number; redecompose, the number of steps after which they are decomposed again."""
         self.modes, self.every = int(params["modes"]), int(params["redecompose"])
 
     def advance(self, system: System[P], start: State, h: float, stage: Stage, history: State) -> State:
-        """Return the end of a stage of the other method from `start` on, with h seconds of the exponential on the
-        modes.
+        """Return the state at the end of a stage of the other method from `start` on, with h seconds of the exponential
+        on the modes.
 
-        history: the state before. Modes are decomposed again where they are too old, and else updated to this moment by
-        an inverse iteration, in a semi-implicit method on the stage's own factor. Raises StepFailed.
+        history: the state before. Modes are decomposed again where they are too old, and otherwise updated to the
+        present state by an inverse iteration, in a semi-implicit method with the stage's own factor. Raises StepFailed.
         """
         tangent = system.tangent(start, start.time + 0.5 * h)
         vectors: Vec | None = start.memory.get(BASIS)
@@ -90,7 +93,8 @@ class Additive(Integrator):
 
 
 def _land(posed: Posed, stage: Stage, start: State, course: Course) -> State:
-    """The state at the end of a linearised stage whose modes move as the exponential says. [Ascher 21, 23, 26]"""
+    """Return the state at the end of a linearised stage whose modes move as the exponential does. [Ascher 21, 23, 26]
+    """
     modes = course.modes
     base, length = start.q if stage.base is None else stage.base, stage.b * stage.h
     v = posed.solve()
@@ -101,8 +105,8 @@ def _land(posed: Posed, stage: Stage, start: State, course: Course) -> State:
 
 
 def _reach(system: System[P], stage: Stage, start: State, course: Course) -> State:
-    """Return the end of a stage that is solved to the stage solver's tolerance, its modes prescribed. Raises
-    StepFailed. [Ascher 20, 22]"""
+    """Return the state at the end of a stage that is solved to the stage solver's tolerance, its modes prescribed.
+    Raises StepFailed. [Ascher 20, 22]"""
     modes = course.modes
     if not modes.count:
         return system.solve_stage(stage, start)
@@ -111,17 +115,18 @@ def _reach(system: System[P], stage: Stage, start: State, course: Course) -> Sta
 
 
 def _rows_of_modes(base: Vec, length: float, start: State, course: Course) -> EliminatedRows:
-    """Return rows Xᵀ M v = g of the modes: with these rates they end where the exponential does. Xᵀ M X = 1."""
+    """Return rows Xᵀ M v = g of the modes, with Xᵀ M X = 1: at rates that satisfy them the modes end where the
+    exponential does."""
     modes = course.modes
     rates: Vec = (course.moved - modes.amplitudes(base - start.q)) / length
     return EliminatedRows(DenseRows.equations(modes.weighted.T, rates), modes.basis)
 
 
 def _rates(start: State, after: State, course: Course) -> Vec:
-    """The stage's rates with the exponential's in the modes, (3 f,).
+    """Return the stage's rates, with those of the exponential in the modes, (3 f,).
 
-    Modes that are not exact feel what the rest's displacement changes in their force, on average half of it; so a
-    method of order 2 is that with any modes.
+    Modes that are not exact are affected by the change of their force with the rest's displacement, of which the mean
+    is half: with it a method of order 2 keeps its order with any modes.
     """
     modes = course.modes
     rest = modes.across(after.q - start.q)

@@ -1,4 +1,4 @@
-"""φ₁ of a damped system, whose Jacobian is not symmetric: Arnoldi on positions and velocities together."""
+"""φ₁ of a damped system, whose Jacobian is not symmetric, by Arnoldi's method on positions and velocities together."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ FAR = 500.0  #: hJ beyond which no space of this size reaches a step's end, and 
 
 def damped_exponential(stiffness: Product, damping: Product, velocity: Vec, acceleration: Vec, drift: Vec | None,
                        h: float, tolerance: float) -> tuple[Vec, Vec, int]:
-    """Integrate δ̈ = S δ + D (δ̇ − velocity) + acceleration + t drift over h; return δ, δ̇ − velocity and the products.
+    """Integrate δ̈ = S δ + D (δ̇ − velocity) + acceleration + t drift over h [s]; return δ, δ̇ − velocity, (m,) each,
+    and the number of products.
 
-    From δ = 0, δ̇ = velocity; `acceleration` has the damping at the start. stiffness, damping: S and D times (m, c).
-    tolerance: of the error, relative to the change. Raises StepFailed where the products are too many. [Ascher 18]
+    At the start δ = 0 and δ̇ = velocity; `acceleration` includes the damping at that time. stiffness, damping: S and D
+    times (m, c). velocity, acceleration, drift: (m,). tolerance: of the error, relative to the change. Raises
+    StepFailed where the products are too many. [Ascher 18]
     """
     size = len(velocity)
     drift = np.zeros(size) if drift is None else drift
@@ -42,7 +44,8 @@ def damped_exponential(stiffness: Product, damping: Product, velocity: Vec, acce
 
 
 def _fastest(stiffness: Product, vector: Vec, slowest: float) -> float:
-    """About the highest frequency [1/s], and at least `slowest`: with another unit of length J is far from normal."""
+    """Return about the highest frequency [1/s], at least `slowest`: with another unit of length J is far from normal.
+    """
     square = 0.0
     for _ in range(4):
         norm = float(np.linalg.norm(vector))
@@ -54,7 +57,8 @@ def _fastest(stiffness: Product, vector: Vec, slowest: float) -> float:
 
 
 def _in_one_space(slope: Product, first: Vec, h: float, tolerance: float) -> tuple[float, Vec, int]:
-    """How far one Krylov space reaches, at most h; h φ₁(hJ) first by then; and the products that it took."""
+    """Return the time up to h that one Krylov space reaches, h φ₁(hJ) first at that time, and the number of products.
+    """
     norm = float(np.linalg.norm(first))
     if norm == 0.0:
         return h, np.zeros_like(first), 0
@@ -87,7 +91,7 @@ def _in_one_space(slope: Product, first: Vec, h: float, tolerance: float) -> tup
 
 
 def _phi(matrix: Vec) -> tuple[Vec, Vec]:
-    """φ₁ and φ₂ of a small matrix, times the first unit vector."""
+    """Return φ₁ and φ₂ of a small matrix (m, m), times the first unit vector, (m,) each."""
     m = len(matrix)
     big = np.zeros((m + 2, m + 2))
     big[:m, :m], big[0, m], big[m, m + 1] = matrix, 1.0, 1.0

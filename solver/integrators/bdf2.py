@@ -1,4 +1,4 @@
-"""BDF2: a two-step method; its first step, and each one after an impact or a change of h, is SDIRK2's."""
+"""BDF2: a two-step method; its first step, and each one after an impact or a change of h, is one of SDIRK2."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ POSITIONS, RATES, STEP, TOUCHING = "bdf2.q", "bdf2.u", "bdf2.h", "bdf2.touching"
 
 
 class BDF2(Integrator):
-    """v = v⁰ + (v⁰ − v⁻¹)/3 + 2h/3 M⁻¹ f, x likewise. [Ascher 7] [Thesis C.5]
+    """BDF2: v = v⁰ + (v⁰ − v⁻¹)/3 + 2h/3 M⁻¹ f, and x in like manner. [Ascher 7] [Thesis C.5]
 
-    Writes memory of the last step's start: coordinates, rates, its length, the nodes that touched.
+    Writes memory of the last step: the coordinates and rates at its start, its length, the nodes in contact.
     """
 
     order = 2
@@ -27,11 +27,11 @@ class BDF2(Integrator):
     remembered_rates: tuple[str, ...] = (RATES,)
 
     def __init__(self, params: dict[str, float]) -> None:
-        """No parameters."""
+        """params: those of the method of the first step."""
         self._starter: Integrator = SSDIRK2(params) if self.linearised else SDIRK2(params)
 
     def step(self, system: System[P], state: State, h: float) -> State:
-        """The state after h seconds. Raises StepFailed; the old state is still good."""
+        """Return the state after a step of h seconds. Raises StepFailed; `state` stays as it is."""
         touching = system.touching(state)
         past = state.memory
         goes_on = (POSITIONS in past and past[STEP][0] == h and past[POSITIONS].shape == state.q.shape
@@ -42,7 +42,8 @@ class BDF2(Integrator):
         return replace(after, memory={**after.memory, **memory})
 
     def error(self, before: State, after: State, h: float) -> Vec:
-        """2/9 h³ d³x/dt³, from the differences of three velocities; of two where there are no more, (3 f,) [m]."""
+        """Return the estimated error of a step of h seconds in positions, (3 f,) [m]: 2/9 h³ d³x/dt³ from the
+        differences of three velocities; without an earlier velocity, half of h times the change of velocity."""
         past = before.memory
         change: Vec = after.u - before.u
         if RATES not in past or past[RATES].shape != before.u.shape:
@@ -54,7 +55,7 @@ class BDF2(Integrator):
     def _go_on(self, system: System[P], state: State, h: float) -> State:
         base = state.q + 1.0 / 3.0 * (state.q - state.memory[POSITIONS])
         u_hat: Vec = state.u + (state.u - state.memory[RATES]) / 3.0
-        # what explicit forces see of the stage's end is right to second order, and an undamped spring loses energy
+        # explicit forces are evaluated at a second-order prediction of the stage's end: an undamped spring loses energy
         foreseen = base + 2.0 / 3.0 * h * state.u, 2.0 * state.u - state.memory[RATES]
         stage = Stage(h, 2.0 / 3.0, 2.0 / 3.0, state.time + h, base, u_hat, foreseen=foreseen)
         if not self.linearised:
@@ -65,6 +66,6 @@ class BDF2(Integrator):
 
 
 class SBDF2(BDF2):
-    """Its semi-implicit variant: one linear solve, linearised where the step starts. [Ascher 7]"""
+    """Semi-implicit BDF2: one linear solve a step, linearised where the step starts. [Ascher 7]"""
 
     linearised = True

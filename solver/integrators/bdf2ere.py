@@ -11,16 +11,16 @@ from .tr_bdf2ere import STRSBDF2ERE, TRBDF2ERE
 
 
 class BDF2ERE(Additive, BDF2):
-    """u₁ = u₀ + ⅓ (I − P)(u₀ − u₋₁) + 2h/3 H(u₁) + h φ₁(h J_G) G(u₀).
+    """BDF2 with the exponential on the modes: u₁ = u₀ + ⅓ (I − P)(u₀ − u₋₁) + 2h/3 H(u₁) + h φ₁(h J_G) G(u₀).
 
-    Its first step, and each one after a contact or a change of h, is TR-BDF2ERE's or, linearised, STR-SBDF2ERE's.
+    The first step, and each one after a contact or a change of h, is one of TR-BDF2ERE or, linearised, of STR-SBDF2ERE.
     [Ascher 22, changed: the history acts on the rest alone, else it is of order 1 and amplifies the modes]
     """
 
     remembers = (*Additive.remembers, *BDF2.remembers)
 
     def __init__(self, params: dict[str, float]) -> None:
-        """params: modes, how many; redecompose, the number of steps that they last."""
+        """params: modes, their number; redecompose, the number of steps after which they are decomposed again."""
         super().__init__(params)
         self._starter = STRSBDF2ERE(params) if self.linearised else TRBDF2ERE(params)
 
@@ -32,7 +32,7 @@ class BDF2ERE(Additive, BDF2):
 
 
 class SBDF2ERE(BDF2ERE):
-    """u₁ = u₀ + (I − 2h/3 J_H)⁻¹ (⅓ (I − P)(u₀ − u₋₁) + 2h/3 H(u₀) + h φ₁(h J_G) G(u₀)).
+    """Semi-implicit BDF2ERE: u₁ = u₀ + (I − 2h/3 J_H)⁻¹ (⅓ (I − P)(u₀ − u₋₁) + 2h/3 H(u₀) + h φ₁(h J_G) G(u₀)).
 
     [Ascher 23, changed: the history acts on the rest alone, else it is of order 1 and amplifies the modes]
     """
@@ -41,14 +41,14 @@ class SBDF2ERE(BDF2ERE):
 
 
 class BDF2EREPrinted(BDF2ERE):
-    """The history and the weights ⅓, ⅔ on the exponential too, as printed. [Ascher 22]"""
+    """BDF2ERE as published: the history and the weights ⅓, ⅔ act on the exponential, too. [Ascher 22]"""
 
     order = 1
     printed = True
 
 
 class SBDF2EREPrinted(SBDF2ERE):
-    """Likewise. [Ascher 23]"""
+    """SBDF2ERE as published: the history and the weights ⅓, ⅔ act on the exponential, too. [Ascher 23]"""
 
     order = 1
     printed = True

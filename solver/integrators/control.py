@@ -1,7 +1,7 @@
-"""How long steps are where an error is given instead: a proportional-integral controller that lands on frames.
+"""Step lengths from an admissible error: a proportional-integral controller whose steps end at frames.
 
-A frame is cut into units, and every step is a whole number of them: times are counted, and no frame is missed by a
-rounding. What the controller knows of the past is in State.memory, so a resumed bake goes on with the same steps.
+A frame is divided into units, and every step is a whole number of them: times are counted, and rounding misses no
+frame. The controller's history is in State.memory, so a resumed bake takes the steps that it would have taken.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ PROPOSED, ERROR = "control.units", "control.error"
 
 @dataclass(frozen=True)
 class Controller:
-    """Steps between one unit and the largest."""
+    """Controller of step lengths between one unit and the largest step."""
 
-    tolerance: float  #: largest error of a step, in the unit of the errors that it is compared with
+    tolerance: float  #: largest error of a step, in the unit of the integrator's errors
     order: int  #: of the integrator: errors grow with the step's length to the power of order + 1
-    equal_steps: bool  #: halve and double only
+    equal_steps: bool  #: whether steps are halved and doubled only
     largest: int  #: number of largest steps in a frame
 
     @property
@@ -36,16 +36,17 @@ class Controller:
         return self.largest * FINEST
 
     def proposed(self, memory: Mapping[str, Vec]) -> float:
-        """Length of the next step in units, before it is fitted into the frame."""
+        """Return the proposed length of the next step in units, before it is fitted into the frame. memory: of the last
+        state."""
         return float(memory[PROPOSED][0]) if PROPOSED in memory else float(FINEST)
 
     def fit(self, proposed: float, done: int, end: int) -> int:
-        """Units of a step that starts `done` units after the frame's start: no longer than the largest step, nor than
-        to the `end`, that of the frame or of a part of it."""
+        """Return the number of units of a step that starts `done` units after the frame's start: no longer than the
+        largest step, nor than the distance to `end`, the end of the frame or of a part of it."""
         proposed_units, left = min(max(proposed, 1.0), float(FINEST)), end - done
         if self.equal_steps:
             length = 1 << int(np.log2(proposed_units))
-            # a doubled step starts where such steps stand, so that they fill the frame
+            # a doubled step starts at a multiple of its length, so that such steps fill the frame
             while done % length or length > left:
                 length //= 2
             return length
@@ -53,23 +54,24 @@ class Controller:
         return -(-left // count)
 
     def accepts(self, units: int, error: float) -> bool:
-        """Whether a step with this error is accepted."""
+        """Whether a step of this many units with this error is accepted; a step of one unit always is."""
         return error <= self.tolerance or units == 1
 
     def shorter(self, units: int, error: float) -> float:
-        """Return the units to try instead of a step whose error is too large; half of one that could not be solved
-        (infinite)."""
+        """Return the number of units to try after a step of `units` whose error is too large; half of `units` where the
+        step could not be solved, which has an infinite error."""
         if error == np.inf:
             return max(1.0, 0.5 * units)
         best: float = SAFETY * (self.tolerance / error) ** (1.0 / (self.order + 1))
         return max(1.0, units * min(max(best, 0.1), 0.5))
 
     def longer(self, memory: Mapping[str, Vec], units: int, error: float, was_shortened: bool) -> dict[str, Vec]:
-        """Return the memory after an accepted step, with the length of the next one."""
+        """Return the entries of the memory after an accepted step, with the length of the next one. was_shortened:
+        whether a longer step was rejected before, so that the next one is no longer."""
         ratio, power = max(error / self.tolerance, 1.0e-4), 1.0 / (self.order + 1)
         last = float(memory[ERROR][0]) if ERROR in memory else ratio
         if self.equal_steps:
-            # one that is not worth doubling stays as it is
+            # a step that is not worth doubling keeps its length
             factor = max(SAFETY * ratio**-power, 1.0)
         else:
             factor = max(SAFETY * ratio ** (-0.7 * power) * last ** (0.4 * power), 0.2)
@@ -78,6 +80,7 @@ class Controller:
 
 
 def beside_trapezoid(before: State, after: State, h: float) -> Vec:
-    """x¹ − x⁰ − h/2 (v⁰ + v¹): how far a step is from the trapezoidal rule on its own velocities, (3 f,) [m]."""
+    """Return x¹ − x⁰ − h/2 (v⁰ + v¹), the deviation of a step of h seconds from the trapezoidal rule on its own
+    velocities, (3 f,) [m]."""
     beside: Vec = after.q - before.q - 0.5 * h * (before.u + after.u)
     return beside

@@ -1,4 +1,4 @@
-"""The exponential Rosenbrock-Euler method: every wobble as it is, at a cost that grows with stiffness."""
+"""The exponential Rosenbrock-Euler method: oscillations without damping, at a cost that grows with stiffness."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from .krylov import Product, exponential
 
 
 class ERE(Integrator):
-    """u₁ = u₀ + h φ₁(h J) F(u₀), with h² φ₂(h J) F_t where nodes move as prescribed. [Ascher 18, changed: moving nodes]
+    """Exponential Rosenbrock-Euler: u₁ = u₀ + h φ₁(h J) F(u₀), with h² φ₂(h J) F_t where nodes move as prescribed.
+    [Ascher 18, changed: moving nodes]
 
-    J is that of the true K; the products go through Lanczos in the inner product of M, with damping
-    through Arnoldi. What the acceleration of moving nodes does through the damping is left out.
+    J is that of the true K; the products go through Lanczos in the inner product of M, with damping through Arnoldi.
+    The acceleration of moving nodes has no effect on the damping here.
     """
 
     order = 2
 
     def __init__(self, params: dict[str, float]) -> None:
-        """params: exponential_tolerance, the error of φ₁ that is left, as a share of the velocities."""
+        """params: exponential_tolerance, the admissible error of φ₁ relative to the velocities."""
         self.tolerance = params["exponential_tolerance"]
-        self.products = 0  #: with the stiffness, that the last step took
+        self.products = 0  #: number of products with the stiffness in the last step
 
     def step(self, system: System[P], state: State, h: float) -> State:
-        """The state after h seconds. Raises StepFailed; the old state is still good."""
+        """Return the state after a step of h seconds. Raises StepFailed; `state` stays as it is."""
         tangent = system.tangent(state, state.time + 0.5 * h)
         root = np.sqrt(tangent.mass)
 

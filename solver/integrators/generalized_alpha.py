@@ -1,4 +1,4 @@
-"""The generalized-α method: a knob for how much of the high frequencies survives."""
+"""The generalized-α method: a parameter sets how much of the high frequencies a step leaves."""
 
 from __future__ import annotations
 
@@ -14,24 +14,25 @@ ACCELERATION = "generalized_alpha.a"
 
 
 class GeneralizedAlpha(Integrator):
-    """M a_(1−αm) = f at 1 − αf, Newmark's positions and velocities, order 2. [Chung 1993]
+    """Generalized-α: M a_(1−αm) = f at 1 − αf, Newmark's positions and velocities, order 2. [Chung 1993]
 
-    The unknown is the velocity at 1 − αf of the step: a = (1 − αf) γ / (1 − αm) and b = β/γ of the stage.
-    Writes memory of the accelerations, (f,).
+    The unknown is the velocity at 1 − αf of the step: a = (1 − αf) γ / (1 − αm) and b = β/γ of the stage. Writes memory
+    of the accelerations, (f,).
     """
 
     order = 2
     remembers: tuple[str, ...] = (ACCELERATION,)
 
     def __init__(self, params: dict[str, float]) -> None:
-        """params: spectral_radius, what a step leaves of an infinitely fast wobble: 1 all, 0 nothing."""
+        """params: spectral_radius, the fraction of an infinitely fast oscillation that remains after a step, in [0, 1].
+        """
         rho = params["spectral_radius"]
         self.alpha_m, self.alpha_f = (2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0)
         self.gamma = 0.5 - self.alpha_m + self.alpha_f
         self.beta = 0.25 * (1.0 - self.alpha_m + self.alpha_f) ** 2
 
     def step(self, system: System[P], state: State, h: float) -> State:
-        """The state after h seconds. Raises StepFailed; the old state is still good."""
+        """Return the state after a step of h seconds. Raises StepFailed; `state` stays as it is."""
         implicit = 1.0 - self.alpha_f
         old: Vec | None = state.memory.get(ACCELERATION)
         if old is None or old.shape != state.u.shape:

@@ -1,4 +1,5 @@
-"""φ₁ of a large system times vectors, by Lanczos: a stiffness is multiplied with, never factored."""
+"""φ₁ of a large symmetric system times vectors, by Lanczos' method: by products with the stiffness, without a factor.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +19,11 @@ Product = Callable[[Vec], Vec]
 
 
 class Lanczos:
-    """Krylov spaces of a symmetric S from several vectors at once: one recurrence each, their products shared."""
+    """Krylov spaces of a symmetric S from several vectors at once: one recurrence each, with common products."""
 
     def __init__(self, product: Product, vectors: Vec, largest: int) -> None:
-        """product: S times (m, c). vectors: (m, c)."""
+        """product: S times (m, c). vectors: first vectors of the spaces, (m, c). largest: number of vectors of a space.
+        """
         self._product, self._count = product, vectors.shape[1]
         self.norms = np.sqrt(np.einsum("mc,mc->c", vectors, vectors))
         self._diagonal, self._below = np.zeros((2, largest, self._count))
@@ -30,7 +32,7 @@ class Lanczos:
         self.size = 0
 
     def grow(self) -> None:
-        """One vector more in each space."""
+        """Extend each space by one vector."""
         m, basis = self.size, self._basis
         out = self._product(basis[m])
         if m:
@@ -38,7 +40,7 @@ class Lanczos:
         self._diagonal[m] = np.einsum("mc,mc->c", basis[m], out)
         out -= self._diagonal[m] * basis[m]
         below = np.sqrt(np.einsum("mc,mc->c", out, out))
-        # a space that S does not leave is whole
+        # a space that is invariant under S is complete
         scale = np.abs(self._diagonal[: m + 1]).max(axis=0)
         below[below <= 1.0e-14 * scale] = 0.0
         self._below[m] = below
@@ -46,25 +48,26 @@ class Lanczos:
         self.size = m + 1
 
     def spectra(self) -> list[tuple[Vec, Vec, float]]:
-        """Return for each vector the eigenvalues of its tridiagonal T, (m,), eigenvectors (m, m), and the residual's
-        norm."""
+        """Return for each of the c spaces the eigenvalues of its tridiagonal T, (size,), the eigenvectors,
+        (size, size), and the residual's norm."""
         m = self.size
         return [(*scipy.linalg.eigh_tridiagonal(self._diagonal[:m, c], self._below[: m - 1, c],
                                                lapack_driver="stev"),
                  float(self._below[m - 1, c])) for c in range(self._count)]
 
     def combine(self, weights: Vec) -> Vec:
-        """Σ_c Σ_i weights_ic v_ic, (m,), for weights (size, c)."""
+        """Return Σ_c Σ_i weights_ic v_ic of the spaces' vectors v, (m,), for weights (size, c)."""
         total: Vec = np.einsum("imc,ic->m", self._basis[: self.size], weights)
         return total
 
 
 def exponential(product: Product, velocity: Vec, acceleration: Vec, drift: Vec | None, h: float, tolerance: float
                 ) -> tuple[Vec, Vec, int]:
-    """Integrate δ̈ = S δ + acceleration + t drift, δ(0) = 0, δ̇(0) = velocity, over h; return (δ, δ̇ − velocity).
+    """Integrate δ̈ = S δ + acceleration + t drift, δ(0) = 0, δ̇(0) = velocity, over h [s]; return δ, δ̇ − velocity,
+    (m,) each, and the number of products.
 
-    product: S times (m, c), symmetric, of either sign. tolerance: of the error, relative to the velocities that take
-    part. Returns the number of products too. Raises StepFailed where they are too many. [Ascher 18]
+    product: S times (m, c), symmetric, of either sign. velocity, acceleration, drift: (m,). tolerance: of the error,
+    relative to the velocities that take part. Raises StepFailed where the products are too many. [Ascher 18]
     """
     moved, gained = np.zeros_like(velocity), np.zeros_like(velocity)
     done, products = 0.0, 0
@@ -85,7 +88,8 @@ def exponential(product: Product, velocity: Vec, acceleration: Vec, drift: Vec |
 
 
 def _in_one_space(product: Product, vectors: Vec, h: float, tolerance: float) -> tuple[float, Vec, Vec, int]:
-    """How far one Krylov space reaches, at most h; what changes by then; and the products that it took."""
+    """Return the time up to h that one Krylov space reaches, the changes of δ and δ̇ by that time, and the number of
+    products."""
     space = Lanczos(product, vectors, LARGEST)
     look = 4
     part = h
@@ -106,7 +110,7 @@ def _in_one_space(product: Product, vectors: Vec, h: float, tolerance: float) ->
 
 
 def _evaluate(spectra: list[tuple[Vec, Vec, float]], norms: Vec, h: float) -> tuple[float, Vec, Vec]:
-    """The first neglected term's velocity after h, and weights (m, c) of the spaces' vectors in both changes."""
+    """Return the first neglected term's velocity after h, and weights (m, c) of the spaces' vectors in both changes."""
     left, change, rate = 0.0, [], []
     for c, ((values, vectors, leaves), norm) in enumerate(zip(spectra, norms)):
         # δ has h^k ψ_k with k = 1 of the velocity, 2 of the acceleration, 3 of the drift

@@ -1,4 +1,4 @@
-"""Semi-implicit leapfrog: what joints carry keeps its swing, for two linear solves a step."""
+"""Semi-implicit leapfrog: jointed bodies swing without loss of amplitude, for two linear solves a step."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from .semi_implicit import SemiImplicit
 
 
 class Leapfrog(SemiImplicit):
-    """Linearly implicit Euler, with the momentum of jointed bodies carried by leapfrog. Soft bodies move as with that.
+    """Linearly implicit Euler, with the momentum of jointed bodies advanced by leapfrog. Soft bodies move as with
+    linearly implicit Euler.
 
     [Thesis 3.6, changed: momentum is turned round where a step starts, so that what turns keeps its energy]
     """
@@ -16,7 +17,7 @@ class Leapfrog(SemiImplicit):
 
 
 class SemiImplicitPrinted(SemiImplicit):
-    """Linearly implicit Euler with the quadratic velocities of jointed bodies as printed: long chains may blow up.
+    """Linearly implicit Euler with the quadratic velocities of jointed bodies as published: long chains may blow up.
 
     [Thesis 3.6]
     """

@@ -1,4 +1,4 @@
-"""The lowest modes of a body at one moment: where additive methods take the exponential."""
+"""The lowest modes of a body at one state, on which additive methods use the exponential."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ SHIFT = 1.0e-3  #: of 1/h²: how far under zero the spectrum is looked at from
 
 @dataclass(frozen=True)
 class Modes:
-    """s directions X with Xᵀ M X = 1, and P = X Xᵀ M. Signs and rotations of X change no answer. [Ascher 24]"""
+    """Vibration modes: s directions X with Xᵀ M X = 1, and P = X Xᵀ M. Signs and rotations of X change no result.
+    [Ascher 24]"""
 
     basis: Vec  #: X, (3 f, s) [kg^−½]
     mass: Vec  #: of each row, (3 f,) [kg]
 
     @cached_property
     def weighted(self) -> Vec:
-        """M X, (3 f, s)."""
+        """Return M X, (3 f, s) [kg^½]."""
         return self.mass[:, None] * self.basis
 
     @property
@@ -37,21 +38,22 @@ class Modes:
         return self.basis.shape[1]
 
     def amplitudes(self, field: Vec) -> Vec:
-        """Xᵀ M field, (s,), of a field of the free nodes (3 f,)."""
+        """Return the modes' amplitudes Xᵀ M field, (s,), of a field of the free nodes, (3 f,)."""
         return self.weighted.T @ field
 
     def field(self, amplitudes: Vec) -> Vec:
-        """X amplitudes, (3 f,)."""
+        """Return the field X amplitudes of the free nodes, (3 f,), from amplitudes (s,)."""
         return self.basis @ amplitudes
 
     def across(self, field: Vec) -> Vec:
-        """(I − P) field, (3 f,)."""
+        """Return (I − P) field, the part of a field (3 f,) that is not in the modes, (3 f,)."""
         return field - self.field(self.amplitudes(field))
 
     def refined(self, solve: Callable[[Vec], Vec], stiffness: Callable[[Vec], Vec]) -> Vec:
-        """The lowest modes in the span of X and (μM − K)⁻¹ M X, (3 f, s), of a K that has turned a little since.
+        """Return the lowest modes in the span of X and (μM − K)⁻¹ M X, (3 f, s), for a K that has rotated a little
+        since.
 
-        solve: (μM − K)⁻¹ columns. stiffness: K columns. Without it what was a mode becomes stiff, and then it gains
+        solve: (μM − K)⁻¹ columns. stiffness: K columns. Without this update a former mode becomes stiff, and then gains
         energy.
         """
         if not 0 < self.count < len(self.mass):
@@ -67,8 +69,8 @@ class Modes:
 
 
 def exponential(modes: Modes, tangent: Tangent, v: Vec, h: float) -> tuple[Vec, Vec, Vec]:
-    """Return h φ₁(h J_G) G, with h² φ₂(h J_G) of the forces of moving nodes: changes of amplitudes and rates, (s,)
-    each; and K X.
+    """Return h φ₁(h J_G) G, with h² φ₂(h J_G) of the forces of moving nodes: the changes of the amplitudes and of their
+    rates over h [s], (s,) each, and K X, (3 f, s).
 
     v: rates, (3 f,) [m/s]. Exact for any sign of the stiffness: six modes of a free body have none, a buckled one has
     unstable ones. [Ascher 18, 25]
@@ -92,8 +94,8 @@ def exponential(modes: Modes, tangent: Tangent, v: Vec, h: float) -> tuple[Vec, 
 
 
 def _damped(stiffness: Vec, damping: Vec, rate: Vec, force: Vec, drift: Vec, h: float) -> tuple[Vec, Vec]:
-    """Return both changes with a damping matrix (s, s), by the exponential of a matrix with two rows and columns more.
-    """
+    """Return both changes, (s,) each, with a damping matrix (s, s), by the exponential of a matrix with two rows and
+    columns more than both."""
     s = len(rate)
     big = np.zeros((2 * s + 2, 2 * s + 2))
     big[:s, s : 2 * s] = np.eye(s)
@@ -105,18 +107,18 @@ def _damped(stiffness: Vec, damping: Vec, rate: Vec, force: Vec, drift: Vec, h: 
 
 
 def wide(count: int, size: int) -> int:
-    """Return how many columns `lowest` has for this many modes of this many rows."""
+    """Return the number of columns that `lowest` has for `count` modes of `size` rows."""
     return min(count + GUARDS if count else 0, size)
 
 
 def lowest(tangent: Tangent, count: int, h: float, start: Vec | None) -> Vec:
-    """The `count` modes of lowest λ of −K X = M X Λ and a few more that are less exact, (3 f, at least s).
+    """Return the `count` modes of lowest λ of −K X = M X Λ and a few more that are less exact, (3 f, at least s); all
+    modes where these are fewer.
 
-    All there are, where that is fewer.
-
-    K = ∂f/∂x is the true one: projection hides the modes that buckle, and stiffens those of a squeezed body. The
-    modes nearest to a shift under zero are found by block Krylov spaces of (μM − K)⁻¹ M, from those of `start`; blocks
-    miss none of several equal λ, as single vectors do. Raises StepFailed where no shift makes that definite.
+    K = ∂f/∂x is the true one: projection hides the modes that buckle, and stiffens those of a squeezed body. The modes
+    nearest to a shift below zero are found by block Krylov spaces of (μM − K)⁻¹ M, from the modes `start`, (3 f, s), if
+    any; blocks miss none of several equal λ, as single vectors do. Raises StepFailed where no shift makes that
+    definite.
     """
     size = len(tangent.mass)
     root = np.sqrt(tangent.mass)
@@ -138,7 +140,8 @@ def lowest(tangent: Tangent, count: int, h: float, start: Vec | None) -> Vec:
 
 
 def shifted(tangent: Tangent, h: float) -> Product:
-    """(μM − K)⁻¹ of columns, for the smallest of a few shifts μ that make it definite.
+    """Return the product with (μM − K)⁻¹, from columns (3 f, c), for the smallest of a few shifts μ that make it
+    definite.
 
     Raises StepFailed where none does.
     """

@@ -1,4 +1,4 @@
-"""q̈ + d q̇ + ω² q = 0 as a world of one node, for what an integrator does to a wobble: its damping curve."""
+"""The oscillator q̈ + d q̇ + ω² q = 0 as a world of one node, from which an integrator's damping curve is computed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOBODY = np.zeros(0, dtype=np.int32)
 
 @dataclass(frozen=True)
 class _Posed:
-    """A stage of the oscillator, which linearising leaves as it is."""
+    """A stage of the oscillator, whose equations are linear."""
 
     owner: Oscillator
     stage: Stage
@@ -38,7 +38,7 @@ class _Posed:
 
     @property
     def _matrix(self) -> float:
-        """M − a h D − β a b h² K."""
+        """Return M − a h D − β a b h² K."""
         stage = self.stage
         return stage.inertia + stage.a * stage.h * self.owner.drag + stage.stiffness_factor * self.owner.squared
 
@@ -54,10 +54,10 @@ class _Posed:
 
 
 class Oscillator:
-    """The system that an integrator steps: three coordinates of one frequency."""
+    """The system that an integrator advances: one node, whose three coordinates have one frequency."""
 
     def __init__(self, omega: float, beta: float = 1.0, drag: float = 0.0) -> None:
-        """omega: ω [rad/s]. beta: of semi-implicit Euler. drag: d [1/s]."""
+        """omega: ω [rad/s]. beta: factor on K in semi-implicit Euler. drag: d [1/s]."""
         self.squared, self.beta, self.drag = omega * omega, beta, drag
 
     def acceleration(self, state: State) -> Vec:
@@ -112,7 +112,8 @@ class Oscillator:
 
 def update_matrix(integrator: Integrator, omega_h: float, beta: float = 1.0, drag_h: float = 0.0,
                   fades: float = 1.0) -> Vec:
-    """Return the matrix of a step on (q, h v) and the method's memory, (2, 2) or larger; drag_h: d h. [Ascher 11]
+    """Return the matrix of a step on (q, h v) and the method's memory, (2, 2) or larger. omega_h: ω h. drag_h: d h.
+    [Ascher 11]
 
     fades: factor on the rates at the start of a step, and on earlier ones.
     """
@@ -133,11 +134,13 @@ def update_matrix(integrator: Integrator, omega_h: float, beta: float = 1.0, dra
 
 
 def damping(integrator: Integrator, omega_h: float, beta: float = 1.0) -> float:
-    """d/ω of the oscillator q̈ + d q̇ + ω² q = 0 that dies as fast: −2 ln ρ / (ωh). [Ascher 12]"""
+    """Return the relative damping d/ω of the oscillator q̈ + d q̇ + ω² q = 0 that decays as fast as an undamped one
+    does by the integrator, −2 ln ρ / (ωh). omega_h: ω h. [Ascher 12]"""
     return -2.0 * math.log(left(integrator, omega_h, beta)) / omega_h
 
 
 def left(integrator: Integrator, omega_h: float, beta: float = 1.0, drag_h: float = 0.0, fades: float = 1.0) -> float:
-    """Return the fraction of an oscillation that remains after a step, the largest |λ| of its update matrix."""
+    """Return the fraction of an oscillation that remains after a step, the largest |λ| of its update matrix. omega_h: ω
+    h. drag_h: d h. fades: factor on the rates at the start of a step, and on earlier ones."""
     update = update_matrix(integrator, omega_h, beta, drag_h, fades)
     return max(float(np.abs(np.linalg.eigvals(update)).max()), 1e-300)

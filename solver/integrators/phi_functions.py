@@ -13,11 +13,11 @@ TERMS = 16
 
 
 def psi(z: Vec, highest: int) -> list[Vec]:
-    """ψ_0 … ψ_highest at real z, ψ_k(z) = Σ_j z^j / (2j + k)!; each has the shape of z.
+    """Return ψ_0 … ψ_highest at real z, ψ_k(z) = Σ_j z^j / (2j + k)!; each has the shape of z.
 
-    ψ_0 and ψ_1 are cos and sin(y)/y of y = √−z for z ≤ 0 (modes that swing), cosh and sinh(y)/y of y = √z for z ≥ 0
-    (modes that buckle), and ψ_k = 1/k! + z ψ_{k+2}. With z = h² λ they are what φ₁(hJ) is made of, J = [0 1; λ 0]:
-    h φ₁(hJ) (v, a) = (h ψ_1 v + h² ψ_2 a, h² λ ψ_2 v + h ψ_1 a). [Ascher 18]
+    ψ_0 and ψ_1 are cos and sin(y)/y of y = √−z for z ≤ 0 (modes that oscillate), cosh and sinh(y)/y of y = √z for z ≥ 0
+    (modes that buckle), and ψ_k = 1/k! + z ψ_{k+2}. With z = h² λ they are the terms of φ₁(hJ), J = [0 1; λ 0]: h
+    φ₁(hJ) (v, a) = (h ψ_1 v + h² ψ_2 a, h² λ ψ_2 v + h ψ_1 a). [Ascher 18]
     """
     z = np.asarray(z, dtype=float)
     oscillates, far = z < 0.0, np.abs(z) > NEAR_ZERO
@@ -33,7 +33,7 @@ def psi(z: Vec, highest: int) -> list[Vec]:
 
 
 def _series(z: Vec, k: int) -> Vec:
-    """ψ_k by Horner's rule."""
+    """Return ψ_k by Horner's rule."""
     total: Vec = np.zeros_like(z)
     for j in range(TERMS, -1, -1):
         total = total * z + 1.0 / factorial(2 * j + k)

@@ -1,4 +1,4 @@
-"""Balance at every step, without inertia."""
+"""Static equilibrium at every step, without inertia."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from .interface import Integrator, P, System
 
 
 class Quasistatic(Integrator):
-    """f(x) = 0 with the prescribed nodes where they are at the step's end. [Thesis C.3]
+    """Quasistatic motion: f(x) = 0 with the prescribed nodes at their positions of the step's end. [Thesis C.3]
 
-    Rates are what the body moved by over the step's length.
+    Rates are the displacement of the step divided by its length.
     """
 
     order = 1
 
     def step(self, system: System[P], state: State, h: float) -> State:
-        """The state after h seconds. Raises StepFailed; the old state is still good."""
+        """Return the state after a step of h seconds. Raises StepFailed; `state` stays as it is."""
         stage = Stage(h, 1.0, 1.0, state.time + h, state.q, np.zeros_like(state.u), inertia=0.0)
         return system.solve_stage(stage, state)

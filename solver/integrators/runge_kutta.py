@@ -11,22 +11,23 @@ from .interface import Integrator, P, System
 
 
 class RungeKutta(Integrator):
-    """q_i = q⁰ + h Σ_j a_ij v_j, v_i = v⁰ + h Σ_j a_ij M⁻¹ f_j, j ≤ i; the last stage is the step.
+    """Diagonally implicit Runge-Kutta method: q_i = q⁰ + h Σ_j a_ij v_j, v_i = v⁰ + h Σ_j a_ij M⁻¹ f_j, j ≤ i; the last
+    stage is the step.
 
-    The linearised variant takes one Newton iteration from the last stage, whose matrix it keeps where the next stage
+    The linearised variant takes one Newton iteration from the last stage, whose matrix it reuses where the next stage
     has the same diagonal.
     """
 
     order = 2
     table: Sequence[Sequence[float]] = ()  #: row i has i + 1 weights
-    #: where each stage takes explicit forces, 0 at the step's start, 1 at the last stage's end; empty: all at the start
+    #: where each stage evaluates explicit forces: 0 the step's start, 1 the last stage's end; empty: all at the start
     foresight: Sequence[float] = ()
     linearised = False
-    #: C / (C + 1/12), C the first term of e^z − R(z) over z³: what a step errs over how far the trapezoidal rule is off
+    #: C / (C + 1/12), C the first term of e^z − R(z) over z³: a step's error relative to that of the trapezoidal rule
     error_share = 1.0
 
     def step(self, system: System[P], state: State, h: float) -> State:
-        """The state after h seconds. Raises StepFailed; the old state is still good."""
+        """Return the state after a step of h seconds. Raises StepFailed; `state` stays as it is."""
         after = state
         rates: list[Vec] = []
         accelerations: list[Vec] = []
@@ -61,25 +62,25 @@ class RungeKutta(Integrator):
         return len({row[-1] for row in self.table if row[-1] != 0.0}) == 1
 
     def error(self, before: State, after: State, h: float) -> Vec:
-        """Return the error of a step in the positions, compared to the trapezoidal rule on its velocities, (3 f,) [m].
-        """
+        """Return the estimated error of a step of h seconds in positions, by comparison with the trapezoidal rule on
+        its velocities, (3 f,) [m]."""
         return self.error_share * beside_trapezoid(before, after, h)
 
 
 def _posed(system: System[P], last: P | None, at: State, stage: Stage, time: float) -> P:
-    """Return a stage on the last one's factor, or linearised again at `at`, with the damping of `time`."""
+    """Return a stage with the factor of the last one, or linearised again at `at`, with the damping of `time`."""
     return system.pose(at, stage, time) if last is None else last.again(stage)
 
 
 def _predicted_rates(start: State, last: State, fraction: float) -> tuple[Vec, Vec]:
-    """Coordinates and rates on the line from one state to another."""
+    """Return coordinates and rates on the line from one state to another."""
     if fraction == 0.0:
         return start.q, start.u
     return start.q + fraction * (last.q - start.q), start.u + fraction * (last.u - start.u)
 
 
 def _blend(row: Sequence[float], values: Sequence[Vec], like: Vec) -> Vec:
-    """Σ_j row_j values_j of the stages so far, of one shape with `like`."""
+    """Return Σ_j row_j values_j of the stages so far, of one shape with `like`."""
     total: Vec = 0.0 * like
     for weight, value in zip(row, values):
         total = total + weight * value

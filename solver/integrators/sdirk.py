@@ -1,4 +1,4 @@
-"""Singly diagonal Runge-Kutta methods of order 2; two of them have one stability function."""
+"""Singly diagonally implicit Runge-Kutta methods of order 2; two of them have one stability function."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ ERROR_SHARE = ERROR_CONSTANT / (ERROR_CONSTANT + 1.0 / 12.0)
 
 
 class SDIRK(RungeKutta):
-    """A trapezoidal stage to γ h, γ = 2 − √2, then the step: TR-BDF2 with one matrix for both stages. [Ascher 9]"""
+    """SDIRK of a trapezoidal stage to γ h, γ = 2 − √2, then the step: TR-BDF2 with one matrix for both stages.
+    [Ascher 9]"""
 
     table = ((0.0,), (ALPHA, ALPHA), (BETA, BETA, ALPHA))
     error_share = ERROR_SHARE
 
 
 class SDIRK2(RungeKutta):
-    """A backward Euler stage to α h, α = 1 − 1/√2, then the step.
+    """SDIRK of a backward Euler stage to α h, α = 1 − 1/√2, then the step.
 
     Explicit forces are those of the pair of order 2 that has this table. [Thesis C.7] [Thesis C.8] [Ascher 1997]
     """
@@ -31,12 +32,12 @@ class SDIRK2(RungeKutta):
 
 
 class SSDIRK2(SDIRK2):
-    """Its semi-implicit variant, both stages on one factor; also starts SBDF2."""
+    """Semi-implicit SDIRK2, both stages on one factor; also the first step of SBDF2."""
 
     linearised = True
 
     def __init__(self, params: dict[str, float]) -> None:
-        """params: turns_freely, whether stiffness does not brake what turns, with Vanilla FEM."""
+        """params: turns_freely, whether stiffness does not damp rotation, with Vanilla FEM."""
         self.turns_freely = bool(params.get("turns_freely", False))
 
 
@@ -48,8 +49,8 @@ THIRD_ORDER = 1.0 / 6.0 - GAMMA * (1.5 - 3.0 * GAMMA + GAMMA**2)  #: e^z − R(z
 
 
 class SDIRK23(RungeKutta):
-    """Three stages on one matrix, the last of which is the step. An oscillation of a radian a step loses a twentieth of
-    its loss with SDIRK2, and a decay comes to rest without overshoot: R has no root there.
+    """SDIRK of three stages on one matrix, the last of which is the step. An oscillation of a radian a step loses a
+    twentieth of its loss with SDIRK2, and a decay comes to rest without overshoot: R has no root there.
 
     The evaluations of explicit forces make their pair of order 2.
     """

@@ -24,25 +24,26 @@ ROUNDS = 3  #: of finding what a body turns with: its inertia depends on where i
 
 
 class SpinningNodes(Protocol):
-    """Protocol of rotating bodies: nodes and their masses."""
+    """Bodies of nodes that may rotate freely, with their masses."""
 
     coordinates: FreeNodes
     mass: Vec  #: lumped [kg], (n,)
 
     def velocity(self, state: State) -> Vec:
-        """Return velocities of all nodes, (n, 3) [m/s]."""
+        """Return velocities of all nodes at a state, (n, 3) [m/s]."""
 
     def touching(self, state: State) -> Index:
-        """Nodes in contact, ascending."""
+        """Return the nodes in contact at a state, (k,), ascending."""
 
 
 def keep_spin(system: SpinningNodes, parts: list[Index], before: State, after: State, h: float,
               damped: Damped | None) -> State:
-    """Return the end of a step of h seconds with the angular momentum that each part had before it, about its centre.
+    """Return the state at the end of a step of h seconds with the angular momentum that each part had before it, about
+    its centre of mass.
 
-    Its positions are rotated as a whole, and a rigid rotation is added to its velocities, so neither momentum nor
+    A part's positions are rotated as a whole, and a rigid rotation is added to its velocities, so neither momentum nor
     deformation changes. Parts that touch the ground before or after stay as they are. parts: nodes of each, all free.
-    damped: whose drag damps the spin too; None where nothing is damped.
+    damped: damping, whose drag acts on the spin too; None where nothing is damped.
     """
     touching = np.zeros(len(system.mass), dtype=bool)
     touching[system.touching(before)] = touching[system.touching(after)] = True
@@ -65,24 +66,25 @@ def keep_spin(system: SpinningNodes, parts: list[Index], before: State, after: S
 
 
 def spin(mass: Vec, x: Vec, v: Vec) -> Vec:
-    """Angular momentum about the centre of mass, (3,) [kg m²/s]. mass: (k,) [kg]. x, v: (k, 3) [m], [m/s]."""
+    """Return the angular momentum of points about their centre of mass, (3,) [kg m²/s]. mass: (k,) [kg]. x, v: (k, 3)
+    [m], [m/s]."""
     return _moment(x, mass, mass[:, None] * v)
 
 
 @dataclass(frozen=True)
 class Turn:
-    """A body turned as a whole, and what its velocities gain of a rigid motion."""
+    """A rotation of a body as a whole, and the rigid motion that is added to its velocities."""
 
     angle: Vec  #: rotation vector [rad], (3,)
     centre: Vec  #: of mass [m], (3,)
-    drift: Vec  #: its velocity [m/s], (3,)
+    drift: Vec  #: velocity of the centre [m/s], (3,)
     lacking: Vec  #: angular velocity that is added [rad/s], (3,)
-    shift: Vec = field(default_factory=lambda: np.zeros(3))  #: of the centre [m]
-    gain: Vec = field(default_factory=lambda: np.zeros(3))  #: of its velocity [m/s]
+    shift: Vec = field(default_factory=lambda: np.zeros(3))  #: displacement of the centre [m]
+    gain: Vec = field(default_factory=lambda: np.zeros(3))  #: change of the centre's velocity [m/s]
 
     @property
     def rotation(self) -> Vec:
-        """(3, 3)"""
+        """Return the rotation matrix, (3, 3)."""
         return _rotation(self.angle)
 
     def placed(self, x: Vec) -> Vec:
@@ -91,16 +93,19 @@ class Turn:
         return out
 
     def moving(self, x: Vec, v: Vec) -> Vec:
-        """Velocities (k, 3) [m/s] of what was at x (k, 3) [m] and moved at v (k, 3)."""
+        """Return the velocities after the rotation, (k, 3) [m/s], of points that were at x (k, 3) [m] with velocities v
+        (k, 3) [m/s]."""
         turning: Vec = np.cross(self.lacking, (x - self.centre) @ self.rotation.T)
         out: Vec = self.drift + self.gain + (v - self.drift) @ self.rotation.T + turning
         return out
 
 
 def turned(mass: Vec, x0: Vec, x: Vec, v: Vec, target: Vec, h: float) -> Turn:
-    """Return the rotation after which points (k, 3) of a body have this spin through the last h seconds.
+    """Return the rotation after which points of a body have the angular momentum `target`, (3,) [kg m²/s], through the
+    last h seconds.
 
-    mass: (k,) [kg]. x0: positions at the start. target: (3,) [kg m²/s].
+    mass: (k,) [kg]. x0: positions at the start, (k, 3) [m]. x, v: positions and velocities at the end, (k, 3) [m],
+    [m/s].
     """
     centre, drift = mass @ x / mass.sum(), mass @ v / mass.sum()
     arm, old = x - centre, x0 - mass @ x0 / mass.sum()
@@ -119,16 +124,16 @@ def turned(mass: Vec, x0: Vec, x: Vec, v: Vec, target: Vec, h: float) -> Turn:
 
 
 def _moment(x: Vec, mass: Vec, momentum: Vec) -> Vec:
-    """Σ of arms about the centre of mass times momentum or force, (3,)."""
+    """Return Σ of arms about the centre of mass times momentum or force, (3,)."""
     total: Vec = np.cross(x - mass @ x / mass.sum(), momentum).sum(axis=0)
     return total
 
 
 def _rotation(angle: Vec) -> Vec:
-    """By a rotation vector [rad], (3, 3)."""
+    """Return the rotation matrix, (3, 3), of a rotation vector [rad]."""
     size = float(np.linalg.norm(angle))
     cross: Vec = np.cross(np.eye(3), angle)
-    # sin(a)/a and (1 − cos a)/a², of no angle too
+    # sin(a)/a and (1 − cos a)/a², also at a = 0
     first, second = np.sinc(size / np.pi), 0.5 * np.sinc(0.5 * size / np.pi) ** 2
     rotation: Vec = np.eye(3) + first * cross + second * cross @ cross
     return rotation

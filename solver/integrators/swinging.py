@@ -1,4 +1,4 @@
-"""Dynamic unknowns swing by their own modes, on one factor a step; where none can, SDIRK2."""
+"""Modal steps: dynamic unknowns oscillate by their own modes, on one factor a step; SDIRK2 where that is impossible."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from .sdirk import SDIRK2
 
 
 class Swinging(SDIRK2):
-    """A step of condensed velocities by an exponential of their reduced unknowns, posed midway, after which what is
-    quasistatic follows where the step ends. What touches and full space are solved by SDIRK2.
-    [ConJac 11, changed: exact]"""
+    """Step of condensed velocities by an exponential of their reduced unknowns, linearised midway, after which the
+    quasistatic nodes are relaxed at the step's end. Bodies in contact and systems without condensation are solved by
+    SDIRK2. [ConJac 11, changed: exact]"""
 
     def step(self, system: System[P], state: State, h: float) -> State:
-        """The state after h seconds. Raises StepFailed; the old state is still good."""
+        """Return the state after a step of h seconds. Raises StepFailed; `state` stays as it is."""
         after = system.modal_step(state, h)
         return super().step(system, state, h) if after is None else after

@@ -6,13 +6,13 @@ from .runge_kutta import RungeKutta
 
 
 class TRBDF2(RungeKutta):
-    """Two stages with diagonals 1/4 and 1/3; L-stable. [Ascher 8]"""
+    """TR-BDF2: two stages with diagonals 1/4 and 1/3; L-stable. [Ascher 8]"""
 
     error_share = -1.0  #: C = −1/24
     table = ((0.0,), (1 / 4, 1 / 4), (1 / 3, 1 / 3, 1 / 3))
 
 
 class STRBDF2(TRBDF2):
-    """Its semi-implicit variant: one linear solve a stage, each linearised where it starts. [Ascher 27]"""
+    """Semi-implicit TR-BDF2: one linear solve a stage, each linearised where it starts. [Ascher 27]"""
 
     linearised = True

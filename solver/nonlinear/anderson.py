@@ -11,8 +11,8 @@ DEPTH = 8  #: number of stored differences; more do not pay off on a reused fact
 
 
 class Anderson:
-    """Accelerates z ← z + f(z), f the update of an inexact Newton iteration, with up to `most` differences; the oldest
-    one is replaced first. [Walker 2011]"""
+    """Anderson acceleration of z ← z + f(z), f the update of an inexact Newton iteration, from up to `most` stored
+    differences; a new difference replaces the oldest. [Walker 2011]"""
 
     singular = 1.0e-12  #: relative to the largest singular value: smaller ones belong to linearly dependent differences
 
@@ -28,13 +28,13 @@ class Anderson:
         self._last: tuple[Vec, Vec] | None = None
 
     def start(self) -> None:
-        """Keep the differences, but take none across to the next point: it belongs to another problem of nearly the
-        same slope."""
+        """Begin another problem of nearly the same slope: retain the differences, but form none between its first
+        iterate and the last one of the problem before."""
         self._last = None
 
     def next(self, z: Vec, change: Vec, measured: int) -> Vec:
-        """Return the next iterate (m,) after z, at which f is `change`, both (m,); its norm counts the first `measured`
-        entries."""
+        """Return the iterate that follows z, both (m,), where f(z) is `change`, (m,). The norm that is minimised counts
+        the first `measured` entries of f."""
         if self._changes.shape[1] != len(z):
             self._changes, self._steps = np.zeros((self.most, len(z))), np.zeros((self.most, len(z)))
             self.clear()

@@ -28,16 +28,17 @@ class SlopeAlongStep(PosedStage, Protocol):
 
     @property
     def start_slope(self) -> float:
-        """Return its first directional derivative at the step's start [J]."""
+        """Return the directional derivative of the soft bodies' potential at the start of the step that `solve` found
+        [J]."""
 
 
 S = TypeVar("S", bound=SlopeAlongStep)
 
 
 class BoundedEquations(Protocol[S]):
-    """Equations of a stage with surfaces that touch, as bounded iterations ask for them.
+    """Equations of a stage with surfaces that touch, as bounded iterations use them.
 
-    q: generalised coordinates, u: rates. Positions are of all nodes, (n, 3) [m].
+    q: generalised coordinates, (m_q,). u: rates, (m,). Positions are of all nodes, (n, 3) [m].
     """
 
     step_start: Vec  #: positions at the stage's start, free of intersections
@@ -51,31 +52,35 @@ class BoundedEquations(Protocol[S]):
         """Return the mean edge of the surfaces [m], the scale of a tolerance in strain."""
 
     def pose_at(self, q: Vec, u: Vec, project: bool) -> S:
-        """Linearise, with K projected to negative semi-definite or not. Raises NotPositiveDefinite."""
+        """Return the stage linearised at q (m_q,) and u (m,), with K projected to negative semi-definite if `project`.
+        Raises NotPositiveDefinite."""
 
     def slope_at(self, posed: S, q: Vec, u: Vec) -> float:
-        """Return the directional derivative of the soft bodies' potential along the step that a stage found, at other
-        coordinates and rates on it [J]."""
+        """Return the directional derivative of the soft bodies' potential along the step that `posed` found, at
+        coordinates q (m_q,) and rates u (m,) on that step [J]."""
 
     def positions_at(self, q: Vec) -> Vec:
-        """Return positions at coordinates of the stage's end."""
+        """Return positions of all nodes, (n, 3) [m], at coordinates q (m_q,) of the stage's end."""
 
     def largest_step(self, start: Vec, end: Vec) -> float:
-        """Return the fraction of a straight path between positions that is free of contact."""
+        """Return the contact-free fraction in [0, 1] of the straight path between positions of all nodes, (n, 3) [m]
+        each."""
 
     def update_friction(self, x: Vec) -> None:
-        """Evaluate normal forces and normals of friction at positions, which act from now on."""
+        """Evaluate the normal forces and normals of friction at positions x (n, 3) [m] for all evaluations that follow.
+        """
 
     def contact_forces(self, x: Vec) -> Vec:
-        """Return midpoint, force and distance of active pairs at positions, (k, 7) [m, N, m]."""
+        """Return midpoint [m], force [N] and distance [m] of each active pair at positions x (n, 3) [m], as rows of
+        (k, 7)."""
 
     def body_of(self, node: int) -> str | None:
-        """Return the name of the body that contains a node."""
+        """Return the name of the body that contains a node, None for a node without one."""
 
 
 class Bounded(Iterations[S]):
-    """Iterations of nodes with inertia: each step is as long as the potential decreases. A true stiffness that diverges
-    is tried again much nearer to the root.
+    """Iterations of a stage of nodes with inertia in contact: each step is cut where the potential stops decreasing or
+    contact begins. True stiffness that has diverged is tried again much nearer to the root.
 
     Joints have no potential for a line search, but soft bodies and surfaces that touch are their only stiff reaction:
     the directional derivative of the soft bodies' potential along the step bounds its length.
@@ -98,8 +103,8 @@ class Bounded(Iterations[S]):
     shortest = 1.0e-6  #: smallest fraction of a step that is worth an iteration
 
     def __init__(self, equations: BoundedEquations[S], stage: StageShape, start: State, limits: StopRule) -> None:
-        """Advance to the rates of `start`, as far as contact allows. Raises StepFailed where prescribed motion is
-        blocked."""
+        """Move to the rates of `start`, as far as contact allows. Raises StepFailed where prescribed motion is blocked.
+        """
         super().__init__(equations.pose_at, stage, start, limits)
         self._equations = equations
         self._move(start.q, equations.step_start, self.q - start.q)
@@ -108,7 +113,8 @@ class Bounded(Iterations[S]):
         self._goal, self._remaining = self.visible * limits.strain_left * equations.edge, np.inf
 
     def _move(self, q: Vec, x: Vec, change: Vec) -> float:
-        """Advance from q, x as far as contact allows; return that fraction."""
+        """Move from coordinates q (m_q,) and positions x (n, 3) [m] by a change, as far as contact allows; return the
+        fraction of it that was taken."""
         self.q, self._x, fraction = self._without_contact(q, x, change)
         self.u = (self.q - self.base) / self.seconds
         return fraction
@@ -178,19 +184,20 @@ class Bounded(Iterations[S]):
 
 
 def nearest(touched: Vec) -> str:
-    """Return a text that locates the pair of surfaces with the smallest distance, empty without pairs."""
+    """Return a text that locates the pair of surfaces with the smallest distance, empty without pairs. touched:
+    midpoint [m], force [N] and distance [m] of each active pair, as rows of (k, 7)."""
     if not len(touched):
         return ""
     return f" near ({in_words(touched[int(touched[:, 6].argmin()), :3])}) m"
 
 
 def in_words(point: Vec) -> str:
-    """Format the coordinates (3,) of a point."""
+    """Return the coordinates (3,) of a point as text, with four significant digits each."""
     return ", ".join(f"{c:.4g}" for c in point)
 
 
 class BoundedQuasistatic(Bounded[S]):
-    """Iterations of mostly quasistatic nodes. Rates are those of positions."""
+    """Bounded iterations of a stage of mostly quasistatic nodes, whose rates are those of their positions."""
 
     tries = 100  #: at least so many iterations: each ends where the first of its pairs would make contact
     true_within, retry = np.inf, 1.0

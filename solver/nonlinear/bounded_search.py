@@ -28,11 +28,12 @@ class BoundedSearch:
     problem: StageEquations
 
     def search(self, at: Evaluation, direction: Vec, strain: float | None = None) -> tuple[Evaluation, float]:
-        """Return the first of the steps 1, 1/2, … with a sufficient decrease of the merit (Armijo), and its length.
+        """Return the evaluation after the first of the steps 1, 1/2, … with a sufficient decrease of the merit
+        (Armijo), and the length of that step.
 
         Near the minimum rounding hides the decrease; then a smaller residual is sufficient, as it is for forces without
-        an energy. The first step inverts no element, which would mislead the search, and is bounded by contact. strain:
-        of the direction, if known. Raises StepFailed where no step is accepted.
+        an energy. The first step inverts no element, which would mislead the search, and is bounded by contact.
+        direction: (3 p,) [m/s]. strain: of the direction, if known. Raises StepFailed where no step is accepted.
         """
         problem = self.problem
         moved = problem.displacement(direction)
@@ -53,12 +54,14 @@ class BoundedSearch:
         return found
 
     def search_without_jumps(self, at: Evaluation, direction: Vec) -> Evaluation:
-        """Return a point with a sufficient decrease of the merit, which depends continuously on start and direction.
+        """Return the evaluation after a step with a sufficient decrease of the merit that depends continuously on start
+        and direction.
 
-        The first of the steps 1, 1/2, … that suffices may be another one after a change of the last digits. This one is
-        the whole step where the merit rises by no more than a tenth of its slope at the start, and else that by which
-        it does, by secants of the slope. Directions that bring nodes into contact, merits that are unknown and steps
-        that decrease nothing are searched by halves. Raises StepFailed where no step is accepted.
+        The first sufficient one of the steps 1, 1/2, … may be another one after a change of the last digits. This
+        search takes the whole step if the merit rises at its end by no more than a tenth of the slope by which it falls
+        at the start, and else the step at which it rises by that, found by secants of the slope. `search` takes over
+        for directions that bring nodes into contact, unknown merits and steps that decrease nothing. direction: (3 p,)
+        [m/s]. Raises StepFailed where no step is accepted.
         """
         problem, slope = self.problem, float(np.vdot(at.residual, direction))
         share, fractions = self._bounds(at.unknowns, problem.displacement(direction), None)
@@ -75,29 +78,31 @@ class BoundedSearch:
         return self.search(at, direction)[0]
 
     def _searched(self, at: Evaluation, direction: Vec, first: float, least: float) -> tuple[Evaluation, float] | None:
-        """Return the first sufficient step between two lengths, and its length; None where there is none."""
+        """Return the evaluation after the first sufficient step between two lengths, and its length; None where there
+        is none."""
         slope = float(np.vdot(at.residual, direction))
         return search(at, lambda step: self.problem.evaluate(at.unknowns + step * direction), first, least, slope,
                       self.noise(at))
 
     def noise(self, at: Evaluation) -> float:
-        """Return the changes of the merit that may be rounding [J]."""
+        """Return the largest change of the merit at an evaluation that may be rounding [J]."""
         return ROUNDING * abs(at.merit or 0.0) + self.problem.energy_noise
 
     def _bounds(self, unknowns: Vec, moved: Vec, strain: float | None) -> tuple[float, Vec]:
-        """Return the largest fraction of a displacement by strain, and of that the largest of each node by contact,
-        (n,)."""
+        """Return the largest fraction of a displacement that strain permits, and the largest fraction of the rest that
+        contact permits each node, (n,)."""
         step = self._strained(moved, strain)
         start = self.problem.positions_at(unknowns)
         return step, self.problem.physics.largest_steps(start, start + step * moved)
 
     def _strained(self, moved: Vec, strain: float | None) -> float:
-        """Return the largest fraction of a displacement by strain."""
+        """Return the largest fraction of a displacement that strain permits."""
         if strain is None:
             strain = self.problem.system.edges.largest_change(moved)
         return min(1.0, LARGEST_STEP / max(strain, 1.0e-300))
 
     def longest(self, unknowns: Vec, moved: Vec, strain: float | None = None) -> float:
-        """Return the largest fraction in [0, 1] of a displacement of all nodes, (n, 3) [m], by strain and contact."""
+        """Return the largest fraction in [0, 1] of a displacement `moved` of all nodes, (n, 3) [m], that strain and
+        contact permit. unknowns: at its start, (3 p,) [m/s]. strain: of the displacement, if known."""
         step, start = self._strained(moved, strain), self.problem.positions_at(unknowns)
         return step * self.problem.physics.largest_step(start, start + step * moved)

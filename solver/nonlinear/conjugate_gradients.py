@@ -10,11 +10,12 @@ from ..state import Vec
 
 
 class ConjugateGradients:
-    """Solves A x = b until |A x − b| in the preconditioner's norm has fallen by a factor. It stops at the first
-    direction of negative curvature, with the best descent direction up to there. [Thesis Alg. 5.4]"""
+    """Preconditioned conjugate gradients for A x = b, until |A x − b| in the preconditioner's norm has fallen by a
+    factor. A solve stops at the first direction of negative curvature, with the best descent direction up to there.
+    [Thesis Alg. 5.4]"""
 
     def __init__(self, tolerance: float, most: int) -> None:
-        """tolerance: relative residual. most: iterations of one solve."""
+        """tolerance: admissible residual relative to the first. most: limit of iterations of one solve."""
         self.tolerance, self.most = tolerance, most
         self.taken = 0  #: iterations of the last solve
         self.met_negative = False  #: whether it ended at negative curvature
@@ -23,8 +24,9 @@ class ConjugateGradients:
 
     def solve(self, multiply: Callable[[Vec], Vec], right: Vec, precondition: Callable[[Vec], Vec],
               most: int | None = None) -> Vec:
-        """Return x, (m,). multiply, precondition: A v and P⁻¹ v; each result is used before the next call. most: limit
-        of iterations in this solve."""
+        """Return an approximate solution x of A x = right, both (m,). multiply, precondition: A v and P⁻¹ v of v (m,);
+        each result is used before the next call. most: limit of iterations in this solve, None for that of the
+        constructor."""
         if self._arrays.shape[1] != len(right):
             self._arrays = np.zeros((4, len(right)))
         x, r, p, scratch = self._arrays

@@ -16,7 +16,7 @@ ASTRAY = 2.0  #: relative to the last step: a reused factor with a longer direct
 
 
 class ContactIterations(DescentDirections, Stop):
-    """Directions and stop rule of a stage in contact: the rule depends on how far the factor can be trusted."""
+    """Directions and stop rule of a stage in contact, which depends on the accuracy of the present factor."""
 
     max_factorizations = 30  #: largest number of factors of a stage, with the iterations that find an impact's pairs
     reused_factor_margin = 1.0e3  #: factor by which the remaining energy must be smaller on a reused factor
@@ -38,7 +38,8 @@ class ContactIterations(DescentDirections, Stop):
         self.vector: Vec = np.zeros(0)  #: the last direction
 
     def find(self, problem: StageProblem, at: Evaluation, last: Step | None) -> Direction:
-        """Return the next direction. Raises Exhausted after too many factors, StageNotConverged."""
+        """Return the next direction of descent. Raises Exhausted after too many factors, and where a factorization
+        fails at an iterate that may be accepted; StageNotConverged where it fails at any other."""
         self._count += 1
         reused = None
         if not self._by_strain and self.last > 0.0 and self._is_slow and self._served < self.reuse_limit:
@@ -58,8 +59,8 @@ class ContactIterations(DescentDirections, Stop):
         return Direction(self.vector)
 
     def retries(self, problem: StageProblem, at: Evaluation, failure: StepFailed) -> bool:
-        """Return True, to try with a new factor, or False where the iterate may be accepted. Raises StageNotConverged
-        else."""
+        """Return True, to try again with a new factor, after a search on a reused one has failed; False where the
+        iterate may be accepted. Raises StageNotConverged otherwise."""
         if not self._is_fresh:
             self.last = 0.0
             return True
@@ -87,8 +88,8 @@ class ContactIterations(DescentDirections, Stop):
                 and self._has_converged_energy(problem, at))
 
     def _has_converged_energy(self, problem: StageProblem, at: Evaluation) -> bool:
-        """Whether hardly any energy is left along the last direction, or along the next one on a factor that has just
-        been made: a solve says so where another iteration would take a factor."""
+        """Whether hardly any energy is left along the last direction, or along the next one on a new factor: one more
+        solve finds that out, where another iteration would need another factor."""
         left = problem.relative_energy_left(at, self.vector)
         if left <= 1.0 or not self._is_fresh or left > self.worth_a_solve:
             return left <= 1.0

@@ -31,19 +31,21 @@ CHANGE_ENERGY_LEFT = 0.002
 
 def solve_in_contact(problem_at: Callable[[Vec], StageProblem], step_start: Vec, guess: Vec,
                      strain_left: float, accepts: bool = False, by_strain: bool = False) -> tuple[StageProblem, Vec]:
-    """Return the stage with its final friction, and its unknowns (3 p,) [m/s]. Raises StageNotConverged.
+    """Solve a stage in contact; return it with its final friction, and its unknowns (3 p,) [m/s]. Raises
+    StageNotConverged.
 
     Each iteration factors projected stiffness: the last factor lacks the new contact pairs. Where cloth buckles,
     projected stiffness is far too stiff and each step short; a new factor is then no better than the last, which is
     reused. There and in an impact a few nodes move on for many iterations at hardly any remaining energy: the stage has
-    converged where nobody sees the root mean square strain of any body's last step. Friction follows the normal forces
-    of each full step, at first those of `step_start`; a step that was cut short would take those of surfaces that have
-    just met.
+    converged where the root mean square strain of each body's last step is not visible. Friction follows the normal
+    forces of each full step, at first those at `step_start`; a step that was cut short would take those of surfaces
+    that have just met.
 
     problem_at: the stage with friction's normal forces at positions (n, 3) [m]. step_start: positions at the start of
-    the step, (n, 3). strain_left: admissible relative change of an edge by further iterations. accepts: whether a stage
-    that has not converged is accepted, since each iteration lowers the incremental potential. by_strain: whether strain
-    alone decides convergence, for quasistatic positions, whose directions are not exact.
+    the step, (n, 3). guess: initial unknowns, (3 p,) [m/s]. strain_left: admissible relative change of an edge by
+    further iterations. accepts: whether a stage that has not converged is accepted, since each iteration lowers the
+    incremental potential. by_strain: whether strain alone decides convergence, for quasistatic positions, whose
+    directions are not exact.
     """
     problem = problem_at(step_start)
     at = contact_start(problem, step_start, guess)
@@ -62,22 +64,23 @@ def solve_in_contact(problem_at: Callable[[Vec], StageProblem], step_start: Vec,
 
 def with_lagged_friction(problem_at: Callable[[Vec], StageProblem], problem: StageProblem,
                          at: Evaluation) -> tuple[StageProblem, Evaluation]:
-    """Return the stage with friction of the normal forces at an iterate, and the evaluation there. For `problem_at` see
-    `solve_in_contact`."""
+    """Return the stage with friction of the normal forces at an iterate, and its evaluation at the iterate's unknowns.
+    problem_at: returns the stage with friction of the normal forces at positions (n, 3) [m]."""
     after = problem_at(problem.positions_at(at.unknowns))
     return (problem, at) if after is problem else (after, after.evaluate(at.unknowns))
 
 
 def _with_final_loads(problem_at: Callable[[Vec], StageProblem], problem: StageProblem,
                       at: Evaluation) -> tuple[StageProblem, Vec]:
-    """Return a converged stage with friction of its final normal forces, by quasi-Newton iterations on few factors.
+    """Return a converged stage with friction of its final normal forces, and its unknowns (3 p,) [m/s], by quasi-Newton
+    iterations on few factors.
 
     The normal force of one stage and the sliding of the next do not belong together where a body hops. Strain and
-    energy that nobody sees are as large as what sets a sliding body in motion: iterations go on until what is left is
-    small, at the nodes that friction acts on, beside friction and beside what else changes in the stage. What is left
-    where parts of a body slide and stick in turn adds energy in each stage, until a body slides down a slope that holds
-    it. The stiffness of friction rises by orders of magnitude where a contact that slid sticks: on the factor of before
-    iterations are slow, and it is renewed.
+    energy that are not visible are as large as those that set a sliding body in motion: iterations go on until the
+    remaining energy is small, at the nodes that friction acts on, relative to the work of friction and to the other
+    changes in the stage. Where parts of a body slide and stick in turn, the remaining error adds energy in each stage,
+    until a body slides down a slope on which it should rest. The stiffness of friction rises by orders of magnitude
+    where a contact that slid sticks: on the old factor iterations are slow, so it is renewed.
     """
     pairs = SecantPairs(UPDATES_PER_FACTOR)
     pairs.clear(len(at.unknowns))
@@ -111,7 +114,7 @@ def _is_refactored(problem: StageProblem, at: Evaluation, pairs: SecantPairs) ->
 
 def _work_left(problem: StageProblem, at: Evaluation, direction: Vec) -> float:
     """Return the work of the residual along a direction, (3 p,) [m/s], or that at the nodes on which friction acts if
-    it is less [J]: cloth that buckles beside what supports it does not slide by that."""
+    it is less [J]: cloth that buckles away from its support does not slide by that."""
     limits = problem.forces.friction
     work = np.einsum("ni,ni->n", at.residual.reshape(-1, 3), direction.reshape(-1, 3))
     return 0.0 if limits is None else min(abs(float(work.sum())),
@@ -119,7 +122,7 @@ def _work_left(problem: StageProblem, at: Evaluation, direction: Vec) -> float:
 
 
 def _energy_left(problem: StageProblem, at: Evaluation) -> float:
-    """Return the admissible energy that is left of a stage with friction [J]."""
+    """Return the admissible remaining energy of a stage with friction [J]."""
     limits = problem.forces.friction
     friction = 0.0 if limits is None else (problem.stage.a * problem.stage.h) ** 2 * limits.energy
     change = 0.5 * problem.inertia_of(at.unknowns - problem.stage.v_hat[problem.order].ravel())
@@ -127,8 +130,8 @@ def _energy_left(problem: StageProblem, at: Evaluation) -> float:
 
 
 def lowers_potential_of_rest(problem: StageProblem, at: Evaluation) -> bool:
-    """Whether the potential is below that of zero velocities, by which a step of Euler gains no energy: a linearised
-    step instead would be farther from the root."""
+    """Whether a stage of backward Euler has an incremental potential no higher than that of zero velocities, so that
+    the step gains no energy. A linearised step would be farther from the root."""
     at_rest = problem.evaluate(np.zeros_like(at.unknowns))
     return problem.stage.a == problem.stage.b == 1.0 and at.merit is not None and at_rest.merit is not None \
         and at.merit <= at_rest.merit

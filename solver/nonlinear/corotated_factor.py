@@ -1,4 +1,4 @@
-"""The factor of a body's rest shape, rotated with its nodes: it does not age where the body is violent."""
+"""A factor of a body's rest shape, rotated with its nodes: it stays valid while the body deforms violently."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from .reused_factor import ReusedFactor
 
 
 class CorotatedFactor:
-    """R L⁻ᵀ L⁻¹ Rᵀ, L of the matrix of the rest shape and R the rotation of each node's neighbourhood.
+    """Corotated inverse R L⁻ᵀ L⁻¹ Rᵀ: L is the factor of the rest shape's matrix, R the rotation of each node's
+    neighbourhood.
 
-    Elements that are crushed for a moment are stiff there and soft in the next iteration. This factor knows neither of
-    them nor of contacts, so secant pairs of a few iterations separate these from the lasting stiffness of the body.
+    Elements that are crushed for a moment are stiff there and soft in the next iteration. This factor includes neither
+    them nor contacts, so secant pairs of a few iterations separate these from the lasting stiffness of the body.
     """
 
     def __init__(self) -> None:
@@ -23,8 +24,9 @@ class CorotatedFactor:
         self._problem: StageProblem | None = None
 
     def ready(self, problem: StageProblem, unknowns: Vec) -> bool:
-        """Prepare for a stage: factor if there is no factor, and rotate it to the positions at these unknowns. Returns
-        whether it can be used; not so if it had to be made in double precision. Raises StepFailed."""
+        """Prepare for a stage: factor if there is no valid factor, and rotate it to the positions at `unknowns`, (3 p,)
+        [m/s]. Return whether the factor can be used, which takes single precision. Raises StepFailed where the matrix
+        cannot be factored."""
         resting = problem.about_rest_shape()
         if not self._reused.is_single_for(resting):
             self._reused.ready(resting, np.zeros_like(unknowns))
@@ -37,7 +39,8 @@ class CorotatedFactor:
         return True
 
     def solve(self, right: Vec) -> Vec:
-        """Return the solution of a right-hand side for the stage that was prepared."""
+        """Return the solution of a right-hand side, both (3 p,), for the stage that was prepared. Raises ValueError
+        without one."""
         if self._problem is None:
             raise ValueError("no factor is kept")
         turning, order = self._problem.system.edges.turning, self._problem.order

@@ -1,7 +1,7 @@
-"""The one loop that solves a stage of nodes: directions of descent, a line search that contact bounds, and a stop rule.
+"""The descent loop that solves a stage of nodes: directions of descent, a line search that contact bounds, a stop rule.
 
-Stage solvers are configurations of it. Its bound is `BoundedSearch`, which takes no step that inverts an element or
-lets surfaces intersect.
+Stage solvers configure this loop. Its line search, `BoundedSearch`, takes no step that inverts an element or lets
+surfaces intersect.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .problem import Evaluation, StageProblem
 
 @dataclass(frozen=True)
 class Descended:
-    """Result of `descend`."""
+    """Result of `descend`: the last iterate of a stage, and why the iterations ended."""
 
     problem: StageProblem  #: with the friction of the last iterate
     at: Evaluation
@@ -30,10 +30,10 @@ class Descended:
 def descend(problem: StageProblem, at: Evaluation, directions: DescentDirections, stop: Stop, iterations: int,
             lag: Callable[[StageProblem, Evaluation], tuple[StageProblem, Evaluation]] | None = None,
             lagged: int = 0) -> Descended:
-    """Iterate from an evaluation until the stop rule holds, at most so many times.
+    """Iterate from an evaluation until the stop rule is met, at most `iterations` times; return the result.
 
     lag: returns the stage with friction of the normal forces at an iterate, and the evaluation there; applied after
-    each full step of the first `lagged` iterations. Raises StepFailed as the directions do.
+    each full step of the first `lagged` iterations. Raises StepFailed where `directions` does.
     """
     last: Step | None = None
     accepted = 0

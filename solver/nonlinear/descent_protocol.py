@@ -1,4 +1,4 @@
-"""Protocols of the directions and stop rules of a stage of nodes, and the steps that they are given."""
+"""Protocols of the directions and stop rules of a stage of nodes, and the steps that are passed to them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .problem import Evaluation, StageProblem
 
 
 class Exhausted(Exception):
-    """Raised by directions that have no further one to offer: the stage has not converged."""
+    """Raised where no further direction is available: the stage has not converged."""
 
 
 @dataclass(frozen=True)
 class Direction:
-    """A direction of descent."""
+    """A direction of descent of a stage, with its strain and the kind of its matrix."""
 
     vector: Vec  #: (3 p,) [m/s]
     strain: float | None = None  #: largest relative change of an edge along it; None where it is not known yet
@@ -27,7 +27,7 @@ class Direction:
 
 @dataclass(frozen=True)
 class Step:
-    """An iteration that was accepted."""
+    """An accepted iteration of a stage."""
 
     problem: StageProblem
     before: Evaluation
@@ -42,7 +42,7 @@ class Step:
 
     @cached_property
     def moved(self) -> float:
-        """Return the largest relative change of an edge."""
+        """Return the largest relative change of an edge in this step."""
         known = self.direction.strain
         return self.problem.strain(self.change) if known is None else self.fraction * known
 
@@ -53,24 +53,24 @@ class Step:
 
 
 class DescentDirections(Protocol):
-    """Finds directions of descent, and decides when their factor is renewed; the method with a body is a default."""
+    """Directions of descent, and the choice when their factor is renewed; the method with a body is a default."""
 
     def find(self, problem: StageProblem, at: Evaluation, last: Step | None) -> Direction | None:
         """Return the next direction; None where it would move nothing by more than rounding. Raises Exhausted, and
         StepFailed where a matrix cannot be factored.
 
-        last: the step along the direction before, for directions that learn from it; None at first, and where no step
+        last: the step along the previous direction, for directions that learn from it; None at first, and where no step
         along that direction was accepted.
         """
 
     def retries(self, problem: StageProblem, at: Evaluation, failure: StepFailed) -> bool:
-        """Whether to find another direction after none of the last one's steps was accepted, else to end there without
-        convergence. Raises the failure where the stage has failed, as by default."""
+        """Whether to find another direction after no step along the last one was accepted; otherwise the iterations end
+        there without convergence. Raises `failure` where the stage has failed, as by default."""
         raise failure
 
 
 class Stop(Protocol):
-    """Decides when a stage has converged."""
+    """A rule that decides when a stage has converged."""
 
     def is_done(self, step: Step) -> bool:
-        """Whether the stage ends after this step."""
+        """Whether the stage has converged after this step."""

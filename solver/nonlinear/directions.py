@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 class Directions:
-    """The last factor of the projected matrix.
+    """The last factor of the projected matrix, for approximate Newton directions.
 
     It is in double precision where the linear solver exposes its pattern only with a factor, as for the first matrix;
-    for a body on the ground, whose friction solves with that factor; and from the first matrix on whose pivots single
-    precision loses.
+    for a body on the ground, whose friction solves with that factor; and after the first matrix whose pivots are lost
+    to rounding in single precision.
     """
 
     single_precision_size = 3000  #: number of unknowns above which single precision saves more than its overhead costs
@@ -35,7 +35,7 @@ class Directions:
         self.forget()
 
     def forget(self) -> None:
-        """Discard the factor, the positions of its fronts, and the note that a matrix was too stiff for single
+        """Discard the factor, the positions of its fronts, and the record that a matrix was too stiff for single
         precision."""
         self._single: SingleFactor | None = None
         self._reused: SingleFactor | None = None  #: of the last pattern
@@ -46,7 +46,7 @@ class Directions:
         self._made: tuple[NodeStage, int] | None = None
 
     def note(self, stage: NodeStage) -> None:
-        """Record the stage of the last factor."""
+        """Record the stage for which the last factor was made."""
         self._made = None if self._linear is None else (stage, self._linear.factored)
 
     def are_of(self, stage: NodeStage, linear: Factoring) -> bool:
@@ -57,8 +57,9 @@ class Directions:
         return self._single is not None or linear.factored == self._made[1]
 
     def factor(self, linear: Factoring, lower: sp.csc_matrix, lin: Linearised, positions: Vec) -> bool:
-        """Factor these values; return whether the linear solver did so. lin: the linearisation they come from.
-        positions: of the nodes, for the linear solver's ordering.
+        """Factor a matrix; return whether the linear solver did so, in double precision. lower: its lower triangle, (3
+        p, 3 p). lin: the linearisation that its values come from. positions: of its nodes, (p, 3) [m], for the linear
+        solver's ordering.
 
         Raises NotPositiveDefinite.
         """
@@ -73,7 +74,8 @@ class Directions:
         """Return a mask (m,) of the unknowns whose columns `refactor_columns` needs for this pattern; all others are
         reused. None where columns cannot be refactored.
 
-        changed: unknowns whose columns may differ from the last factor's, (m,).
+        lower: lower triangle of the matrix, (m, m). lin: the linearisation of its values. changed: unknowns whose
+        columns may differ from the last factor's, (m,).
         """
         reused, inside = self._reused, self._inside(linear, lower)
         if self._single is None or self._front_positions is None or reused is None or inside is None \
@@ -96,7 +98,8 @@ class Directions:
         return front_positions.unknowns
 
     def refactor_columns(self, lower: sp.csc_matrix) -> bool:
-        """Factor the required columns; return whether that succeeded."""
+        """Factor the required columns of a matrix with this lower triangle, (3 p, 3 p); return whether that succeeded.
+        """
         single, self._single, self._made = self._reused, None, None
         shown = None if self._linear is None else self._linear.showing()
         if single is None or shown is None or not single.can_factor(lower):
@@ -139,7 +142,7 @@ class Directions:
         return self.refactor_columns(lower)
 
     def solve(self, right: Vec) -> Vec:
-        """Return A⁻¹ right, (3 p,), with the last factor."""
+        """Return A⁻¹ right, both (3 p,), with the last factor. Raises ValueError without one."""
         if self._linear is None:
             raise ValueError("nothing is factored")
         return self._linear.solve(right) if self._single is None else self._single.solve(right)

@@ -33,7 +33,8 @@ class EarlyDirections(DescentDirections):
 
     def __init__(self, factor: ReusedFactor, corotated: CorotatedFactor | None, pairs: SecantPairs,
                  aged: bool) -> None:
-        """corotated: where the stage is violent. aged: whether the factor is one of an earlier stage."""
+        """factor: renewed where it no longer suits. corotated: factor to start with in a violent stage, else None.
+        pairs: secant pairs on the present factor. aged: whether `factor` is one of an earlier stage."""
         self._reused, self._pairs, self._aged = factor, pairs, aged
         self._factor: ReusedFactor | CorotatedFactor = factor if corotated is None else corotated
         self._is_violent = corotated is not None
@@ -43,7 +44,8 @@ class EarlyDirections(DescentDirections):
         self.count = 0  #: iterations, those without an accepted step too
 
     def find(self, problem: StageProblem, at: Evaluation, last: Step | None) -> Direction | None:
-        """Return the next direction. Raises StepFailed."""
+        """Return the next direction; None where only rounding is left. Raises StepFailed where the stiffness cannot be
+        factored."""
         if last is not None:
             self.follow(last)
         self.count += 1
@@ -64,14 +66,15 @@ class EarlyDirections(DescentDirections):
         return Direction(vector, strain, is_renewed=is_renewed)
 
     def retries(self, problem: StageProblem, at: Evaluation, failure: StepFailed) -> bool:
-        """Return True, to try with a new factor. Raises the failure of a new one's own direction."""
+        """Return True, to try again with a new factor. Raises `failure` where the failed direction was that of a new
+        factor."""
         if self._is_new and self._factor is self._reused and not len(self._pairs):
             raise failure
         self._leads_astray = True
         return True
 
     def follow(self, step: Step) -> None:
-        """Add a secant pair, and decide whether the factor still serves."""
+        """Add the secant pair of a step, and decide whether the next iteration renews the factor."""
         moved = step.moved
         self._pairs.add(step.change, step.after.residual - step.before.residual)
         self._is_new, self._since = False, self._since + 1
@@ -94,26 +97,28 @@ class EarlyDirections(DescentDirections):
 
 
 class EarlyStoppedQuasiNewton(StageSolver):
-    """Iterates until the sum of all further changes would change no edge by more than a fraction of its length,
-    extrapolated from the last two; that error is not visible, and the next step removes it. [Witemeyer 2021]
+    """Stage solver QLB that iterates until the sum of all further changes would change no edge by more than a fraction
+    of its length, extrapolated from the last two; that error is not visible, and the next step removes it.
 
     A tolerance relative to the first force would leave stiff parts unsolved wherever that was large. Where the
     ballistic guess would wreck elements a few of these come to rest long after all others: there the root mean square
-    strain decides.
+    strain decides. [Witemeyer 2021]
     """
 
     refactor_cost = 30.0  #: cost of a new factor in iterations
     memory = 8  #: number of secant pairs of quasi-Newton directions
 
     def __init__(self, params: dict[str, float]) -> None:
-        """params: strain_left, that fraction; tries, iterations after which a linearised step replaces the stage."""
+        """params: strain_left, the admissible relative change of an edge; tries, iterations after which a linearised
+        step replaces the stage."""
         self.limits = StopRule(CONDENSED, int(params["tries"]), 0.0, params["strain_left"], patience=self.refactor_cost)
         self._factor = ReusedFactor(self.refactor_cost)
         self._corotated = CorotatedFactor()
         self._pairs = SecantPairs(self.memory)
 
     def solve(self, problem: StageProblem, guess: Vec) -> Vec:
-        """Return unknowns near the root. Raises StageNotConverged; StepFailed for a stage without inertia."""
+        """Return unknowns near the root, starting from a guess, both (3 p,) [m/s]. Raises StageNotConverged where a
+        stage with inertia fails, StepFailed where one without inertia does."""
         with raises_not_converged(problem):
             return self._solve(problem, guess)
 

@@ -19,10 +19,11 @@ ITERATIONS = 300  #: largest number of iterations
 
 def equilibrium(physics: Physics, x: Vec, time: float, free: Index, tets: Index, linear: LinearSolver, *,
                 tolerance: float = 1.0e-9) -> Vec:
-    """Return positions (n, 3) at which the net force on each free node vanishes; the others stay at x.
+    """Return positions (n, 3) [m] at which the net force on each free node vanishes; the others stay at x.
 
-    x: start, (n, 3) [m]. free: nodes that move, constrained by the others. tolerance: largest net force on a free node,
-    relative to that at the start. Raises StepFailed where the iteration does not converge. [ConJac Alg. 1]
+    x: start, (n, 3) [m]. time: of the forces [s]. free: nodes that move, constrained by the others. tets: (e, 4).
+    tolerance: largest net force on a free node, relative to that at the start. Raises StepFailed where the iteration
+    does not converge. [ConJac Alg. 1]
     """
     if not len(free):
         return x

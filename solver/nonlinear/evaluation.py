@@ -11,7 +11,7 @@ from ..state import Vec
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A trial point."""
+    """A trial point of a stage, with its residual and merit."""
 
     unknowns: Vec  #: velocities of the unknown nodes [m/s], (3 p,)
     residual: Vec  #: M (v − v̂) − a h f, (3 p,) [N s]

@@ -13,18 +13,19 @@ from .reused_factor import ReusedFactor
 
 
 def extrapolation_notes(linear: Factoring) -> list[str]:
-    """Return a sentence for the user where this linear solver gives no access to its factor."""
+    """Return a list with one sentence for the user where this linear solver gives no access to its factor, else none.
+    """
     if linear.showing() is not None:
         return []
     return ["The stage solver's factor stays frozen: only CHOLMOD's can be extrapolated"]
 
 
 class ExtrapolatedFactor(ReusedFactor):
-    """L at the stage's start, and L̇ on the path to the guess by a second factorization.
+    """A reused factor: L at the stage's start, and its rate L̇ on the path to the guess by a second factorization.
 
-    It is extrapolated as long as the projection clamps the same elements as for L, which are all that L̇ knows.
-    Otherwise L is used without a second factorization, also where the linear solver gives no access to its factor.
-    [Thesis 5.8]
+    L is extrapolated as long as the projection clamps the same elements as at its factorization, since L̇ includes no
+    others. Otherwise L is used without a second factorization, also where the linear solver gives no access to its
+    factor. [Thesis 5.8]
     """
 
     moment = 1.0e-4  #: fraction of the step to the guess over which L̇ is approximated by a finite difference
@@ -37,8 +38,9 @@ class ExtrapolatedFactor(ReusedFactor):
         self._made_at = 0.0
 
     def ready(self, problem: StageProblem, unknowns: Vec) -> bool:
-        """Extrapolate the factor to the stage's time, or factor where the reused one is not valid; return whether it
-        factored."""
+        """Extrapolate the factor to the stage's time, or factor on the path to `unknowns`, (3 p,) [m/s], where the
+        reused factor is not valid; return whether it factored. Raises StepFailed where the stiffness is not positive
+        definite."""
         if super().ready(problem, unknowns):
             return True
         if self._inside is not None:
@@ -49,7 +51,8 @@ class ExtrapolatedFactor(ReusedFactor):
         return False
 
     def renew(self, problem: StageProblem, unknowns: Vec, true_at: float = 0.0) -> None:
-        """Factor at the stage's start and again a moment later. Raises StepFailed."""
+        """Factor at the stage's start, and again a small fraction of the step to `unknowns`, (3 p,) [m/s], later.
+        `true_at` has no effect. Raises StepFailed where the stiffness is not positive definite."""
         self.forget()
         _factor(problem, unknowns, 0.0)
         inside = inside_of(problem.system.linear)

@@ -1,4 +1,4 @@
-"""Base class of factors that wrap another one."""
+"""Base class of factors that wrap an inner factor."""
 
 from __future__ import annotations
 

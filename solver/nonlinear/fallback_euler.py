@@ -25,8 +25,8 @@ class StageNotConverged(StepFailed):
 
 @contextmanager
 def raises_not_converged(problem: StageProblem) -> Iterator[None]:
-    """Turn a StepFailed inside into StageNotConverged. A stage without inertia still raises StepFailed: no step of
-    Euler could replace it."""
+    """Return a context in which StepFailed turns into StageNotConverged. A stage without inertia still raises
+    StepFailed: no step of Euler could replace it."""
     try:
         yield
     except StepFailed as failure:
@@ -39,24 +39,26 @@ class ProjectedDirections(DescentDirections):
     """Directions of projected stiffness, factored in each iteration; the first one has to lower the potential."""
 
     def __init__(self, first: Evaluation) -> None:
-        """first: where the iterations start."""
+        """first: evaluation at which the iterations start."""
         self._first = first
 
     def find(self, problem: StageProblem, at: Evaluation, last: Step | None) -> Direction:
-        """Return the direction of the projected matrix there. Raises StepFailed."""
+        """Return the direction of the projected matrix at an iterate. Raises StepFailed where that cannot be factored.
+        """
         problem.factors.factor(problem, at.unknowns, False)
         return Direction(problem.system.linear.solve(-at.residual))
 
     def retries(self, problem: StageProblem, at: Evaluation, failure: StepFailed) -> bool:
-        """Return False: there is no further decrease. Raises the failure at the first iterate."""
+        """Return False, which ends the iterations: there is no further decrease. Raises `failure` at the first iterate.
+        """
         if at is self._first:
             raise failure
         return False
 
 
 class FallbackEuler(StageSolver):
-    """A dissipative step: iterations with projected stiffness from the initial positions until a full step is taken,
-    each of which lowers the incremental potential, which is there the body's energy."""
+    """Stage solver of a dissipative step: iterations with projected stiffness from the initial positions until a full
+    step is taken. Each lowers the incremental potential, which at the initial positions is the body's energy."""
 
     fallback_iterations = 4  #: largest number of iterations of a fallback step
 
@@ -64,7 +66,8 @@ class FallbackEuler(StageSolver):
         self.limits = StopRule(CONDENSED, self.fallback_iterations, 0.0, strain_left=1.0, accepts=True)
 
     def solve(self, problem: StageProblem, guess: Vec) -> Vec:
-        """Return rates (3 p,) with a lower potential than zero rates have. Raises StepFailed."""
+        """Return velocities (3 p,) [m/s] at which the potential is lower than at zero velocities. guess: (3 p,), of
+        which only the shape is used. Raises StepFailed where no step lowers the potential."""
         at_rest = problem.evaluate(np.zeros_like(guess))
         directions = ProjectedDirections(at_rest)
         return descend(problem, at_rest, directions, FullStepStop(), self.fallback_iterations).at.unknowns

@@ -25,7 +25,8 @@ ProductsAt = Callable[[Vec, Vec, Vec], Products]
 
 
 class FixedPointStage:
-    """The reused factor, its Anderson acceleration, and the nodes' accelerations in the last stage."""
+    """Solver of stages with condensed velocities: a reused factor, its Anderson acceleration, and the nodes'
+    accelerations in the last stage."""
 
     #: sweeps on one factor of a stage: a stage that needs a few more is nearly converged, and another factor costs six
     max_sweeps = 20
@@ -55,8 +56,8 @@ class FixedPointStage:
         self._p: Vec | None = None
 
     def _first(self, sweeps_at: SweepsAt, at: Iterate) -> FixedPointSweeps:
-        """Return sweeps on a factor of the true K, or of the projected one where the true one is indefinite, or was so
-        last: that is only found out by factoring."""
+        """Return sweeps on a factor of the true K, or of the projected one where the true one is indefinite or was so
+        last, which only a factorization shows."""
         self._indefinite, was_indefinite = False, self._indefinite
         if not was_indefinite:
             try:
@@ -67,9 +68,10 @@ class FixedPointStage:
 
     def solve_stage(self, sweeps_at: SweepsAt, products_at: ProductsAt, stage: NodeStage, start: State, base: Vec,
                     coordinates: FreeNodes, limits: StopRule, extent: float) -> State | None:
-        """Return the state at the end of the stage that `Coupled` solves; None where the sweeps do not converge.
+        """Return the state at the end of a stage with condensed velocities, by the equations of `Coupled`; None where
+        the sweeps do not converge.
 
-        base: coordinates at zero rates, (3 f,). extent: of the body [m].
+        start: state at the step's start. base: coordinates at zero rates, (3 f,) [m]. extent: of the body [m].
         """
         v = coordinates.spread(self._predicted_rates(stage, start, coordinates), stage.w)
         at = Iterate.at(stage, coordinates.positions(base, stage.time), coordinates.prescribed, v, self._p)
@@ -147,7 +149,7 @@ class FixedPointStage:
 
 
 class Iterate:
-    """x − b h v, b h v and the auxiliary field p: (3, n, 3) [m], [m], [m s].
+    """An iterate of a stage: x − base − b h v, b h v and the auxiliary field p: (3, n, 3) [m], [m], [m s].
 
     Where positions and velocities are consistent the first is zero, and stays so under linear combinations.
     """
@@ -161,8 +163,8 @@ class Iterate:
 
     @classmethod
     def at(cls, stage: NodeStage, base: Vec, prescribed: Index, v: Vec, p: Vec | None) -> Iterate:
-        """Return the iterate with velocities (n, 3) from base, (n, 3), in which prescribed nodes are at the stage's
-        end."""
+        """Return the iterate with velocities v (n, 3) [m/s] and the field p (n, 3) [m s], zero if None. base: positions
+        at v = 0 with prescribed nodes at the stage's end, (n, 3) [m]; overwritten."""
         seconds = stage.b * stage.h
         base[prescribed] -= seconds * v[prescribed]
         return cls(base, np.stack([np.zeros_like(v), seconds * v, np.zeros_like(v) if p is None else p]), seconds)
@@ -181,16 +183,17 @@ class Iterate:
 
     @property
     def p(self) -> Vec:
-        """Return p, (n, 3) [m s]."""
+        """Return the auxiliary field p, (n, 3) [m s]."""
         out: Vec = self.z[2]
         return out
 
     def move(self, z: Vec) -> None:
-        """Set the fields from flat values."""
+        """Set the three fields from their values, (3, n, 3) or flat."""
         self.z = z.reshape(self.z.shape)
 
 
 def _remaining(size: float, last: float) -> float:
-    """Return the change of further sweeps, if each converges no faster than the last two, at least a fifth."""
+    """Return the sum of the changes of further sweeps, if each shrinks by the ratio of the last two, at least a fifth.
+    """
     return max(remaining(size, last), 0.25 * size)
 

@@ -14,35 +14,37 @@ from ..state import Index, Mask, Vec
 
 @dataclass(frozen=True)
 class FrictionLimits:
-    """Limits of friction on given normal forces, by Coulomb's law."""
+    """Limits of friction by Coulomb's law where the normal forces are given."""
 
     energy: float  #: that it would give all bodies from rest in a second [J]
     nodes: Mask  #: at which what is left of a stage changes it, (n,)
 
 
 class Forces(Protocol):
-    """Forces that a stage evaluates again and again; several may act on one set of masses."""
+    """Forces of a stage as functions of positions and velocities; several may act on one set of masses."""
 
     def evaluate(self, x: Vec, time: float) -> tuple[Vec, float | None]:
-        """Return forces [N], (n, 3), and their energy [J], None where there is none, at positions (n, 3)."""
+        """Return forces [N], (n, 3), and their energy [J], None where there is none, at positions (n, 3) [m] and a time
+        [s]."""
 
     def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:
-        """Return f and K = ∂f/∂x at positions and velocities (n, 3), None at rest; K is negative semi-definite if
-        `project`."""
+        """Return forces f and K = ∂f/∂x at positions (n, 3) [m], velocities (n, 3) [m/s], None at rest, and a time [s];
+        K is negative semi-definite if `project`."""
 
     def linearise_reusing_at(self, x: Vec, v: Vec, time: float, strained: Index) -> Linearised:
-        """Return the projected linearisation of all but the tetrahedra that are not in `strained`, (k,), whose last K
-        is reused; forces lack those of all tetrahedra."""
+        """Return the projected linearisation at positions (n, 3) [m] and velocities (n, 3) [m/s], which reuses the last
+        K of all tetrahedra except those in `strained`, (k,); its forces lack those of all tetrahedra."""
 
     @property
     def friction(self) -> FrictionLimits | None:
-        """Return the limits of friction on given normal forces; None without such friction."""
+        """Return the limits of friction whose normal forces are given; None without such friction."""
 
     def filled(self) -> npt.NDArray[np.int64]:
-        """Return how often K of each body's tetrahedra was evaluated, (b,): an unchanged count means an unchanged K."""
+        """Return the number of evaluations of K of each body's tetrahedra, (b,): an unchanged number means an unchanged
+        K."""
 
     def in_stretches(self) -> Stretched | None:
-        """Return these forces with the stretches of tetrahedra as unknowns, None where no tetrahedra can have such."""
+        """Return these forces with the stretches of tetrahedra as unknowns; None where no tetrahedron supports that."""
 
 
 class Stretched(Forces, Protocol):
@@ -50,21 +52,21 @@ class Stretched(Forces, Protocol):
     and energies are those of the Lagrangian. [MFEM 4, 6]"""
 
     def start(self) -> None:
-        """Begin a stage: z is that of the positions of the first linearisation."""
+        """Begin a stage: set z to the stretches at the positions of the first linearisation."""
 
     def follow(self, moved: Vec) -> float:
         """Set the direction of z for a displacement of all nodes, (n, 3) [m], from the last linearisation, and its
         multipliers; return the second derivative of the energies of z along it [J]. [MFEM 7, 8]"""
 
     def go(self, fraction: float) -> None:
-        """Evaluate from now on with z at this fraction of its direction."""
+        """Evaluate from now on with z after this fraction of the step along its direction."""
 
     def keep(self) -> None:
-        """Leave z where it was evaluated last."""
+        """Make the z of the last evaluation the start of the next step."""
 
 
 class Physics(Forces, Protocol):
-    """Forces and masses."""
+    """Forces and masses of the nodes of a stage, with the contact that bounds their displacements."""
 
     mass: Vec  #: lumped [kg], (n,)
 
@@ -73,27 +75,30 @@ class Physics(Forces, Protocol):
         """Return positions of all nodes in the rest shape, (n, 3) [m]."""
 
     def largest_step(self, start: Vec, end: Vec) -> float:
-        """Return the largest fraction in [0, 1] of a straight displacement of all nodes, (n, 3) [m] each, without
-        contact."""
+        """Return the largest contact-free fraction in [0, 1] of a straight displacement of all nodes between positions,
+        (n, 3) [m] each."""
 
     def largest_steps(self, start: Vec, end: Vec, by_body: bool = False) -> Vec:
-        """Return the largest fraction of each node, (n,): bodies without contact may go farther. by_body: one fraction
-        for each body."""
+        """Return the largest contact-free fraction in [0, 1] for each node, (n,), of a straight displacement between
+        positions, (n, 3) [m] each: bodies without contact may go farther. by_body: one fraction for each body."""
 
     def taken_along(self, step_start: Vec, end: Vec) -> Vec | None:
-        """Return positions of all nodes, (n, 3) [m], after prescribed motion has moved along the nodes in its path,
-        None where something would intersect. step_start, end: of all nodes, (n, 3) [m]."""
+        """Return positions of all nodes, (n, 3) [m], after prescribed motion has moved along the nodes in its path;
+        None where something would intersect. step_start, end: positions of all nodes at both ends of the prescribed
+        motion, (n, 3) [m]."""
 
     def blocked_at(self, node: int, x: Vec) -> tuple[str, str]:
-        """Return what a prescribed node belongs to, and what is in contact with it at positions x, (n, 3) [m], or with
-        the body that it moves; each an empty string where that has no name."""
+        """Return the name of the object that a prescribed node belongs to, and of the one in contact with it, or with
+        the body that it moves, at positions x, (n, 3) [m]; each an empty string where the object has no name."""
 
     def closes_on(self, x: Vec, end: Vec) -> tuple[int, str] | None:
         """Return a free node between prescribed surfaces that leave too little room for it at the end of a step, and a
-        sentence; None without one. x, end: at the start and where prescribed motion leads, (n, 3) [m]."""
+        sentence for the user; None without one. x, end: positions at the step's start and at the end of the prescribed
+        motion, (n, 3) [m]."""
 
     def body_of(self, node: int) -> str | None:
-        """Return the name of the body that a node belongs to."""
+        """Return the name of the body that a node belongs to, None for a node without one."""
 
     def clamped(self, x: Vec, time: float) -> Mask:
-        """Return a mask of the elements whose stiffness the projection changes at x, (e,)."""
+        """Return a mask of the elements whose stiffness the projection changes at positions x (n, 3) [m] and a time
+        [s], (e,)."""

@@ -39,7 +39,7 @@ class PenalisedEvaluation:
 
 
 class GapActiveSet:
-    """One stage: min ½ |v − v̂|²_M + (a/b) W subject to open gaps. [Ascher 28]"""
+    """Solver of one stage with gap constraints: min ½ |v − v̂|²_M + (a/b) W subject to open gaps. [Ascher 28]"""
 
     max_iterations = 60  #: largest number of iterations of a stage
     #: rounds of contact detection along a direction in an iteration: new pairs are added to the program
@@ -51,7 +51,8 @@ class GapActiveSet:
     shortest = 1.0e-8  #: smallest step length of the line search
 
     def __init__(self, problem: StageProblem, bounds: Sequence[Bounds], solver: StageSolver, open_by: float) -> None:
-        """open_by: the smallest gap that a stage enforces [m]."""
+        """bounds: the gap constraints. solver: stage solver whose limits decide convergence. open_by: the smallest gap
+        that a stage enforces [m]."""
         self._problem, self._bounds, self._limits = problem, bounds, solver.limits
         self._closed = self.closed * open_by
         self._seconds = problem.stage.b * problem.stage.h
@@ -61,10 +62,11 @@ class GapActiveSet:
         self._warm: Multipliers | None = None  #: of the last program
 
     def solve(self, step_start: Vec, guess: Vec) -> Vec:
-        """Return unknowns (3 p,) [m/s]. Raises StepFailed, StageNotConverged where a linearised step may replace the
-        stage.
+        """Return the unknowns (3 p,) [m/s] of the stage. Raises StageNotConverged where a linearised step may replace
+        the stage, else StepFailed.
 
-        step_start: positions at the start of the step, (n, 3) [m], free of intersections. guess: velocities, (3 p,).
+        step_start: positions at the start of the step, (n, 3) [m], free of intersections. guess: velocities, (3 p,)
+        [m/s].
         """
         unknowns, prescribed_left = self._start(step_start, guess)
         goal, last, impulse = -1.0, 0.0, np.zeros(0)
@@ -140,7 +142,7 @@ class GapActiveSet:
         return direction, impulse, gaps
 
     def _gap_program(self, problem: StageProblem, gaps: Gaps, free: Vec, prescribed_left: Vec) -> tuple[Vec, Vec]:
-        """Return the direction nearest to an unconstrained one that leaves gaps open to first order, and its
+        """Return the direction nearest to an unconstrained one that leaves gaps open to first order, and the gaps'
         multipliers."""
         N = gaps.normals[:, self._columns]
         target = -(gaps.gap + gaps.normals @ prescribed_left.ravel()) / self._seconds
@@ -175,7 +177,8 @@ class GapActiveSet:
 
     def _searched(self, problem: StageProblem, at: Evaluation, direction: Vec, impulse: Vec,
                   gaps: Gaps) -> tuple[Evaluation, float]:
-        """Return the first of the steps that lowers the penalised merit, and its length. Raises StepFailed."""
+        """Return the evaluation after the first of the steps that lowers the penalised merit, and its length. Raises
+        StepFailed."""
         self._penalty = max(self._penalty, self.penalty_ratio * float(impulse.max(initial=0.0)))
         bounded = BoundedSearch(problem)
         longest = bounded.longest(at.unknowns, problem.displacement(direction))

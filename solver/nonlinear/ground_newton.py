@@ -23,7 +23,7 @@ PATIENCE = 15  #: largest number of iterations on one factor
 
 
 class GroundImpactEuler(FallbackEuler):
-    """A linearised step after an impact on the ground: accepted at its end where the energy has not increased."""
+    """Fallback step after an impact on the ground: accepted at its end where the energy has not increased."""
 
     strain_left = 0.03  #: relative to an edge's length: a smaller change is not visible
 
@@ -43,7 +43,7 @@ class GroundDirections(DescentDirections):
         self._served, self._renews, self._last = 0, True, 0.0
 
     def find(self, problem: StageProblem, at: Evaluation, last: Step | None) -> Direction:
-        """Return the next direction. Raises StepFailed."""
+        """Return the next direction. Raises StepFailed where projected stiffness cannot be factored."""
         if last is not None:
             self._follow(last)
         vector = at.residual
@@ -58,8 +58,8 @@ class GroundDirections(DescentDirections):
         return Direction(vector)
 
     def retries(self, problem: StageProblem, at: Evaluation, failure: StepFailed) -> bool:
-        """Return True, to try with a new factor, or False where the energy has not increased although there is no
-        further decrease. Raises StageNotConverged else."""
+        """Return True, to try again with a new factor, after a search on a reused one has failed; False where there is
+        no further decrease but the energy has not increased. Raises StageNotConverged otherwise."""
         if not self._renews:
             self._renews = True
             return True
@@ -75,12 +75,16 @@ class GroundDirections(DescentDirections):
 
 def solve_on_ground(problem_at: Callable[[Vec], StageProblem], step_start: Vec, guess: Vec,
                     strain_left: float) -> tuple[StageProblem, Vec]:
-    """Return the stage with its final friction, and its unknowns (3 p,) [m/s].
+    """Solve a stage in contact with the ground; return it with its final friction, and its unknowns (3 p,) [m/s].
 
     A factor of projected stiffness, with the ground contacts of its positions, is reused in L-BFGS iterations until a
     direction is far too long or no full step is accepted: few nodes make contact in between, and lagged friction
     converges along with the positions. A stage that does not converge is accepted where its energy has not increased,
-    else raises StageNotConverged. For the arguments see `solve_in_contact`.
+    else raises StageNotConverged.
+
+    problem_at: the stage with friction's normal forces at positions (n, 3) [m]. step_start: positions at the start of
+    the step, (n, 3) [m]. guess: initial unknowns, (3 p,) [m/s]. strain_left: admissible relative change of an edge by
+    further iterations.
     """
     problem = problem_at(step_start)
     at = backtrack_to_step_start(problem, problem.evaluate(guess), step_start)

@@ -14,5 +14,6 @@ class HybridExtrapolated(HybridFrozen):
     factor = ExtrapolatedFactor
 
     def notes(self, linear: LinearSolver) -> list[str]:
-        """Return a sentence where the factor cannot be extrapolated."""
+        """Return a list with one sentence for the user where the linear solver's factor cannot be extrapolated, else
+        none."""
         return extrapolation_notes(linear)

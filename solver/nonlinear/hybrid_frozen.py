@@ -18,7 +18,7 @@ class FrozenDirections(DescentDirections):
         self._factor = factor
 
     def find(self, problem: StageProblem, at: Evaluation, last: Step | None) -> Direction:
-        """Return the factor's direction."""
+        """Return the direction of the frozen factor for the residual of an evaluation."""
         return Direction(self._factor.solve(-at.residual))
 
     def retries(self, problem: StageProblem, at: Evaluation, failure: StepFailed) -> bool:

@@ -16,15 +16,16 @@ from .position_matrix import PositionMatrix
 
 
 class InertiaUpdatedFactor(FactorWrapper):
-    """Solves with the exact matrix, by conjugate gradients on a factor that has a regularisation mass in place of the
-    exact inertia W Wᵀ, which is added by (L + W Wᵀ)⁻¹ = L⁻¹ − L⁻¹ W (1 + Wᵀ L⁻¹ W)⁻¹ Wᵀ L⁻¹.
+    """A factor that solves with the exact matrix, by conjugate gradients on a factor that has a regularisation mass in
+    place of the exact inertia W Wᵀ, which is added by (L + W Wᵀ)⁻¹ = L⁻¹ − L⁻¹ W (1 + Wᵀ L⁻¹ W)⁻¹ Wᵀ L⁻¹.
 
     Without this update a mirror-symmetric body rotated: rounding errors that differ on both sides, which a symmetric
     right-hand side hides from conjugate gradients, grew with each iteration from 1e-15 to 1e-10 of the solution.
     """
 
     def __init__(self, linear: Factoring, inertia: PositionInertia, regularisation_mass: Vec, order: Index) -> None:
-        """regularisation_mass: (n,) [kg]. order: nodes of the unknowns."""
+        """linear: analysed for the matrix. inertia: the exact one. regularisation_mass: (n,) [kg]. order: nodes of the
+        unknowns."""
         super().__init__(linear)
         self._inertia, self._regularisation_mass, self._order = inertia, regularisation_mass, order
         self._matrix: PositionMatrix | None = None  #: of the last factor
@@ -34,7 +35,8 @@ class InertiaUpdatedFactor(FactorWrapper):
         self.true: sp.csc_matrix | None = None  #: the matrix to solve with, where it is not the one that is factored
 
     def factor(self, lower: sp.csc_matrix, positions: Vec | None = None) -> None:
-        """Factor A. Raises NotPositiveDefinite."""
+        """Factor the matrix with the regularisation mass. lower: its lower triangle, (m, m). positions: of its nodes
+        [m], for the ordering. Raises NotPositiveDefinite."""
         self._inner.factor(lower, positions)
         self._matrix = PositionMatrix(lower if self.true is None else self.true, self._inertia,
                                       self._regularisation_mass, self._order)
@@ -53,13 +55,13 @@ class InertiaUpdatedFactor(FactorWrapper):
 
     def solve(self, right: Vec) -> Vec:
         """Return a descent direction for a right-hand side, both (m,); conjugate gradients stop at negative curvature.
-        """
+        Raises ValueError without a factor."""
         if self._matrix is None:
             raise ValueError("nothing is factored")
         return self._gradients.solve(self._matrix.times, right, self.approximate_solve)
 
     def approximate_solve(self, right: Vec) -> Vec:
-        """Return the solution (m,) by the factor and its inertia update alone."""
+        """Return the solution of a right-hand side, both (m,), by the factor and its inertia update alone."""
         solution = self._inner.solve(right)
         if self._inertia_solutions is None:
             return solution

@@ -21,13 +21,14 @@ class InexactDirections(DescentDirections):
     """Directions of conjugate gradients: with the projected matrix, and with the true one after a full step."""
 
     def __init__(self, direction: Callable[[StageProblem, Evaluation, bool], Vec], cg: ConjugateGradients) -> None:
-        """direction: solves for one at an iterate, with the true matrix where the last argument says so. cg: by which
-        it does."""
+        """direction: returns the direction (3 p,) [m/s] at an iterate, by the true matrix where the last argument is
+        True. cg: the conjugate gradients that `direction` solves with."""
         self._direction, self._cg = direction, cg
         self.inner = 0  #: conjugate gradient iterations so far
 
     def find(self, problem: StageProblem, at: Evaluation, last: Step | None) -> Direction | None:
-        """Return the next direction. Raises StepFailed."""
+        """Return the next direction; None where that of the true matrix moves nothing by more than rounding. Raises
+        StepFailed."""
         tries_true = last is not None and last.is_full
         vector = self._direction(problem, at, tries_true)
         self.inner += self._cg.taken
@@ -47,11 +48,12 @@ class InexactNewton:
     def solve(self, problem: StageProblem, at: Evaluation, goal: float,
               precondition: Callable[[Product], Callable[[Vec], Vec]], factor: ReusedFactor | None = None
               ) -> tuple[Evaluation, int]:
-        """Return the root, starting from `at`, and the total number of conjugate gradient iterations. Raises
-        StepFailed.
+        """Return the evaluation at the root, starting from `at`, and the total number of conjugate gradient iterations.
+        Raises StepFailed where the iteration does not converge.
 
-        precondition: makes P⁻¹ of the matrix that was just filled. factor: that of P, refactored where a
-        direction takes more iterations than that costs: an old one knows nothing of new contacts.
+        goal: largest residual at a root [N s]. precondition: returns P⁻¹ of the matrix that was just filled. factor:
+        that of P, refactored where a direction takes more iterations than a factorization costs, since an old one lacks
+        new contacts.
         """
         directions = InexactDirections(partial(self._direction, precondition=precondition, factor=factor), self._cg)
         if at.size <= goal:

@@ -19,8 +19,8 @@ VIOLENT_STRAIN = 0.35  #: relative change of an edge above which a factor at the
 
 
 def is_violent_guess(problem: StageProblem, guess: Vec, step_start: Vec) -> bool:
-    """Whether the guess changes an edge so much that many elements are wrecked; arguments as for
-    `lowest_potential_start`."""
+    """Whether a guess of the velocities, (3 p,) [m/s], changes an edge so much from the positions at the step's start,
+    (n, 3) [m], that many elements are wrecked."""
     return problem.strain(problem.unknowns_at(step_start) - guess) > VIOLENT_STRAIN
 
 
@@ -50,8 +50,8 @@ def contact_start(problem: StageProblem, step_start: Vec, guess: Vec) -> Evaluat
 
     At the contact-free fraction of the ballistic guess contact forces are too large by orders of magnitude. At the
     step's start existing pairs have about their final forces, and the last factor, made nearby, improves them by one
-    solve. Of both the one with the lower potential is taken: sliding bodies continue as they did. Points on the way
-    back from the guess are tried where that solve has not led below it. step_start: positions at the step's start,
+    solve. The solution is taken if its potential is lower than that of the guess; otherwise points on the path back
+    from the guess are tried, so that sliding bodies continue as they did. step_start: positions at the step's start,
     (n, 3) [m]. guess: ballistic unknowns, (3 p,) [m/s].
     """
     extrapolated = _extrapolated_by_last_factor(problem, step_start)
@@ -82,11 +82,11 @@ def _extrapolated_by_last_factor(problem: StageProblem, step_start: Vec) -> Eval
 
 
 def backtrack_to_step_start(problem: StageProblem, at: Evaluation, step_start: Vec) -> Evaluation:
-    """Return the lowest of some evaluations on the way back to the step's start, if the incremental potential decreases
-    that way and nothing makes contact.
+    """Return the evaluation with the lowest incremental potential of a few on the path from `at` to the step's start;
+    `at` itself where none is lower or a surface makes contact on that path.
 
     At the contact-free fraction of the ballistic guess contact forces are too large by orders of magnitude, and an
-    iteration only halves them. at: a point without intersections. step_start: (n, 3) [m].
+    iteration only halves them. at: a point without intersections. step_start: positions, (n, 3) [m].
     """
     change = problem.unknowns_at(step_start) - at.unknowns
     # the decrease ends there by inertia alone, and sooner with forces that get smaller
@@ -110,7 +110,7 @@ def _merit(at: Evaluation) -> float:
 
 
 def _lowest(first: Evaluation, last: Evaluation, change: Vec) -> float:
-    """Return the minimum of the cubic through merits and slopes at both ends of a step, as a fraction of it."""
+    """Return the minimum of the cubic through merits and slopes at both ends of a step, as a fraction of the step."""
     fall, rise = float(np.vdot(first.residual, change)), float(np.vdot(last.residual, change))
     if not (math.isfinite(_merit(first)) and fall < 0.0 < rise):
         return 0.5

@@ -12,7 +12,7 @@ from .problem import StageProblem
 
 
 class StageSolver(Protocol):
-    """Finds the root of one stage; the methods with a body are defaults."""
+    """Solver that finds the root of one stage; the methods with a body are defaults."""
 
     limits: StopRule
 
@@ -25,15 +25,16 @@ class StageSolver(Protocol):
         """
 
     def under(self, limits: StopRule) -> Self:
-        """Return a solver with other limits, which shares factors and directions of earlier stages with this one."""
+        """Return a solver with other limits, which shares factors and directions of earlier stages with this solver."""
         other = copy.copy(self)
         other.limits = limits
         return other
 
     def notes(self, linear: LinearSolver) -> list[str]:
-        """Return sentences for the user about features that this linear solver does not support, none by default."""
+        """Return sentences for the user about features that the linear solver does not support, an empty list by
+        default."""
         return []
 
     def forget_past(self) -> None:
-        """Discard factors and directions of earlier stages: these cost time when lost, but change no result."""
+        """Discard factors and directions of earlier stages: their loss costs time, but changes no result."""
         return  # by default nothing outlives a stage

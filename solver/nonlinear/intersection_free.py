@@ -86,14 +86,14 @@ def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) 
 
 
 def are_in_vain(shares: list[float]) -> bool:
-    """Return whether the last increments left nearly all of the prescribed displacement. shares: of it that were left
-    before the first and after each increment."""
+    """Whether the last increments left nearly all of the prescribed displacement. shares: fractions of it that were
+    left before the first and after each increment."""
     return len(shares) > STALLED and shares[-1] > LEFT * shares[-1 - STALLED]
 
 
 def _farthest(problem: StageProblem, start: Vec, end: Vec) -> Vec:
-    """Return positions (n, 3) [m] as far on a straight path as nothing intersects or is crushed; `end` itself where
-    that is all of it."""
+    """Return positions (n, 3) [m] as far on the straight path to `end` as nothing intersects or is crushed; `end`
+    itself where the whole path is free."""
     fractions = problem.physics.largest_steps(start, end)
     if fractions.min() == 1.0:
         return end
@@ -107,7 +107,7 @@ def _farthest(problem: StageProblem, start: Vec, end: Vec) -> Vec:
 
 
 def stiffness_product(lin: Linearised, tets: Index, moved: Vec) -> Vec:
-    """Return K Δx of a displacement, both (n, 3)."""
+    """Return K Δx [N] of a displacement Δx [m], both (n, 3). lin: linearisation with the blocks of K. tets: (e, 4)."""
     out = np.zeros(moved.shape)
     for elements, blocks in ((tets, lin.blocks[: len(tets)]), (lin.others, lin.blocks[len(tets) :])):
         if elements is None:

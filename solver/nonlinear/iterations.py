@@ -32,38 +32,40 @@ EXTENT_FRACTION = 1.0e-3  #: relative to the extent: scale of the tolerance if a
 
 
 class PosedStage(Protocol):
-    """A linearised stage."""
+    """Protocol of a linearised stage."""
 
     @property
     def tree_stage(self) -> Any:
-        """Return the stage of joints in it, None where there are none."""
+        """Return the stage of the joints, None without joints."""
 
     def solve(self) -> Vec:
         """Return rates at the stage's end, (m,) [m/s, rad/s]. Raises StepFailed, NotPositiveDefinite."""
 
 
 class PosedRates(PosedStage, Protocol):
-    """A linearised stage of joints."""
+    """Protocol of a linearised stage of joints."""
 
     def correction(self, u: Vec) -> Vec:
-        """Return the position correction at the new rates u, as a rate that never enters rates, (m,)."""
+        """Return the position correction at the new rates u (m,), as a rate that is added to u in positions alone,
+        (m,)."""
 
     def rounding(self, u: Vec) -> float:
-        """Return the smallest significant change of rates u."""
+        """Return the smallest significant change of rates u (m,) [m/s, rad/s]."""
 
 
 class PosedCondensed(PosedStage, Protocol):
-    """A linearised stage of dynamic nodes with condensed quasistatic ones, possibly with joints."""
+    """Protocol of a linearised stage of dynamic nodes with condensed quasistatic ones, possibly with joints."""
 
     def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
-        """Return coordinates (m_q,) at these rates, nearer to the equilibrium of the quasistatic nodes."""
+        """Return coordinates (m_q,) nearer to the equilibrium of the quasistatic nodes than q (m_q,), at rates u (m,).
+        evaluate: forces and their energy. corrections: number of quasi-Newton steps, None for the part's own."""
 
 
 T = TypeVar("T", bound=PosedStage)
 
 
 class Relaxation:
-    """Aitken's relaxation of changes of rates, from the last two."""
+    """Aitken's relaxation of changes of rates: a factor from the last two changes."""
 
     converging = 0.5  #: relative to the last change: iterations that decrease by this factor need no relaxation
 
@@ -72,27 +74,27 @@ class Relaxation:
         self._change: Vec = np.zeros(0)
 
     def forget_last(self) -> None:
-        """Discard the last change where it does not predict the next."""
+        """Discard the size of the last change where it does not predict that of the next."""
         self.last = np.inf
 
     def restarted(self) -> Relaxation:
-        """Return a relaxation without history that starts with the present factor."""
+        """Return a relaxation without history that starts with the present relaxation factor."""
         other = Relaxation()
         other.relaxation = self.relaxation
         return other
 
     def follow(self, size: float, change: Vec) -> None:
-        """Update the factor for the next change after this one of rates (m,), of which the fraction was taken, and its
-        size."""
+        """Update the relaxation factor after a change of rates (m,), of which the present factor was taken. size: of
+        the change."""
         best = 1.0 if size < self.converging * self.last else _aitken_fraction(self.relaxation, self._change, change)
         self.relaxation, self.last, self._change = min(1.5 * self.relaxation, best), size, change
 
 
 def _aitken_fraction(relaxation: float, before: Vec, now: Vec) -> float:
-    """Return the fraction of the last change that would have left none, from the last two, of which `relaxation` was
-    taken.
+    """Return the fraction of the last change that would have left no residual, from the last two changes, of which the
+    fraction `relaxation` was taken.
 
-    A change that repeats its direction, as on the way out of a buckling shape, is taken in full; one that reverses it
+    A change that repeats its direction, as on the path out of a buckling shape, is taken in full; one that reverses it
     overshot.
     """
     turned = now - before
@@ -101,12 +103,12 @@ def _aitken_fraction(relaxation: float, before: Vec, now: Vec) -> float:
 
 
 class Stiffness:
-    """Selects the K of each iteration: the projected one converges safely from far away, the true one finishes near the
-    root.
+    """Choice of the K of each iteration: the projected one converges safely from far away, the true one finishes near
+    the root.
 
     true_within: fraction of the largest change below which the true one is tried; 0 never. tolerated: iterations with
-    it, after its first, that may change more than the one before. retry: factor by which that distance shrinks after
-    more; 0: it is not tried again in this stage.
+    the true one, after its first, that may change more than the one before. retry: factor by which `true_within`
+    shrinks after more; 0: the true one is not tried again in this stage.
     """
 
     def __init__(self, true_within: float, tolerated: int, retry: float) -> None:
@@ -115,12 +117,13 @@ class Stiffness:
         self._worse, self._last = 0, np.inf
 
     def refuse(self) -> None:
-        """Return to the projected K: the true one is indefinite here, or has diverged."""
+        """Return to the projected K because the true one is indefinite or has diverged."""
         self.is_true, self._worse, self._true_within = False, 0, self._retry * self._true_within
 
     def follow(self, moved: float, rate_change: float, largest: float, first_change: float) -> bool:
-        """Select the next K after an iteration with its change, its change by rates alone, the largest change and the
-        first one's by rates; return whether K switches."""
+        """Select the K of the next iteration; return whether it switches. moved: change of the last iteration.
+        rate_change: the part of it by rates alone. largest: the largest change so far. first_change: that of the first
+        iteration by rates."""
         was_true, floor = self.is_true, TRUE_STIFFNESS_FROM * first_change if self._tolerated else 0.0
         if was_true:
             self._worse += rate_change > max(self._last, floor)
@@ -133,7 +136,7 @@ class Stiffness:
 
 
 class Iterations(Generic[T]):
-    """Solves M (u − û) = a h f(q, u), q = base + b h u, from the rates of `start`."""
+    """Iterations that solve M (u − û) = a h f(q, u), q = base + b h u, from the rates of `start`."""
 
     tries = 0  #: at least so many iterations, whatever the stop rule
     patience = 20  #: iterations on one stiffness within which changes at least halve if a root exists
@@ -143,8 +146,8 @@ class Iterations(Generic[T]):
 
     def __init__(self, pose_at: Callable[[Vec, Vec, bool], T], stage: StageShape, start: State,
                  limits: StopRule) -> None:
-        """pose_at: linearises at coordinates and rates, with K projected to negative semi-definite where the last
-        argument is true. Raises NotPositiveDefinite."""
+        """pose_at: linearises at coordinates (m_q,) and rates (m,), with K projected to negative semi-definite where
+        the last argument is true. Raises NotPositiveDefinite."""
         self._pose_at, self._time, self._memory, self.limits = pose_at, stage.time, start.memory, limits
         self.base, self.seconds = start.q if stage.base is None else stage.base, stage.b * stage.h
         self.u = start.u
@@ -200,24 +203,24 @@ class Iterations(Generic[T]):
 
     @property
     def end(self) -> State:
-        """Return the state of the current iterate."""
+        """Return the state at the current iterate."""
         tree_stage = None if self.posed is None else self.posed.tree_stage
         return State(self._time, self.q, self.u, self._memory, tree_stage=tree_stage)
 
     def pose(self) -> T:
-        """Return the stage linearised at the iterate. Raises NotPositiveDefinite."""
+        """Return the stage linearised at the current iterate. Raises NotPositiveDefinite."""
         return self._pose_at(self.q, self.u, not self.stiffness.is_true)
 
     def take(self, posed: T, found: Vec, change: Vec, relaxation: float) -> None:
-        """Move to the rates that were found, (m,), or a fraction of the change towards them."""
+        """Move to the rates `found`, (m,), or by the fraction `relaxation` of the change towards them, (m,)."""
         raise NotImplementedError
 
     def is_done(self, posed: T) -> bool:
-        """Whether the remaining error is within the tolerance."""
+        """Whether the remaining error of the iterate is within the tolerance."""
         raise NotImplementedError
 
     def next_iteration(self) -> None:
-        """Prepare another iteration."""
+        """Prepare another iteration; nothing by default."""
 
     def not_converged(self) -> State:
         """Return the state of a stage that may be accepted without convergence. Raises StepFailed."""
@@ -236,7 +239,7 @@ class Rates(Iterations[PosedRates]):
 
     def __init__(self, pose_at: Callable[[Vec, Vec], PosedRates], stage: StageShape, start: State, limits: StopRule,
                  who: str) -> None:
-        """who: name in the error message."""
+        """who: name of the joints in the error message."""
         super().__init__(lambda q, u, _: pose_at(q, u), stage, start, limits)
         self._who = who
 
@@ -253,18 +256,19 @@ class Rates(Iterations[PosedRates]):
 
 
 class Coupled(Iterations[PosedCondensed]):
-    """Solves for velocities v = J(x) v_d + w with Jᵀ (M (v − v̂) − a h (f(x) + D v)) = 0, and positions x in which the
-    quasistatic nodes are in equilibrium.
+    """Iterations that solve for velocities v = J(x) v_d + w with Jᵀ (M (v − v̂) − a h (f(x) + D v)) = 0, and positions
+    x in which the quasistatic nodes are in equilibrium.
 
     Each iteration linearises the stage at the last positions, with a factor of its own, then relaxes the quasistatic
     nodes. J of the true and of the projected stiffness have different roots, and alternating would find neither: the
-    true one is tried once. It ends where coordinates change by less than the tolerance times the first change plus 1e-3
-    of the extent. [ConJac 11, changed: iterated]
+    true one is tried once. The iterations end where coordinates change by less than the tolerance times the first
+    change plus 1e-3 of the extent. [ConJac 11, changed: iterated]
     """
 
     def __init__(self, pose_at: Callable[[Vec, Vec, bool], PosedCondensed], evaluate: Evaluate, stage: StageShape,
                  start: State, limits: StopRule, extent: float, who: str = "dynamic nodes and balance") -> None:
-        """extent: of the body [m]. who: name in the error message."""
+        """evaluate: returns forces and their energy. extent: of the body [m]. who: name of the unknowns in the error
+        message."""
         super().__init__(pose_at, stage, start, limits)
         self._evaluate, self._extent, self._who = evaluate, extent, who
         self._offset = np.zeros_like(self.base)
@@ -291,11 +295,11 @@ class Coupled(Iterations[PosedCondensed]):
 
 
 class CoupledOnReusedFactor(Coupled):
-    """`Coupled` without quasistatic nodes, on a factor of several stages.
+    """`Coupled` iterations of a stage without quasistatic nodes, on a factor of several stages.
 
     The stiffness is the true one where that is definite; it is refactored where as many iterations as that costs would
-    not converge. Changes are combined by Anderson acceleration, since there is no merit for QLB's secant pairs. [Thesis
-    5.4.1]
+    not converge. Changes are combined by Anderson acceleration, since there is no merit for QLB's secant pairs.
+    [Thesis 5.4.1]
     """
 
     fixed_point_fraction = 0.1  #: tolerance of fixed-point iterations relative to that of Newton's method
@@ -308,7 +312,7 @@ class CoupledOnReusedFactor(Coupled):
                  changes: Anderson, evaluate: Evaluate, stage: StageShape, start: State, limits: StopRule,
                  extent: float, who: str) -> None:
         """on_last_factor: linearises at coordinates and rates on the last factor; None where that is not valid.
-        changes: of earlier stages on it."""
+        changes: Anderson acceleration, with the differences of earlier stages on that factor."""
         limits = replace(limits, tolerance=min(limits.tolerance, self.fixed_point_tolerance))
         super().__init__(pose_at, evaluate, stage, start, limits, extent, who)
         self._moved_on: Callable[[Vec, Vec], PosedCondensed | None] = on_last_factor

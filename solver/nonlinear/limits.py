@@ -19,7 +19,8 @@ WORK_LEFT = 1.0e-4
 
 @dataclass(frozen=True)
 class StopRule:
-    """‖residual‖∞ ≤ tolerance × (force scale + ‖residual₀‖∞), within so many iterations. [Thesis 5.5]"""
+    """Stop rule of a stage: ‖residual‖∞ ≤ tolerance × (force scale + ‖residual₀‖∞), within a limit of iterations.
+    [Thesis 5.5]"""
 
     tolerance: float
     iterations: int
@@ -32,28 +33,28 @@ class StopRule:
 
     @classmethod
     def of(cls, params: dict[str, float]) -> StopRule:
-        """Return the rule of a solver's params: tolerance, iterations, force_scale and patience, with the catalogue's
-        defaults."""
+        """Return the rule with a solver's params tolerance, iterations, force_scale and patience; missing ones have the
+        catalogue's defaults."""
         return cls(params.get("tolerance", TOLERANCE.default), int(params.get("iterations", ITERATIONS.default)),
                    params.get("force_scale", 0.0), patience=params.get("patience", 0.0))
 
     def goal(self, problem: StageProblem, first: Evaluation) -> float:
-        """Return the largest admissible residual [N s]."""
+        """Return the largest admissible residual of a stage [N s], from the evaluation at its initial guess."""
         scale = problem.stage.a * problem.stage.h * self.force_scale
         return self.tolerance * ((scale if scale > 0.0 else problem.floor) + first.size)
 
     def failure(self, problem: StageProblem, at: Evaluation) -> StepFailed:
-        """Return the error of a stage that has not converged."""
+        """Return the error of a stage that has not converged at its last iterate."""
         return problem.failed(f"the solver did not converge in {self.iterations} iterations", at)
 
 
 class Progress:
-    """Convergence of iterations with an inexact matrix."""
+    """Progress of iterations with an inexact matrix towards a goal."""
 
     window = 5  #: iterations over which the convergence rate is measured
 
     def __init__(self, goal: float, patience: float) -> None:
-        """goal: residual to reach. patience: iterations that a new factor costs."""
+        """goal: residual to reach [N s]. patience: iterations that a new factor costs."""
         self._goal, self._patience = goal, max(patience, self.window)
         self.restart()
 
@@ -63,16 +64,17 @@ class Progress:
 
     @property
     def count(self) -> int:
-        """Return the number of iterations on this factor in this stage."""
+        """Return the number of iterations since the last factorization."""
         return len(self._sizes)
 
     @property
     def fresh(self) -> bool:
-        """Whether there was none since the factorization."""
+        """Whether no iteration has followed the last factorization."""
         return not self._sizes
 
     def is_slow(self, size: float) -> bool:
-        """Record a residual's size; return whether convergence would take more iterations than a new factor costs."""
+        """Record a residual's size [N s]; return whether convergence would take more iterations than a new factor
+        costs."""
         self._sizes.append(size)
         if len(self._sizes) <= self.window:
             return False
@@ -82,7 +84,8 @@ class Progress:
 
 
 def remaining(moved: float, last: float) -> float:
-    """Return the sum of further changes, if each shrinks by the ratio of the last two."""
+    """Return the sum of all further changes, if each shrinks by the ratio of the last two, `moved` and `last` before
+    it; `moved` where `last` is 0."""
     if last <= 0.0:
         return moved
     ratio = min(moved / last, 0.999)

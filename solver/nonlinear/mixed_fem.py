@@ -1,5 +1,5 @@
-"""Mixed finite elements: the stretches of tetrahedra are unknowns of their own, so that what is stiff may turn far in
-an iteration."""
+"""Mixed finite elements: the stretches of tetrahedra are unknowns of their own, so that stiff elements may rotate far
+in an iteration."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from .problem import Evaluation, StageProblem
 
 
 class MixedFEM(StageSolver):
-    """Sequential quadratic programming in positions and stretches, the latter condensed in each element, with a line
-    search on the Lagrangian. A few iterations are a stage. Where these end with more incremental potential than they
-    started with, by which a body gains energy, Newton's method solves the stage instead.
+    """Stage solver by sequential quadratic programming in positions and stretches, the latter condensed in each
+    element, with a line search on the Lagrangian. A stage takes a few iterations. Where these end with more incremental
+    potential than they started with, by which a body gains energy, Newton's method solves the stage instead.
 
     Newton's method takes a stiff element that rotates along a straight line for one that is stretched, and takes short
-    steps. Here the stretch of the element changes as linearised, independently of its rotation. [MFEM 4-8, changed:
-    guarded]
+    steps. Here the stretch of the element changes as linearised, independently of its rotation.
+    [MFEM 4-8, changed: guarded]
     """
 
     #: halvings of an iteration's step; if none decreases the merit, the last is taken and its energy is checked at the
@@ -47,7 +47,8 @@ class MixedFEM(StageSolver):
         self.decrements: list[float] = []  #: of the last stage's iterations, √(−rᵀ δ) [√J]
 
     def solve(self, problem: StageProblem, guess: Vec) -> Vec:
-        """Near the root. Raises StageNotConverged where Newton's method does; StepFailed where there is no inertia."""
+        """Return unknowns near the root, starting from a guess, both (3 p,) [m/s]. Raises StageNotConverged where
+        Newton's method does, StepFailed for a stage without inertia."""
         forces = problem.forces.in_stretches()
         if forces is None:
             return self._newton.solve(problem, guess)
@@ -73,7 +74,8 @@ class MixedFEM(StageSolver):
         return stays if problem.physics.largest_step(here, there) == 1.0 else ballistic
 
     def _gains(self, problem: StageProblem, begins: Evaluation, end: Evaluation) -> bool:
-        """Whether the end has more potential than a stage has to begin with; without an energy, more is left there."""
+        """Whether the end has more potential than the start of the iterations; without an energy, whether its residual
+        is larger."""
         if end.merit is None:
             return end.norm > begins.norm
         return end.merit > _merit(begins) + BoundedSearch(problem).noise(begins)
@@ -103,8 +105,9 @@ class MixedFEM(StageSolver):
 
     def _searched(self, mixed: StageProblem, forces: Stretched, unknowns: Vec, direction: Vec,
                   strain: float) -> tuple[Vec, float]:
-        """The unknowns after the first of the steps that lowers the Lagrangian with the multipliers of its end, or else
-        after the shortest, and its share. Raises StepFailed where no energy is defined there. [MFEM 4]"""
+        """Return the unknowns after the first of the steps that lowers the Lagrangian with the multipliers of its end,
+        or else after the shortest, and the length of that step. Raises StepFailed where no energy is defined there.
+        [MFEM 4]"""
         bounded, moved = BoundedSearch(mixed), mixed.displacement(direction)
         longest = bounded.longest(unknowns, moved, strain)
         bends = forces.follow(moved)
@@ -128,8 +131,8 @@ class MixedFEM(StageSolver):
 
 
 def _factored(mixed: StageProblem, unknowns: Vec) -> Vec:
-    """Factor the matrix there; the residual of the forces that it was filled with, (3 p,) [N s]. Raises StepFailed.
-    [MFEM 6]"""
+    """Factor the matrix at unknowns (3 p,) [m/s]; return the residual of the forces that it was filled with, (3 p,)
+    [N s]. Raises StepFailed. [MFEM 6]"""
     lin = replace(mixed.fill(unknowns), damped=mixed.damped)
     try:
         mixed.system.linear.factor(mixed.system.matrix, lin.x[mixed.order])

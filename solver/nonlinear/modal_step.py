@@ -1,5 +1,5 @@
-"""A step of condensed velocities with one factor: dynamic unknowns move by their vibration modes, quasistatic ones
-follow."""
+"""A step of condensed velocities with one factor: dynamic unknowns move by their vibration modes, and quasistatic nodes
+follow them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ProductsAt = Callable[[Vec, Vec, Vec], Products]
 
 
 class ModalStep:
-    """Steps of soft bodies without contact.
+    """Solver of steps of soft bodies with condensed velocities and without contact.
 
     V of the true stiffness gives the motion of quasistatic nodes; that of the projected one has another inertia.
     """
@@ -41,20 +41,22 @@ class ModalStep:
     max_wait = 15
 
     def __init__(self, evaluate: Evaluate, mass: Vec, coordinates: FreeNodes, edges: Edges) -> None:
-        """evaluate: forces and energy. mass: lumped [kg], (n,). coordinates: of the free nodes. edges: for strains."""
+        """evaluate: returns forces and their energy. mass: lumped [kg], (n,). coordinates: of the free nodes. edges: of
+        which the strain is measured."""
         self._evaluate, self._mass, self._coordinates, self._edges = evaluate, mass, coordinates, edges
         self.forget()
 
     def forget(self) -> None:
-        """Try the true stiffness in the next step."""
+        """Discard the stored energies, and try the true stiffness in the next step."""
         #: energies of the last positions: time, positions, energy [J]
         self._known_energies: list[tuple[float, Vec, float]] = []
         #: steps in which it is not tried, after the next time that it is indefinite, and from now on
         self._wait_next = self._left = 0
 
     def solve_stage(self, sweeps_at: SweepsAt, products_at: ProductsAt, stage: NodeStage, start: State) -> State:
-        """Return the state at a step's end, by the fallback where the modal motion gains energy, then possibly after
-        half the step. Raises NotPositiveDefinite, and StageNotConverged where the fallback gains energy as well."""
+        """Return the state at the end of a step. Where the modal motion gains energy, a fallback step replaces it,
+        which may end after half of the step. Raises NotPositiveDefinite, and StageNotConverged where the fallback gains
+        energy as well."""
         coordinates = self._coordinates
         time = start.time + self.midpoint * stage.h
         midway = coordinates.positions(coordinates.advance(start.q, start.u, self.midpoint * stage.h), time)
@@ -66,8 +68,9 @@ class ModalStep:
         return self._state(x, v, stage.time, start)
 
     def _fallback_step(self, sweeps: FixedPointSweeps, sweeps_at: SweepsAt, stage: NodeStage, start: State) -> State:
-        """Return the state after a dissipative step of Euler: with the present factor of the midpoint, or where that
-        gains energy with one of the step's start, or that for half the step. Raises StageNotConverged."""
+        """Return the state after a dissipative step of Euler, tried in turn with the present factor of the midpoint,
+        with one of the step's start, and with that for half of the step, until one gains no energy. Raises
+        StageNotConverged."""
         elapsed = self.midpoint * stage.h
         for fraction in (1.0, 1.0, 0.5):
             time = start.time + fraction * stage.h
@@ -84,7 +87,8 @@ class ModalStep:
         return State(time, x[free].ravel(), v[free].ravel(), start.memory)
 
     def _factored(self, sweeps_at: SweepsAt, x: Vec, v: Vec, time: float) -> FixedPointSweeps:
-        """Return sweeps on the true stiffness where that is definite and was so last, else on the projected one."""
+        """Return sweeps on the true stiffness where that is definite and was definite in the last step, else on the
+        projected one."""
         if self._left:
             self._left -= 1
             return sweeps_at(x, v, time, True)
@@ -118,8 +122,8 @@ class ModalStep:
         return change
 
     def _gains_energy(self, stage: NodeStage, start: State, force: Vec, x: Vec, v: Vec, time: float) -> bool:
-        """Whether the energy at an end, (n, 3) each and its time, exceeds that at the start plus the work of prescribed
-        nodes against forces (n, 3) [N]."""
+        """Whether the energy at an end, with positions and velocities (n, 3) at a time, exceeds that at the start plus
+        the work of prescribed nodes against forces (n, 3) [N]."""
         step_start = self._coordinates.positions(start.q, start.time)
         before, after = (0.5 * float(self._mass @ np.einsum("na,na->n", w, w)) for w in (stage.v_hat, v))
         stored = self._stored(x, time) - self._stored(step_start, start.time)

@@ -1,7 +1,7 @@
 """Exact momentum of free bodies where a stage was not solved to its root.
 
-Internal forces of a body have no resultant and no moment. Those of a stage's residual are lacking momentum, and a
-superimposed rigid velocity restores it without a change of shape.
+Internal forces of a body have no resultant and no moment, so resultant and moment of a stage's residual are missing
+momentum. A superimposed rigid velocity restores it without a change of shape.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from .problem import StageProblem
 
 
 def with_exact_momentum(problem: StageProblem, unknowns: Vec, free_bodies: Sequence[Index]) -> Vec:
-    """Return unknowns (3 p,) [m/s] with which each of these bodies has its exact momentum, to first order in the
-    residual.
+    """Return unknowns (3 p,) [m/s] with which each of the free bodies has its exact linear and angular momentum, to
+    first order in the residual.
 
-    free_bodies: nodes of each, all of them unknowns.
+    free_bodies: nodes of each body, all of them unknowns.
     """
     if not free_bodies:
         return unknowns

@@ -12,8 +12,8 @@ from .stop_rules import ResidualStop
 
 
 class FactoredDirections(DescentDirections):
-    """Directions of a new factor each: the projected matrix far from the root, the true one after a full step, from
-    where it converges in a few iterations."""
+    """Newton directions with a new factor each: the projected matrix far from the root, the true one after a full step,
+    from where it converges in a few iterations."""
 
     slow = 0.5  #: ratio of successive residuals above which projected stiffness has stalled
     blends = (0.0625, 0.25)  #: fractions of projected stiffness, added to the true one, that are tried after that
@@ -24,7 +24,8 @@ class FactoredDirections(DescentDirections):
         self._ends_early = ends_early
 
     def find(self, problem: StageProblem, at: Evaluation, last: Step | None) -> Direction | None:
-        """Return the direction of the matrix there. Raises StepFailed."""
+        """Return the direction of the matrix at an iterate; None where only rounding is left. Raises StepFailed where
+        the matrix cannot be factored."""
         is_true = problem.factors.factor(problem, at.unknowns, last is not None and last.is_full,
                                          blends=self.blends if self._has_stalled(last) else ())
         vector = problem.system.linear.solve(-at.residual)
@@ -41,14 +42,16 @@ class FactoredDirections(DescentDirections):
 
 
 class NewtonDirect(StageSolver):
-    """Each iteration factors its own matrix: the projected one far from the root, the true one near it. [Thesis 5.4]"""
+    """Newton's method with a factor in each iteration: of the projected matrix far from the root, the true one near it.
+    [Thesis 5.4]"""
 
     def __init__(self, params: dict[str, float]) -> None:
-        """params: those of StopRule."""
+        """params: tolerance, iterations, force_scale and patience, as for `StopRule.of`."""
         self.limits = StopRule.of(params)
 
     def solve(self, problem: StageProblem, guess: Vec) -> Vec:
-        """Return the root. Raises StepFailed."""
+        """Return the unknowns at the root, starting from a guess, both (3 p,) [m/s]. Raises StepFailed where the
+        iteration does not converge."""
         at = problem.evaluate(guess)
         goal = self.limits.goal(problem, at)
         if at.size <= goal:

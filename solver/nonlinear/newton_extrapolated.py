@@ -8,11 +8,12 @@ from .newton_frozen import NewtonFrozen
 
 
 class NewtonExtrapolated(NewtonFrozen):
-    """A few conjugate gradient iterations for each direction, preconditioned by an extrapolated factor. [Thesis Alg.
+    """Newton's method with a few conjugate gradient iterations a direction, on an extrapolated factor. [Thesis Alg.
     5.4]"""
 
     factor = ExtrapolatedFactor
 
     def notes(self, linear: LinearSolver) -> list[str]:
-        """Return a sentence where the factor cannot be extrapolated."""
+        """Return a list with one sentence for the user where the linear solver's factor cannot be extrapolated, else
+        none."""
         return extrapolation_notes(linear)

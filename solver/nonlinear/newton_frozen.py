@@ -11,19 +11,20 @@ from .reused_factor import ReusedFactor
 
 
 class NewtonFrozen(StageSolver):
-    """A few conjugate gradient iterations for each direction, since the factor is nearly that of the matrix. [Thesis
+    """Newton's method with a few conjugate gradient iterations a direction, as the factor is nearly exact. [Thesis
     Alg. 5.4]"""
 
     factor: type[ReusedFactor] = ReusedFactor
 
     def __init__(self, params: dict[str, float]) -> None:
-        """params: those of StopRule and InexactNewton; patience: iterations that a factorization costs."""
+        """params: those of `StopRule.of` and InexactNewton; patience: iterations that a factorization costs."""
         self.limits = StopRule.of(params)
         self._newton = InexactNewton(self.limits, params)
         self._factor = self.factor(params["patience"])
 
     def solve(self, problem: StageProblem, guess: Vec) -> Vec:
-        """Return the root. Raises StepFailed."""
+        """Return the unknowns at the root, starting from a guess, both (3 p,) [m/s]. Raises StepFailed where the
+        iteration does not converge."""
         at = problem.evaluate(guess)
         goal = self.limits.goal(problem, at)
         if at.size <= goal:

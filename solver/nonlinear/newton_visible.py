@@ -1,4 +1,4 @@
-"""NEWTON-D with early stopping."""
+"""NEWTON-D with early stopping: a stage ends where the remaining strain is not visible."""
 
 from __future__ import annotations
 
@@ -13,18 +13,21 @@ from .stop_rules import VisibleStop
 
 
 class NewtonVisible(StageSolver):
-    """Factors in each iteration until further ones would change no edge by more than a fraction of its length.
+    """Newton's method with a factor in each iteration, until further ones would change no edge by more than a fraction
+    of its length.
 
     Easily bent bodies such as cloth leave the region of any reused factor within a step: Quick does not converge in
     most steps of hanging cloth. Contact is solved by `contact_newton`, as for Quick.
     """
 
     def __init__(self, params: dict[str, float]) -> None:
-        """params: edge_left, that fraction; iterations, after which a linearised step replaces the stage."""
+        """params: edge_left, the admissible relative change of an edge; iterations, after which a linearised step
+        replaces the stage."""
         self.limits = StopRule(0.0, int(params["iterations"]), 0.0, params["edge_left"])
 
     def solve(self, problem: StageProblem, guess: Vec) -> Vec:
-        """Return unknowns near the root. Raises StageNotConverged; StepFailed for a stage without inertia."""
+        """Return unknowns near the root, starting from a guess, both (3 p,) [m/s]. Raises StageNotConverged where a
+        stage with inertia fails, StepFailed where one without inertia does."""
         with raises_not_converged(problem):
             return self._solve(problem, guess)
 

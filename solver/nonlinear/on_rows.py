@@ -1,4 +1,4 @@
-"""The end of a stage, projected onto its hard constraints."""
+"""Projection of a stage's end onto its hard constraints."""
 
 from __future__ import annotations
 
@@ -20,20 +20,21 @@ ROUNDS = 3  #: iterations of Newton's method
 
 
 class Constraint(Protocol):
-    """A constraint that may be hard."""
+    """Protocol of a constraint between nodes that may be hard."""
 
     def is_hard(self, time: float) -> bool:
-        """Whether all rows are to vanish at a time [s]."""
+        """Whether all rows have to vanish at a time [s]."""
 
     def rows(self, x: Vec, time: float) -> PointRows:
-        """Return all rows at positions (n, 3) [m] and a time [s]."""
+        """Return all rows of the constraint at positions (n, 3) [m] and a time [s]."""
 
 
 def on_rows(problem: StageProblem, unknowns: Vec, constraints: Sequence[Constraint]) -> Vec:
-    """Return positions of all nodes, (n, 3) [m], nearest to those of the stage's end that satisfy hard constraints,
-    in the metric of the last factored matrix. unknowns: velocities at the end, (3 p,) [m/s], which stay as they are.
+    """Return positions of all nodes, (n, 3) [m], nearest to those of the stage's end that satisfy hard constraints, in
+    the metric of the last factored matrix. unknowns: velocities at the end, (3 p,) [m/s], which are not changed.
 
-    Constraints whose projection would be in contact with something, or that contradict each other, stay as they are.
+    The positions stay as they are where the projected ones would be in contact with anything, or where constraints
+    contradict each other.
     """
     time, x = problem.stage.time, problem.positions(problem.velocities(unknowns))
     hard = [one for one in constraints if one.is_hard(time)]

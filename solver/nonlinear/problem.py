@@ -28,7 +28,8 @@ ALL: Mask = np.zeros(0, dtype=bool)  #: unknown nodes move
 
 
 class StageProblem:
-    """M (v − v̂) = a h (f(base + b h v) + D v) for the velocities of the nodes in the pattern; others are prescribed.
+    """The equations of one stage, M (v − v̂) = a h (f(base + b h v) + D v), for the velocities of the nodes in the
+    pattern; others are prescribed.
 
     The merit is the incremental potential [Ascher 14, 15]; the matrix is M − a h D − a b h² K, K = ∂f/∂x negative
     semi-definite when projected.
@@ -42,8 +43,9 @@ class StageProblem:
 
     def __init__(self, physics: Physics, system: StageMatrix, stage: NodeStage, base: Vec, prescribed: Index,
                  damped: Damped | None = None, prescribed_directions: EliminatedRows | None = None) -> None:
-        """base: positions of all nodes at v = 0, (n, 3) [m]; prescribed ones less b h w. damped: D through the whole
-        stage, without the part of K; None where nothing is damped. prescribed_directions: in the pattern's order."""
+        """base: positions of all nodes at v = 0, (n, 3) [m]; those of prescribed nodes less b h w. prescribed: nodes.
+        damped: D through the whole stage, without the part of K; None where nothing is damped. prescribed_directions:
+        in the pattern's order."""
         self.prescribed_directions = prescribed_directions
         self.physics, self.system, self.stage, self.damped = physics, system, stage, damped
         self.forces: Forces = physics
@@ -68,27 +70,28 @@ class StageProblem:
         self.energy_noise = ROUNDING * stage.a / stage.b * STANDARD_GRAVITY * float(physics.mass.sum()) * extent
 
     def velocities(self, unknowns: Vec) -> Vec:
-        """Return velocities of all nodes, (n, 3) [m/s]."""
+        """Return velocities of all nodes, (n, 3) [m/s], from unknowns (3 p,) [m/s]."""
         return self.motion_at(unknowns)[0]
 
     def motion_at(self, unknowns: Vec) -> tuple[Vec, Vec]:
-        """Return velocities [m/s] and positions [m] of all nodes, (n, 3) each."""
+        """Return velocities [m/s] and positions [m] of all nodes, (n, 3) each, from unknowns (3 p,) [m/s]."""
         v, x = np.empty_like(self._base), np.empty_like(self._base)
         parallel_for(place_nodes, PIECES, self.system.pattern.position, self._moving, unknowns.reshape(-1, 3),
                      self._prescribed_velocities, self._base, self.stage.b * self.stage.h, v, x)
         return v, x
 
     def positions_at(self, unknowns: Vec) -> Vec:
-        """Return positions of all nodes at these unknowns, (n, 3) [m]."""
+        """Return positions of all nodes, (n, 3) [m], from unknowns (3 p,) [m/s]."""
         return self.motion_at(unknowns)[1]
 
     def positions(self, v: Vec) -> Vec:
-        """Return positions of all nodes at velocities v, (n, 3) [m]."""
+        """Return positions of all nodes, (n, 3) [m], at velocities v, (n, 3) [m/s]."""
         x: Vec = self._base + self.stage.b * self.stage.h * v
         return x
 
     def positions_at_fraction(self, v: Vec, step_fraction: float) -> Vec:
-        """Return positions of all nodes after this fraction of the step with velocities v, (n, 3) [m]."""
+        """Return positions of all nodes, (n, 3) [m], after this fraction of the step with velocities v, (n, 3) [m/s].
+        """
         end = self.positions(v)
         if step_fraction == 1.0:
             return end
@@ -96,22 +99,23 @@ class StageProblem:
         return x
 
     def unknowns_at(self, x: Vec) -> Vec:
-        """Return the unknowns (3 p,) of positions (n, 3) [m]; prescribed nodes do not count."""
+        """Return the unknowns (3 p,) [m/s] that lead to positions (n, 3) [m]; those of prescribed nodes are ignored."""
         rates: Vec = (x - self._base)[self.order] / (self.stage.b * self.stage.h)
         return rates.ravel()
 
     def of(self, forces: Forces) -> StageProblem:
-        """Return a copy with other forces on the same masses."""
+        """Return a copy of the problem with other forces on the same masses."""
         other = copy.copy(self)
         other.forces = forces
         return other
 
     def restricted_to(self, forces: Forces, v: Vec, system: StageMatrix | None = None,
                       moving: Mask | None = None) -> StageProblem:
-        """Return a copy with fewer unknown nodes and other forces, while the other nodes have velocities v (n, 3)
-        [m/s].
+        """Return a copy of the problem with fewer unknown nodes and other forces, while the other nodes have velocities
+        v (n, 3) [m/s].
 
-        system: of the unknown nodes. moving: else a mask of those in the present system, (p,).
+        system: matrix of the unknown nodes. moving: without it, a mask of the unknown nodes among those of the present
+        system, (p,).
         """
         other = self.of(forces)
         other._prescribed_velocities, other._moving, other._last = v, ALL if moving is None else moving, None
@@ -122,24 +126,25 @@ class StageProblem:
         return other
 
     def about_rest_shape(self) -> StageProblem:
-        """Return a copy in which zero velocities leave all nodes in the rest shape."""
+        """Return a copy of the problem in which zero velocities leave all nodes in the rest shape."""
         other = copy.copy(self)
         other._base, other._prescribed_velocities = self.physics.rest, np.zeros_like(self._prescribed_velocities)
         return other
 
     def displaced_by(self, moved: Vec) -> StageProblem:
-        """Return a copy whose nodes are displaced by so much, (n, 3) [m], at the same velocities."""
+        """Return a copy of the problem whose nodes are displaced by `moved`, (n, 3) [m], at equal velocities."""
         other = copy.copy(self)
         other._base, other.step_start = self._base + moved, self.step_start + moved
         return other
 
     def evaluated(self, unknowns: Vec) -> Evaluation:
-        """Return the last evaluation if it was at these unknowns, else a new one."""
+        """Return the last evaluation if it was at these unknowns (the array itself), else a new one."""
         last = self._last
         return last if last is not None and last.unknowns is unknowns else self.evaluate(unknowns)
 
     def evaluate(self, unknowns: Vec) -> Evaluation:
-        """Return residual and merit; the merit is infinite where the energy is undefined, None where there is none."""
+        """Return residual and merit at unknowns (3 p,) [m/s]; the merit is infinite where the energy is undefined, None
+        where there is none."""
         v, x = self.motion_at(unknowns)
         force, energy = self.forces.evaluate(x, self.stage.time)
         drag = None if self._drag is None else self._drag.at(v)
@@ -161,36 +166,38 @@ class StageProblem:
         return self._last
 
     def fill(self, unknowns: Vec, project: bool = True, step_fraction: float = 1.0) -> Linearised:
-        """Write M − a h D − a b h² K at this fraction of the step to `unknowns` into the pattern's matrix; return the
-        linearisation."""
+        """Write M − a h D − a b h² K at this fraction of the step to `unknowns`, (3 p,) [m/s], into the pattern's
+        matrix; return the linearisation."""
         v = self.velocities(unknowns)
         lin = self.forces.linearise_at(self.positions_at_fraction(v, step_fraction), v, self.stage.time, project)
         self.stage.fill(self.system.pattern, lin if self.damped is None else replace(lin, damped=self.damped))
         return lin
 
     def displacement(self, direction: Vec) -> Vec:
-        """Return the displacement by a change of the unknowns, (n, 3) [m]."""
+        """Return the displacement of all nodes, (n, 3) [m], by a change of the unknowns, (3 p,) [m/s]."""
         moved = np.empty_like(self._base)
         parallel_for(move_nodes, PIECES, self.system.pattern.position, self._moving, direction.reshape(-1, 3),
                      self.stage.b * self.stage.h, moved)
         return moved
 
     def strain(self, direction: Vec) -> float:
-        """Return the largest relative change of an edge by a change of the unknowns, rotation included."""
+        """Return the largest relative change of an edge by a change of the unknowns, (3 p,) [m/s], rotation included.
+        """
         return self.system.edges.largest_change(self.displacement(direction))
 
     def inertia_of(self, direction: Vec) -> float:
-        """Return |Δv|²_M of a change of the unknowns, the curvature of the merit along it without forces [J]."""
+        """Return |Δv|²_M of a change of the unknowns, (3 p,) [m/s]: the curvature of the merit along it without forces
+        [J]."""
         change = direction.reshape(-1, 3)
         return float(np.vdot(change, self._inertia * change))
 
     def moves(self, direction: Vec) -> bool:
-        """Whether a change of the unknowns moves anything by more than the resolution of doubles."""
+        """Whether a change of the unknowns, (3 p,) [m/s], moves any node by more than the resolution of doubles."""
         farthest = float(np.abs(self.displacement(direction)).max(initial=0.0))
         return farthest > self._negligible_step
 
     def relative_energy_left(self, at: Evaluation, direction: Vec) -> float:
-        """Return the remaining decrease of energy along the direction, relative to a negligible one.
+        """Return the remaining decrease of energy along a direction, (3 p,) [m/s], relative to a negligible one.
 
         Stiff contacts change no edge, but a step that ended too near to a surface has far too large contact forces.
         """
@@ -202,5 +209,6 @@ class StageProblem:
         return left / negligible if negligible > 0.0 else np.inf if left > 0.0 else 0.0
 
     def failed(self, what: str, at: Evaluation) -> StepFailed:
-        """Return an error with the cause, the location of the largest residual, its body and the time."""
+        """Return the error of a stage: its cause `what`, the location of the largest residual, the body there and the
+        time."""
         return ResidualReport(self).failure(what, at)

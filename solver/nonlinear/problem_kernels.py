@@ -1,7 +1,8 @@
-"""Kernels between the unknowns of a stage and fields of nodes, a piece of the nodes each.
+"""Kernels between the unknowns of a stage and fields of nodes, each for a range of the nodes.
 
-position: of each node its place among the unknowns, −1 of one that has none, (n,). moving: which unknown nodes move,
-(p,), empty where all do. Products and sums round as numpy's do, so that no fused one changes where a bake goes.
+position: the index of each node among the unknowns, −1 for a node that is none, (n,). moving: mask of the unknown nodes
+that move, (p,), empty where all do. Products and sums are rounded one by one, as in numpy: fused operations would
+change the results of a bake.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ def place_nodes(  # type: ignore[no-untyped-def]
 
 @kernel("void(i8, i8, i8[::1], b1[::1], f8[:,::1], f8, f8[:,::1])", AS_WRITTEN)
 def move_nodes(start, stop, position, moving, direction, scale, moved):  # type: ignore[no-untyped-def]
-    """Write displacements scale × direction of nodes, (n, 3), from a direction of the unknowns, (p, 3); others stay."""
+    """Write displacements scale × direction of nodes, (n, 3), from a direction of the unknowns, (p, 3); 0 for other
+    nodes."""
     count = moved.shape[0]
     for i in range(start * count // PIECES, stop * count // PIECES):
         row = position[i]
@@ -43,7 +45,8 @@ def move_nodes(start, stop, position, moving, direction, scale, moved):  # type:
 def leave_residual(  # type: ignore[no-untyped-def]
     start, stop, order, moving, inertia, predicted, v, force, scale, residual, stirred,
 ):
-    """Write M (v − v̂) − scale f of the unknown nodes, (p, 3), 0 of those that stay; and of each piece |v − v̂|²_M.
+    """Write M (v − v̂) − scale f of the unknown nodes, (p, 3), 0 for nodes that do not move, and |v − v̂|²_M of each
+    piece.
 
     order: nodes of the unknowns, (p,). inertia: (p, 1). predicted: v̂, (p, 3). v, force: (n, 3).
     """

@@ -15,7 +15,7 @@ from .stage_factors import StageFactors
 
 
 class QuasistaticFactors(StageFactors):
-    """Exact factorizations: quasistatic positions converge only with exact directions."""
+    """Exact factorizations for a stage of mostly quasistatic positions, which converge only with exact directions."""
 
     def __init__(self, linear: InertiaUpdatedFactor) -> None:
         """linear: the linear solver of the stage's matrix."""
@@ -23,11 +23,11 @@ class QuasistaticFactors(StageFactors):
 
     def factor(self, problem: StageEquations, unknowns: Vec, try_true: bool, true_at: float = 1.0,
                factor: Callable[[sp.csc_matrix], None] | None = None, blends: Sequence[float] = ()) -> bool:
-        """Factor the projected matrix; solutions are those of the true one as far as that is definite. Returns
-        `try_true`.
+        """Factor the projected matrix at `unknowns`, (3 p,) [m/s]; solutions are those of the true one as far as that
+        is definite. Return `try_true`.
 
         With projected stiffness alone quasistatic positions converge too slowly. The other arguments have no effect.
-        Raises StepFailed.
+        Raises StepFailed where the stiffness is not positive definite.
         """
         if try_true:
             problem.fill(unknowns, project=False)
@@ -40,13 +40,15 @@ class QuasistaticFactors(StageFactors):
         return try_true
 
     def factor_for_directions(self, problem: StageEquations, unknowns: Vec) -> None:
-        """Factor the projected matrix exactly. Raises StepFailed."""
+        """Factor the projected matrix at `unknowns`, (3 p,) [m/s], exactly. Raises StepFailed where it is not positive
+        definite."""
         self.factor(problem, unknowns, False)
 
     def direction(self, problem: StageEquations, residual: Vec) -> Vec:
-        """Return the Newton direction, both (3 p,): [m/s] of a residual [N s]."""
+        """Return the Newton direction (3 p,) [m/s] of a residual (3 p,) [N s]."""
         return self._linear.solve(-residual)
 
     def approximate_solve(self, problem: StageEquations, right: Vec) -> Vec:
-        """Return an approximate solution (3 p,) of a right-hand side, for a fraction of the time."""
+        """Return an approximate solution of a right-hand side, both (3 p,), for a fraction of the time of an exact one.
+        """
         return self._linear.approximate_solve(right) if self._linear.has_inertia_update else self._linear.solve(right)

@@ -17,12 +17,13 @@ from .stage_matrix import StageMatrix
 
 
 class QuasistaticProblem(StageProblem):
-    """Σ gradient of inertia − a h f(base + b h v) = 0 for the rates v of all free positions."""
+    """The equations of one stage of mostly quasistatic positions, Σ gradient of inertia − a h f(base + b h v) = 0, for
+    the rates v of all free positions."""
 
     def __init__(self, physics: Physics, whole: Whole, stage: NodeStage, base: Vec, prescribed: Index,
                  inertia: PositionInertia, edges: Edges) -> None:
-        """base: positions of all nodes at v = 0, (n, 3) [m]. whole: matrix and factor of all free nodes. inertia: of
-        positions. edges: for step lengths."""
+        """whole: matrix and factor of all free nodes. base: positions of all nodes at v = 0, (n, 3) [m]. prescribed:
+        nodes. inertia: exact inertia of positions. edges: for step lengths."""
         self._regularisation_mass = inertia.regularisation_mass
         linear = InertiaUpdatedFactor(whole.linear, inertia, self._regularisation_mass, whole.pattern.order)
         super().__init__(physics, StageMatrix(whole.pattern, whole.matrix, linear, edges), stage, base, prescribed)
@@ -39,7 +40,8 @@ class QuasistaticProblem(StageProblem):
         return self._last
 
     def fill(self, unknowns: Vec, project: bool = True, step_fraction: float = 1.0) -> Linearised:
-        """Write −a b h² K and the regularisation mass into the pattern's matrix; return the linearisation."""
+        """Write −a b h² K and the regularisation mass, at this fraction of the step to `unknowns`, (3 p,) [m/s], into
+        the pattern's matrix; return the linearisation."""
         v = self.velocities(unknowns)
         lin = self.forces.linearise_at(self.positions(step_fraction * v), v, self.stage.time, project)
         self.system.pattern.gather(lin.blocks, lin.node_blocks, -self.stage.stiffness_factor,

@@ -13,14 +13,15 @@ from .stage_equations import StageEquations
 
 @dataclass(frozen=True)
 class ResidualReport:
-    """The residual of one stage in words."""
+    """Report of the largest residual of one stage, for error messages."""
 
     #: in changes of the residual by the last digit of a position: a smaller residual is rounding
     left_by_rounding = 8.0
     problem: StageEquations
 
     def failure(self, what: str, at: Evaluation) -> StepFailed:
-        """Return an error with the cause, the location of the largest residual, its body and the time."""
+        """Return the error of a stage: its cause `what`, the location of the largest residual, the body there and the
+        time."""
         worst = self.worst_node(at)
         net = at.size / (self.problem.stage.a * self.problem.stage.h)
         where = ", ".join(f"{c:.4g}" for c in self.problem.positions_at(at.unknowns)[worst])
@@ -31,11 +32,11 @@ class ResidualReport:
         return StepFailed(f"{message}, which is what rounding leaves of forces as stiff as these", body, TOO_TIGHT)
 
     def worst_node(self, at: Evaluation) -> int:
-        """Return the node with the largest residual."""
+        """Return the index of the node with the largest residual at an evaluation."""
         return int(self.problem.order[int(np.argmax(np.abs(at.residual))) // 3])
 
     def _rounding(self, at: Evaluation) -> float:
-        """Return the change of a residual by the last digit of a position [N s]."""
+        """Return the change of the residual by the last digit of a position [N s]."""
         furthest = float(np.abs(self.problem.positions_at(at.unknowns)).max())
         self.problem.fill(at.unknowns)  # the last factor may have needed some columns only
         stiffest = float(np.abs(self.problem.system.matrix.diagonal()).max(initial=0.0))

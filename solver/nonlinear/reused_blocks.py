@@ -24,7 +24,8 @@ from .strain_kernels import element_edges, strained_elements
 
 @dataclass(frozen=True)
 class ReferenceShapes:
-    """Edges of elements at the time their K was evaluated; in single precision, as only large changes matter."""
+    """Reference shapes of elements: their edges when their K was evaluated; in single precision, as only large changes
+    matter."""
 
     #: relative change of an edge, rotation included, above which an element's stiffness is evaluated again
     largest_strain = 0.3
@@ -37,7 +38,8 @@ class ReferenceShapes:
 
     @classmethod
     def of(cls, pattern: Pattern, rest: Vec) -> ReferenceShapes:
-        """Return room for the shapes of elements with free nodes. rest: (n, 3) [m]."""
+        """Return storage for the shapes of all elements with free nodes; the shapes themselves are not set. rest:
+        (n, 3) [m]."""
         which = np.flatnonzero((pattern.position[pattern.tets] >= 0).any(axis=1))
         nodes = np.ascontiguousarray(pattern.tets[which], dtype=np.int32)
         along = rest[nodes[:, EDGES[:, 0]]] - rest[nodes[:, EDGES[:, 1]]]
@@ -50,12 +52,12 @@ class ReferenceShapes:
         parallel_for(element_edges, len(self.nodes), x, self.nodes, self.edges)
 
     def take(self, x: Vec, rows: Index) -> None:
-        """Store the shapes of these rows at positions x, (n, 3) [m]."""
+        """Store the shapes of the elements in `rows`, (r,), at positions x, (n, 3) [m]."""
         corners = x[self.nodes[rows]]
         self.edges[rows] = corners[:, 1:] - corners[:, :1]
 
     def strained(self, x: Vec) -> Index:
-        """Return rows of the elements that are strained at x, (n, 3) [m], rising."""
+        """Return the rows of the elements that are strained at positions x, (n, 3) [m], ascending."""
         out = np.empty(len(self.which), dtype=bool)
         parallel_for(strained_elements, len(out), x, self.nodes, self.edges, self.inverse_square,
                      self.largest_strain**2, out)
@@ -63,7 +65,7 @@ class ReferenceShapes:
 
 
 class ReusedBlocks:
-    """The element blocks in the last factor, and which of them are still valid."""
+    """The element blocks of the last factor, and a test which of them are still valid."""
 
     most = 0.25  #: fraction of the elements above which reusing the others saves little
 
@@ -72,12 +74,12 @@ class ReusedBlocks:
         self.forget()
 
     def forget(self) -> None:
-        """Evaluate all blocks again for the next factor."""
+        """Discard the last factor's state, so that all blocks are evaluated again for the next one."""
         self._at: tuple[NodeStage, Damped | None, npt.NDArray[np.int64]] | None = None
 
     def strained(self, stage: NodeStage, damped: Damped | None, filled: npt.NDArray[np.int64], x: Vec) -> Index | None:
-        """Return the tetrahedra whose K has to be evaluated again at positions x, (n, 3) [m], rising; None where that
-        is all of them.
+        """Return the tetrahedra whose K has to be evaluated again at positions x, (n, 3) [m], ascending; None where all
+        have to be.
 
         filled: how often K of each body was evaluated, (b,).
         """
@@ -91,7 +93,8 @@ class ReusedBlocks:
 
     def take(self, stage: NodeStage, damped: Damped | None, filled: npt.NDArray[np.int64], lin: Linearised,
              pattern: Pattern, rest: Vec) -> None:
-        """Store the state of a factor of which all blocks were evaluated. rest: (n, 3) [m]."""
+        """Store the state of a factor of which all blocks were evaluated. filled: how often K of each body was
+        evaluated, (b,). rest: (n, 3) [m]."""
         self._shapes = self._shapes or ReferenceShapes.of(pattern, rest)
         self._shapes.take_all(lin.x)
         self._at = stage, damped, filled
@@ -99,7 +102,8 @@ class ReusedBlocks:
 
     def update(self, order: Index, lin: Linearised, strained: Index, filled: npt.NDArray[np.int64]) -> Mask:
         """Store the state of the next factor, in which only strained tetrahedra were evaluated again; return a mask of
-        the unknowns, three for each node of the order, whose columns may differ from the last factor's, (3 p,)."""
+        the unknowns, three for each node of the order, whose columns may differ from the last factor's, (3 p,). Raises
+        ValueError without a last factor."""
         if self._at is None or self._shapes is None:
             raise ValueError("nothing is held")
         rows = np.searchsorted(self._shapes.which, strained)

@@ -13,16 +13,16 @@ from .problem import StageProblem
 
 
 class PatternChanged(Exception):
-    """Raised where elements came or went while the matrix was filled."""
+    """Raised where the sparsity pattern changed while the matrix was filled."""
 
 
 class ReusedFactor:
-    """L of a stage's matrix, until a new one pays off or the matrix is another one.
+    """Cholesky factor L of a stage's matrix, reused until a new one pays off or the matrix is another one.
 
     It belongs to one inertia and one β a b h². Without inertia another a b h² only scales the matrix; with inertia the
     new matrix is between the scaled and the unscaled one, so their geometric mean is used while they are near.
-    Directions need not be exact, so it is in single precision where the linear solver exposes its pattern. [Thesis
-    5.4.1]
+    Directions need not be exact, so it is in single precision where the linear solver exposes its pattern.
+    [Thesis 5.4.1]
     """
 
     largest_ratio = 4.0  #: largest ratio of the a b h² of two stages that share a factor
@@ -47,8 +47,8 @@ class ReusedFactor:
         self._spent: list[int] = []
 
     def ready(self, problem: StageProblem, unknowns: Vec) -> bool:
-        """Prepare for a stage: factor where the reused factor is not valid. Returns whether it factored. Raises
-        StepFailed."""
+        """Prepare for a stage: factor on the path to `unknowns`, (3 p,) [m/s], where the reused factor is not valid;
+        return whether it factored. Raises StepFailed where the matrix cannot be factored."""
         if self._serves(problem) and not self._worn:
             ratio = problem.stage.stiffness_factor / self._stiffness_factor
             self._scale = ratio if self._inertia == 0.0 else ratio**0.5
@@ -58,15 +58,15 @@ class ReusedFactor:
         return True
 
     def renew(self, problem: StageProblem, unknowns: Vec, true_at: float = 1.0) -> None:
-        """Factor the true matrix at this fraction of the step from the stage's start to `unknowns`, or else the
-        projected one at `unknowns`.
+        """Factor the true matrix at the fraction `true_at` of the step from the stage's start to `unknowns`, (3 p,)
+        [m/s], or else the projected one at `unknowns`.
 
         Single precision is used where it is possible and accurate enough, else double. Raises StepFailed.
         """
         self._make(problem, unknowns, true_at, True)
 
     def renew_projected(self, problem: StageProblem, unknowns: Vec) -> None:
-        """Factor the projected matrix at `unknowns`, in the precision of `renew`. Raises StepFailed."""
+        """Factor the projected matrix at `unknowns`, (3 p,) [m/s], in the precision of `renew`. Raises StepFailed."""
         self._make(problem, unknowns, 1.0, False)
 
     @property
@@ -75,8 +75,7 @@ class ReusedFactor:
         return self._linear is not None
 
     def takes_filled(self, problem: StageProblem) -> bool:
-        """Factor the matrix that was filled last in double precision; return whether it is definite, else discard the
-        factor."""
+        """Factor the last filled matrix in double precision; return whether it is definite, else discard the factor."""
         linear = problem.system.linear
         try:
             linear.factor(problem.system.matrix)
@@ -141,14 +140,14 @@ class ReusedFactor:
         return None if inside is None else self._storage
 
     def solve(self, right: Vec) -> Vec:
-        """Return L⁻ᵀ L⁻¹ right for the stage that was prepared."""
+        """Return L⁻ᵀ L⁻¹ right, both (3 p,), for the stage that was prepared. Raises ValueError without a factor."""
         if self._linear is None:
             raise ValueError("no factor is kept")
         solution = self._linear.solve(right) if self._single is None else self._single.solve(right)
         return solution if self._scale == 1.0 else solution / self._scale
 
     def spent(self, iterations: int) -> None:
-        """Record the number of solves of a stage at its end."""
+        """Record the number of solves of a stage when it ends."""
         self._spent.append(iterations)
 
     @property

@@ -26,22 +26,24 @@ class StageEquations(Protocol):
     energy_noise: float  #: changes of the merit that may be rounding, whatever its size [J]
 
     def motion_at(self, unknowns: Vec) -> tuple[Vec, Vec]:
-        """Return velocities [m/s] and positions [m] of all nodes, (n, 3) each."""
+        """Return velocities [m/s] and positions [m] of all nodes, (n, 3) each, from unknowns (3 p,) [m/s]."""
 
     def positions_at(self, unknowns: Vec) -> Vec:
-        """Return positions of all nodes at these unknowns, (n, 3) [m]."""
+        """Return positions of all nodes, (n, 3) [m], from unknowns (3 p,) [m/s]."""
 
     def displacement(self, direction: Vec) -> Vec:
-        """Return the displacement by a change of the unknowns, (n, 3) [m]."""
+        """Return the displacement of all nodes, (n, 3) [m], by a change of the unknowns, (3 p,) [m/s]."""
 
     def strain(self, direction: Vec) -> float:
-        """Return the largest relative change of an edge by a change of the unknowns, rotation included."""
+        """Return the largest relative change of an edge by a change of the unknowns, (3 p,) [m/s], rotation included.
+        """
 
     def evaluate(self, unknowns: Vec) -> Evaluation:
-        """Return residual and merit."""
+        """Return residual and merit at unknowns (3 p,) [m/s]."""
 
     def fill(self, unknowns: Vec, project: bool = True, step_fraction: float = 1.0) -> Linearised:
-        """Fill the matrix at this fraction of the step to `unknowns`; return the linearisation."""
+        """Fill the matrix at this fraction of the step to `unknowns`, (3 p,) [m/s]; return the linearisation."""
 
     def failed(self, what: str, at: Evaluation) -> StepFailed:
-        """Return an error with the cause, the location of the largest residual, its body and the time."""
+        """Return the error of a stage: its cause `what`, the location of the largest residual, the body there and the
+        time."""

@@ -18,17 +18,18 @@ from .stage_matrix import StageMatrix
 class StageFactors:
     """Factorizations of the matrix of a stage whose nodes have inertia, and solutions with them.
 
-    A stage solver gives them the stage's equations, which know nothing of them. Factors are those of the stage's
-    `StageMatrix`, and are reused from stage to stage.
+    Each method takes the stage's equations. Factors are those of the stage's `StageMatrix`, and are reused from stage
+    to stage.
     """
 
     def factor(self, problem: StageEquations, unknowns: Vec, try_true: bool, true_at: float = 1.0,
                factor: Callable[[sp.csc_matrix], None] | None = None, blends: Sequence[float] = ()) -> bool:
-        """Fill and factor the matrix for exact directions: the true one if `try_true` and it is definite, else the
-        projected one. Returns whether it was the true one.
+        """Fill and factor the matrix at `unknowns`, (3 p,) [m/s], for exact directions: the true one if `try_true` and
+        it is definite, else the projected one. Return whether it was the true one.
 
         true_at: fraction of the step to `unknowns` at which the true one is evaluated. factor: a factorization other
-        than the linear solver's. blends: fractions of the projected one that are tried in between. Raises StepFailed.
+        than the linear solver's. blends: fractions of the projected one that are tried in between. Raises StepFailed
+        where the projected one is not positive definite.
         """
         is_own = factor is None
         if factor is None:
@@ -56,8 +57,8 @@ class StageFactors:
         return False
 
     def factor_for_directions(self, problem: StageEquations, unknowns: Vec) -> None:
-        """Fill and factor the projected matrix for `direction`, which may be inexact: blocks of little deformed
-        tetrahedra may be reused. Raises StepFailed."""
+        """Fill and factor the projected matrix at `unknowns`, (3 p,) [m/s], for `direction`, which may be inexact:
+        blocks of little deformed tetrahedra may be reused. Raises StepFailed."""
         system, (v, x) = problem.system, problem.motion_at(unknowns)
         strained = system.reused_blocks.strained(problem.stage, problem.damped, problem.forces.filled(), x)
         if strained is not None and self._refactored_reusing(problem, x, v, strained):
@@ -76,16 +77,17 @@ class StageFactors:
         system.directions.note(problem.stage)
 
     def direction(self, problem: StageEquations, residual: Vec) -> Vec:
-        """Return the Newton direction by the last factor for directions, both (3 p,): [m/s] of a residual [N s]."""
+        """Return the Newton direction (3 p,) [m/s] of a residual (3 p,) [N s], by the factor of
+        `factor_for_directions`."""
         return problem.system.directions.solve(-residual)
 
     def approximate_solve(self, problem: StageEquations, right: Vec) -> Vec:
-        """Return that factor's solution of a right-hand side, both (3 p,)."""
+        """Return the solution of a right-hand side, both (3 p,), by the factor of `factor_for_directions`."""
         return problem.system.directions.solve(right)
 
     def _refactored_reusing(self, problem: StageEquations, x: Vec, v: Vec, strained: Index) -> bool:
-        """Update the last factor to positions and velocities (n, 3) with the blocks of its tetrahedra except strained
-        ones; return whether that succeeded."""
+        """Update the last factor to positions [m] and velocities [m/s], (n, 3), and reuse the blocks of its tetrahedra
+        except strained ones; return whether that succeeded."""
         system = problem.system
         lin = problem.forces.linearise_reusing_at(x, v, problem.stage.time, strained)
         system.pattern.update_pairs(lin.others, stays=True)

@@ -1,4 +1,4 @@
-"""Data that stages of one sparsity pattern share: the matrix, its factor, and what that was made of."""
+"""Data that stages of one sparsity pattern share: the matrix, its factor, and the provenance of that factor."""
 
 from __future__ import annotations
 

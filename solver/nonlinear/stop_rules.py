@@ -1,4 +1,4 @@
-"""Rules by which the loop of a stage of nodes ends."""
+"""Stop rules of the descent loop that solves a stage of nodes."""
 
 from __future__ import annotations
 
@@ -8,51 +8,54 @@ from .problem import StageProblem
 
 
 class ResidualStop(Stop):
-    """Ends where the largest entry of the residual is below a goal [N s]."""
+    """Stop rule that is met where the largest entry of the residual is below a goal [N s]."""
 
     def __init__(self, goal: float) -> None:
         self._goal = goal
 
     def is_done(self, step: Step) -> bool:
-        """Whether the residual is small enough."""
+        """Whether the residual after a step is small enough."""
         return step.after.size <= self._goal
 
 
 class SlowStop(Stop):
-    """Ends where the residual is below a goal [N s], or would need more iterations than a new factor costs."""
+    """Stop rule that is met where the residual is below a goal [N s], or would need more iterations than a new factor
+    costs."""
 
     def __init__(self, goal: float, patience: float) -> None:
         """patience: iterations that a new factor costs."""
         self._goal, self._progress = goal, Progress(goal, patience)
 
     def is_done(self, step: Step) -> bool:
-        """Whether the residual is small enough or decreases too slowly."""
+        """Whether the residual after a step is small enough or decreases too slowly."""
         return step.after.size <= self._goal or self._progress.is_slow(step.after.size)
 
 
 class StrainStop(Stop):
-    """Ends after a full step where all further changes, extrapolated from the last two, change no edge visibly."""
+    """Stop rule that is met after a full step where all further changes, extrapolated from the last two, change no edge
+    visibly."""
 
     def __init__(self, strain_left: float) -> None:
         """strain_left: admissible relative change of an edge."""
         self._strain_left, self._last = strain_left, 0.0
 
     def is_done(self, step: Step) -> bool:
-        """Whether the remaining change is small enough."""
+        """Whether the strain that remains after a step is small enough."""
         done = step.is_full and remaining(step.moved, self._last) <= self._strain_left
         self._last = step.moved if step.is_full else 0.0
         return done
 
 
 class VisibleStop(Stop):
-    """Ends after a full step where neither the remaining strain nor the remaining energy is visible."""
+    """Stop rule that is met after a full step where neither the remaining strain nor the remaining energy is visible.
+    """
 
     def __init__(self, strain_left: float) -> None:
         """strain_left: admissible relative change of an edge."""
         self._strain_left, self._last = strain_left, 0.0
 
     def is_done(self, step: Step) -> bool:
-        """Whether the remaining change is small enough."""
+        """Whether strain and energy that remain after a step are small enough."""
         moved, problem = step.moved, step.problem
         # the true matrix squares the change, a projected one leaves a fraction of it
         left = moved * moved if step.direction.is_true else remaining(moved, self._last)
@@ -67,8 +70,9 @@ class VisibleStop(Stop):
 
 
 class EarlyStop(Stop):
-    """Ends after a full step where all further changes, extrapolated from the last two, are not visible: those of the
-    most strained edge, or of a violent body's edges on average, and on the ground those of energy."""
+    """Stop rule that is met after a full step where all further changes, extrapolated from the last two, are not
+    visible: those of the most strained edge, or of a violent body's edges on average, and on the ground those of
+    energy."""
 
     usual = 0.3  #: root mean square strain of a violently moving body, relative to the tolerance of its largest strain
 
@@ -79,7 +83,7 @@ class EarlyStop(Stop):
         self._last = self._usual = self._work = 0.0
 
     def is_done(self, step: Step) -> bool:
-        """Whether the remaining change is small enough."""
+        """Whether strain and energy that remain after a step are small enough."""
         if step.direction.is_renewed:
             self._last = self._usual = self._work = 0.0
         problem, moved = step.problem, step.moved
@@ -93,8 +97,8 @@ class EarlyStop(Stop):
 
 
 class FullStepStop(Stop):
-    """Ends after the first step that is taken in full."""
+    """Stop rule that is met after the first step that is taken in full."""
 
     def is_done(self, step: Step) -> bool:
-        """Whether the step was."""
+        """Whether a step was taken in full."""
         return step.is_full

@@ -1,4 +1,4 @@
-"""Two points keep their distance."""
+"""Distance constraint: two points stay at a distance."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ SHORT = 1.0e-9  #: of the size of all: points that are nearer have no direction
 
 
 class Distance:
-    """φ = |y| − L: as rods, or as strings that may be slack where `at_most`. [Notes, Penalty Forces]"""
+    """Distance constraint φ = |y| − L: as rods, or as strings that may be slack where `at_most`.
+    [Notes, Penalty Forces]"""
 
     joints = 1
 
     def __init__(self, one: TiedEnd, other: TiedEnd, rest: Vec, params: Mapping[str, float],
                  length: OverTime | None) -> None:
-        """length: L [m], (1,) at a time; None: the distance at `rest`, (n, 3) [m]. Raises BadScene where that is 0."""
+        """params: `at_most`, whether the points may be nearer. length: L over time [m], (1,); None: the distance at
+        positions `rest`, (n, 3) [m]. Raises BadScene where that is 0."""
         self._nodes = np.concatenate([one.nodes[:1], other.nodes[:1]], axis=1)
         self._weights = np.concatenate([one.weights[:1], -other.weights[:1]], axis=1)
         self._first = one.nodes.shape[1]

@@ -15,21 +15,21 @@ LEAN = 1.0e-300  #: squared lengths below it are none
 
 @dataclass(frozen=True)
 class TiedEnd:
-    """One side of a constraint."""
+    """One end of a constraint: points of a body as weighted sums of its nodes."""
 
-    name: str  #: of the body
-    nodes: Index  #: of each point, (p, w)
-    weights: Vec  #: 1 in sum for each point, (p, w)
+    name: str  #: name of the body
+    nodes: Index  #: nodes of each point, (p, w)
+    weights: Vec  #: weights of these nodes, whose sum is 1 for each point, (p, w)
     skin: Index  #: triangles of the body's surface, (t, 3)
-    wires: Index  #: edges that are no triangle's, or all edges of a body without triangles, (k, 2)
+    wires: Index  #: edges of no triangle, which are all edges of a body without triangles, (k, 2)
 
 
 @dataclass(frozen=True)
 class BodyShape:
-    """A body's geometry, to bind points to."""
+    """A body's geometry, to which points are bound."""
 
     name: str
-    nodes: Index  #: its own, (n,)
+    nodes: Index  #: the body's nodes, (n,)
     tets: Index  #: (e, 4)
     skin: Index  #: (t, 3)
     wires: Index  #: (k, 2)
@@ -38,10 +38,9 @@ class BodyShape:
 
 
 def bound(shape: BodyShape, points: Vec, rest: Vec, radius: float = 0.0) -> TiedEnd:
-    """Return points (p, 3) [m] as those of a body: within its nearest tetrahedron, extended beyond it where they are
-    outside; else on the nearest triangle or edge. rest: of all nodes, (n, 3) [m]. radius: of what of a body of
-    tetrahedra moves a point, instead of one tetrahedron, where that is more [m].
-    """
+    """Return points (p, 3) [m] bound to a body: to the nearest tetrahedron, extended beyond it where they are outside;
+    else to the nearest triangle, edge or node. rest: positions of all nodes, (n, 3) [m]. radius: in a body of
+    tetrahedra, the distance within which nodes move a point instead of one tetrahedron; 0: the tetrahedron does [m]."""
     if len(shape.tets):
         nodes, weights = _in_tets(shape.tets, points, rest)
         if radius > 0.0:
@@ -74,8 +73,9 @@ def _in_tets(tets: Index, points: Vec, rest: Vec) -> tuple[Index, Vec]:
 
 
 def _in_balls(shape: BodyShape, nearest: Index, points: Vec, rest: Vec, radius: float) -> tuple[Index, Vec]:
-    """Return nodes and weights, (p, w) both, that move each point by the affine motion which fits best what lies within
-    a radius [m] of it, or of the place on the skin that is nearest to a point outside, but as far around as it is out.
+    """Return nodes and weights, (p, w) both, that move each point by the affine motion which fits best the motion of
+    all nodes within a radius [m] of it. For a point outside, the ball is around the nearest point of the skin, with a
+    radius of at least their distance.
 
     nearest: nodes of the tetrahedron that each point is in or nearest to, (p, 4). Σ w = 1 and Σ w x is the point at
     `rest`, so that forces and torques on the body are those of the point. Nodes farther away count less and less.
@@ -99,8 +99,8 @@ def _in_balls(shape: BodyShape, nearest: Index, points: Vec, rest: Vec, radius: 
 
 
 def _inside(shape: BodyShape, tet: Index, point: Vec, rest: Vec) -> Vec:
-    """Return a point, (3,), or where it is outside of the tetrahedron it is nearest to the nearest place on the skin.
-    """
+    """Return a point, (3,) [m], or the nearest point of the skin where it is outside of the tetrahedron that it is
+    nearest to."""
     corners = rest[tet]
     within = np.linalg.solve((corners[1:] - corners[0]).T, point - corners[0])
     if within.min() >= 0.0 and within.sum() <= 1.0:
@@ -111,9 +111,10 @@ def _inside(shape: BodyShape, tet: Index, point: Vec, rest: Vec) -> Vec:
 
 
 def closest_triangle(triangles: Index, x: Vec, point: Vec) -> tuple[int, Vec]:
-    """Return the triangle nearest to a point, (3,) [m], and the weights of its corners, (3,), at positions x (n, 3).
+    """Return the triangle nearest to a point, (3,) [m], and the weights of its corners, (3,), at positions x (n, 3)
+    [m].
 
-    The first of those that are as near. Raises BadScene where there are no triangles.
+    Of equally near triangles the first is returned. Raises BadScene where there are no triangles.
     """
     if not len(triangles):
         raise BadScene("there is no face to be on", "Choose an object with faces")
@@ -128,9 +129,10 @@ def closest_triangle(triangles: Index, x: Vec, point: Vec) -> tuple[int, Vec]:
 
 
 def closest_segment(edges: Index, x: Vec, point: Vec) -> tuple[int, float]:
-    """Return the edge nearest to a point, (3,) [m], and how far along it, in [0, 1], at positions x (n, 3).
+    """Return the edge nearest to a point, (3,) [m], and the fraction of it at the nearest point, in [0, 1], at
+    positions x (n, 3) [m].
 
-    The first of those that are as near. Raises BadScene where there are no edges.
+    Of equally near edges the first is returned. Raises BadScene where there are no edges.
     """
     if not len(edges):
         raise BadScene("there is no edge to be on", "Choose a rope, a curve or a mesh with edges")

@@ -1,4 +1,4 @@
-"""Two bodies turn about an axis."""
+"""Hinge constraint: two bodies rotate about a common axis."""
 
 from __future__ import annotations
 
@@ -6,4 +6,5 @@ from .ball import BallConstraint
 
 
 class HingeConstraint(BallConstraint):
-    """Both ends of an axis stay together: two balls, of which the sixth row is redundant where the bodies are rigid."""
+    """Hinge constraint that keeps both ends of an axis together: two ball constraints, of which the sixth row is
+    redundant where the bodies are rigid."""

@@ -1,4 +1,4 @@
-"""A point slides along a curve."""
+"""Curve constraint: a point slides along a curve."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ from .rows import PointRows, across
 
 
 class OnCurve:
-    """y across the nearest edge is 0, in two rows; a third is how far the point is beyond an end or a corner.
+    """Constraint of a point to a curve: y across the nearest edge is 0, in two rows; a third is the distance of the
+    point beyond an end or a corner.
 
-    A bead on a string, a curtain ring on its rail: nothing keeps it from sliding.
+    A bead on a string, a curtain ring on its rail: the point slides freely.
     """
 
     joints = 1
 
     def __init__(self, one: TiedEnd, other: TiedEnd, rest: Vec, params: Mapping[str, float],
                  length: OverTime | None) -> None:
-        """params: `closes` [s]. length: unused. Raises BadScene where `other` has no edge."""
+        """params: `closes`, the time in which an initial gap closes [s]. length: unused. Raises BadScene where `other`
+        has no edge."""
         self._point, self._weights, self._edges = one.nodes[:1], one.weights[:1], other.wires
         self._first, self._closes = one.nodes.shape[1], params["closes"]
         self._gap = self._apart(rest, *closest_segment(self._edges, rest, self._at(rest)))[0]
@@ -33,13 +35,13 @@ class OnCurve:
         return at
 
     def _apart(self, x: Vec, edge: int, along: float) -> tuple[Vec, Vec]:
-        """Return y (3,) [m] and the edge's unit direction, (3,)."""
+        """Return the displacement y from a point on the edge, (3,) [m], and the edge's unit direction, (3,)."""
         a, b = x[self._edges[edge]]
         tangent = (b - a) / max(float(np.linalg.norm(b - a)), 1e-300)
         return self._at(x) - (1.0 - along) * a - along * b, tangent
 
     def rows(self, x: Vec, time: float) -> PointRows:
-        """Return two rows across the edge and that of the ends at positions (n, 3) [m] and a time [s]."""
+        """Return two rows across the edge and one of the ends at positions (n, 3) [m] and a time [s]."""
         edge, along = closest_segment(self._edges, x, self._at(x))
         y, tangent = self._apart(x, edge, along)
         y = y - still_open(time, self._closes) * self._gap

@@ -1,4 +1,4 @@
-"""A point slides on a surface."""
+"""Surface constraint: a point slides on a surface."""
 
 from __future__ import annotations
 
@@ -16,20 +16,22 @@ BEYOND = 1.0e-12  #: of the distance to a triangle's corner: less sideways is ro
 
 
 class OnSurface:
-    """φ = n·y of the nearest triangle with the unit normal n; a second row is how far the point is beyond a border."""
+    """Constraint of a point to a surface: φ = n·y of the nearest triangle with the unit normal n; a second row is the
+    distance of the point beyond a border."""
 
     joints = 1
 
     def __init__(self, one: TiedEnd, other: TiedEnd, rest: Vec, params: Mapping[str, float],
                  length: OverTime | None) -> None:
-        """params: `closes` [s]. length: unused. Raises BadScene where `other` has no face."""
+        """params: `closes`, the time in which an initial gap closes [s]. length: unused. Raises BadScene where `other`
+        has no face."""
         self._point, self._weights, self._skin = one.nodes[:1], one.weights[:1], other.skin
         self._first, self._closes = one.nodes.shape[1], params["closes"]
         start = closest_triangle(self._skin, rest, self._weights[0] @ rest[self._point[0]])
         self._gap = self._apart(rest, *start)[0]
 
     def _apart(self, x: Vec, triangle: int, weights: Vec) -> tuple[float, Vec, Vec]:
-        """Return n·y [m], n (3,), and y (3,) [m]."""
+        """Return n·y [m], the unit normal n, (3,), and the displacement y from a point of the triangle, (3,) [m]."""
         a, b, c = x[self._skin[triangle]]
         normal = np.cross(b - a, c - a)
         normal /= max(float(np.linalg.norm(normal)), 1e-300)
@@ -37,7 +39,7 @@ class OnSurface:
         return float(normal @ y), normal, y
 
     def rows(self, x: Vec, time: float) -> PointRows:
-        """Return the row of the normal and that of the border at positions (n, 3) [m] and a time [s]."""
+        """Return one row of the normal and one of the border at positions (n, 3) [m] and a time [s]."""
         triangle, weights = closest_triangle(self._skin, x, self._weights[0] @ x[self._point[0]])
         along, normal, y = self._apart(x, triangle, weights)
         wanted = still_open(time, self._closes) * self._gap

@@ -1,4 +1,4 @@
-"""A constraint between points of bodies as a force in a bake: hard, or as soft as its compliance says."""
+"""A constraint between points of bodies as a force in a bake: hard, or compliant."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ FADED = 1.0e-8  #: of that: what is left of it as its strength goes to 0, evenly
 
 @dataclass(frozen=True)
 class NodePairs:
-    """Pairs of nodes of all joints whose weights are not 0. y = Σ w_j x_j with Σ w_j = 0, so each pair of a node of one
-    end and one of the other takes −w_i w_j of the force."""
+    """Pairs of nodes, of all joints of a constraint, whose weights are not 0. y = Σ w_j x_j with Σ w_j = 0, so each
+    pair of a node of one end and one of the other takes −w_i w_j of the force."""
 
     nodes: Index  #: (p, 2)
     joint: Index  #: of each pair, (p,)
@@ -27,7 +27,7 @@ class NodePairs:
 
     @classmethod
     def of(cls, rows: PointRows) -> NodePairs:
-        """Return those of rows."""
+        """Return the node pairs of all joints of these rows."""
         width = rows.nodes.shape[1]
         one, other = (index.ravel() for index in np.meshgrid(np.arange(width), np.arange(width), indexing="ij"))
         one, other = one[one < other], other[one < other]
@@ -39,28 +39,29 @@ class NodePairs:
 
 
 class PointConstraint:
-    """Energy Σ λ φ + ½ k φ² of the rows φ of a kind, forces −T Jᵀ and K = −k JᵀJ − T φ″ on their nodes, T = λ + k φ.
+    """Constraint as a force: energy Σ λ φ + ½ k φ² of the rows φ of a kind, forces −T Jᵀ and K = −k JᵀJ − T φ″ on their
+    nodes, T = λ + k φ.
 
-    A hard constraint keeps λ from the end of the last step, so k only provides what T changes by in one, and `k φ`
-    vanishes at rest (an augmented Lagrangian). A soft one has k = 1/α and λ = 0. Projected, K has the T of the last
-    step where that is positive, as links of ropes do. [Notes, Compliant Constraints] [Tournier 2015]
+    A hard constraint takes λ from the end of the last step, so that k only has to provide the change of T in one step,
+    and `k φ` vanishes at rest (an augmented Lagrangian). A compliant one has k = 1/α and λ = 0. Projected, K has the T
+    of the last step where that is positive, as links of ropes do. [Notes, Compliant Constraints] [Tournier 2015]
     """
 
     def __init__(self, kind: PointKind, firm: float, compliance: OverTime, strength: OverTime | None = None,
                  lasts: float = np.inf) -> None:
-        """firm: k of a hard constraint [N/m]. compliance: α [m/N], (1,) at a time; below 1/firm it is hard. strength:
-        in [0, 1], (1,) at a time: a soft constraint has that share of 1/α, a hard one gives way below 1, and there is
-        none at 0. lasts: for how long there is one [s]."""
+        """firm: k of a hard constraint [N/m]. compliance: α over time [m/N], (1,); below 1/firm the constraint is hard.
+        strength: over time, in [0, 1], (1,): factor of 1/α of a compliant constraint; a hard one yields below 1, and
+        there is no constraint at 0. lasts: time at which the constraint ends [s]."""
         self._kind, self._firm, self._compliance, self._lasts = kind, firm, compliance, lasts
         self._strength = Still(np.ones(1)) if strength is None else strength
         self._last: Vec | None = None  #: T at the end of the last step [N], (r,); None before the first
         self._expected: Vec | None = None  #: T that projected K takes [N], (r,); None: the last one
         self._none = np.zeros((0, 2), np.int32)
-        self._known: tuple[float, Vec, PointRows] | None = None  #: the last rows, and where and when
-        self._paired: tuple[Index, Vec, NodePairs] | None = None  #: of these nodes and weights
+        self._known: tuple[float, Vec, PointRows] | None = None  #: the last rows, with their time and positions
+        self._paired: tuple[Index, Vec, NodePairs] | None = None  #: node pairs of these nodes and weights
 
     def stiffness(self, time: float) -> float:
-        """Return k at a time [s], 0 where there is no constraint [N/m]."""
+        """Return k at a time [s], 0 while there is no constraint [N/m]."""
         strength = float(self._strength.at(time)[0])
         if time >= self._lasts or strength <= 0.0:
             return 0.0
@@ -70,7 +71,7 @@ class PointConstraint:
         return self._firm * float(FADED ** (1.0 - min(strength, 1.0)))
 
     def is_hard(self, time: float) -> bool:
-        """Whether all rows are to vanish at a time [s]."""
+        """Whether all rows have to vanish at a time [s]."""
         return (time < self._lasts and float(self._strength.at(time)[0]) >= 1.0
                 and float(self._compliance.at(time)[0]) * self._firm <= 1.0)
 
@@ -87,19 +88,19 @@ class PointConstraint:
         return 3 * self._kind.joints
 
     def recall(self, multipliers: Vec | None) -> None:
-        """From now on these were T at the end of the last step [N], (`remembers`,); None: there was no step."""
+        """Set T at the end of the last step [N], (`remembers`,); None before the first step."""
         self._last, self._expected = multipliers, None
 
     def expect(self, before: Vec, after: Vec, time: float) -> None:
-        """Let the projected K take T at positions `after` by T and its slope at `before`, both (n, 3) [m], until the
-        next `recall`. time: [s]."""
+        """Use in the projected K, until the next `recall`, T at positions `after` as extrapolated from T and its slope
+        at `before`, both (n, 3) [m]. time: [s]."""
         rows = self.rows(before, time)
         moved = np.einsum("mw,mwi->mi", rows.weights, (after - before)[rows.nodes])[rows.joint]
         linear = replace(rows, value=rows.value + np.einsum("ri,ri->r", rows.direction, moved))
         self._expected = self._pull(linear, self.stiffness(time), time)
 
     def multipliers(self, x: Vec, time: float) -> Vec:
-        """Return T of each row at positions (n, 3) [m] and a time [s], then zeros, (`remembers`,) [N]."""
+        """Return T of each row at positions (n, 3) [m] and a time [s], padded with zeros, (`remembers`,) [N]."""
         out = np.zeros(self.remembers)
         rows = self.rows(x, time)
         out[: len(rows.value)] = self._pull(rows, self.stiffness(time), time)
@@ -117,15 +118,16 @@ class PointConstraint:
         return np.where(rows.one_sided, np.maximum(pull, 0.0), pull)
 
     def measure(self, x: Vec, time: float) -> Stencils:
-        """Return forces and energy at positions (n, 3) [m] and a time [s], without blocks."""
+        """Return forces and energy at positions (n, 3) [m] and a time [s], without blocks of K."""
         return self._stencils(x, time, False, False)
 
     def fill(self, x: Vec, time: float, project: bool) -> Stencils:
-        """Return forces, energy and blocks of K, negative semi-definite if `project`."""
+        """Return forces, energy and blocks of K, negative semi-definite if `project`, at positions (n, 3) [m] and a
+        time [s]."""
         return self._stencils(x, time, True, project)
 
     def damp(self, x: Vec, v: Vec, time: float) -> Stencils | None:
-        """Return None: constraints do not damp."""
+        """Return None: point constraints have no damping."""
         return None
 
     def _stencils(self, x: Vec, time: float, with_blocks: bool, project: bool) -> Stencils:
@@ -134,7 +136,7 @@ class PointConstraint:
             return Stencils(self._none, np.zeros((0, 2, 3)), np.zeros((0, 1, 9)), 0.0)
         rows = self.rows(x, time)
         pull, acting = self._pull(rows, k, time), self._acting(rows, time)
-        # (T² − λ²)/2k: λ φ + ½ k φ² where both signs pull
+        # (T² − λ²)/2k: λ φ + ½ k φ² of two-sided rows
         energy = 0.5 * float(((pull - acting) * (pull + acting)).sum()) / k
         force = np.zeros((len(rows.nodes), 3))
         np.add.at(force, rows.joint, -pull[:, None] * rows.direction)
@@ -170,6 +172,6 @@ class PointConstraint:
 
 
 def chosen(rows: PointRows, which: Index) -> PointRows:
-    """Return some of the rows, (k,)."""
+    """Return the rows with these numbers, (k,)."""
     return replace(rows, joint=rows.joint[which], value=rows.value[which], direction=rows.direction[which],
                    bend=rows.bend[which], one_sided=rows.one_sided[which])

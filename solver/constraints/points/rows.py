@@ -16,20 +16,22 @@ PARALLEL = 0.9  #: |cos| of an angle: an axis nearer to a direction does not spa
 
 @dataclass(frozen=True)
 class PointRows:
-    """r rows on m joints. The displacement of a joint is y = Σ w_j x_j, from a point of one body to one of another, so
-    that Σ w_j = 0; a row φ(y) has the gradient d = ∂φ/∂y, J = d ⊗ w and φ″ = bend (1 − d dᵀ) ⊗ w wᵀ."""
+    """Rows of a constraint between points: r rows on m joints. The displacement of a joint is y = Σ w_j x_j, from a
+    point of one body to one of another, so that Σ w_j = 0; a row φ(y) has the gradient d = ∂φ/∂y, J = d ⊗ w and φ″ =
+    bend (1 − d dᵀ) ⊗ w wᵀ."""
 
-    nodes: Index  #: of each joint, those of the first body before those of the second, (m, w)
+    nodes: Index  #: nodes of each joint, those of the first body before those of the second, (m, w)
     weights: Vec  #: w_j, 1 in sum over the first body and −1 over the second, (m, w)
     first: int  #: number of the nodes that belong to the first body
-    joint: Index  #: of each row, (r,)
+    joint: Index  #: joint of each row, (r,)
     value: Vec  #: φ [m], (r,)
     direction: Vec  #: d, of length 1, or 0 where the row is idle, (r, 3)
     bend: Vec  #: [1/m], (r,)
-    one_sided: Mask  #: whether a row only keeps φ from exceeding 0, (r,)
+    one_sided: Mask  #: whether a row is φ ≤ 0 instead of φ = 0, (r,)
 
     def jacobian(self, count: int) -> sp.csr_array:
-        """Return J of all rows, (r, 3 count). [Notes, Hard Constraints]"""
+        """Return the Jacobian J of all rows, (r, 3 count), of the positions of `count` nodes. [Notes, Hard Constraints]
+        """
         nodes, weights = self.nodes[self.joint], self.weights[self.joint]
         r, w = nodes.shape
         data = weights[:, :, None] * self.direction[:, None, :]
@@ -45,7 +47,8 @@ class PointRows:
         return out
 
     def geometric_stiffness(self, multiplier: Vec, count: int) -> sp.csr_array:
-        """Return Σ λ_i φ_i″ of all nodes, (3 count, 3 count). multiplier: λ of each row, (r,). [Tournier 2015]"""
+        """Return Σ λ_i φ_i″ of the positions of `count` nodes, (3 count, 3 count). multiplier: λ of each row, (r,).
+        [Tournier 2015]"""
         m, w = self.nodes.shape
         data = np.einsum("ma,mb,mij->maibj", self.weights, self.weights, self.curvature(multiplier))
         number = 3 * self.nodes[:, :, None] + np.arange(3)
@@ -55,22 +58,22 @@ class PointRows:
 
 
 class PointKind(Protocol):
-    """A displacement function of two ends. Entries of the family "constraint"."""
+    """Displacement function between two ends of a constraint: an entry of the catalogue's family "constraint"."""
 
     joints: int  #: number of joints, whatever the positions
 
     def rows(self, x: Vec, time: float) -> PointRows:
-        """Return all rows at positions (n, 3) [m] and a time [s]: as many in the same order whenever it is called."""
+        """Return all rows at positions (n, 3) [m] and a time [s]; their number and order never change."""
 
 
 class Displacement(OverTime, Protocol):
-    """A displacement y of each joint that is given over time, (m, 3) [m]."""
+    """Prescribed displacement y of each joint over time, (m, 3) [m]."""
 
-    jump: float  #: by how much it changes at once at the start [m]
+    jump: float  #: largest sudden change of it at the start [m]
 
 
 class WholeDisplacement(PointKind, Protocol):
-    """A kind whose rows vanish where y is given wholly: entries that have the capability "whole displacement"."""
+    """Constraint whose rows prescribe all of y: an entry with the capability "whole displacement"."""
 
     displacement: Displacement
 
@@ -78,7 +81,7 @@ class WholeDisplacement(PointKind, Protocol):
 def across(direction: Vec) -> tuple[Vec, Vec]:
     """Return two unit vectors that complete directions of length 1 to right-handed frames; all are (k, 3).
 
-    They are continuous in the direction, except where the axis they are derived from changes.
+    The vectors are continuous in the direction, except where the axis that they are derived from changes.
     """
     axis = np.where(np.abs(direction[:, :1]) < PARALLEL, np.eye(3)[0], np.eye(3)[1])
     one = np.cross(direction, axis)

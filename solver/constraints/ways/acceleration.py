@@ -11,7 +11,7 @@ from ..points.rows import PointRows
 
 
 class Acceleration:
-    """[M −Jᵀ; J 0] [a; λ] = [f; −J̇ v − 2 ω J v − ω² φ], (J̇ v)_i = vᵀ φ_i″ v.
+    """Constraints on accelerations: [M −Jᵀ; J 0] [a; λ] = [f; −J̇ v − 2 ω J v − ω² φ], (J̇ v)_i = vᵀ φ_i″ v.
 
     Without ω an error of φ grows linearly in time; with it φ goes to 0 as e^{−ωt} (1 + ω t) does (Baumgarte).
     """

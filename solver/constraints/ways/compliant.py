@@ -1,4 +1,4 @@
-"""Constraints with multipliers of their own, α λ = −φ: hard at α = 0, the penalty's answer at α = 1/k."""
+"""Constraints with multipliers of their own, α λ = −φ: hard at α = 0, equal to the penalty at α = 1/k."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from .interface import Enforced, RowSystem
 
 
 class Compliant:
-    """J v + Σ μ = −φ/s with Σ = α/(a h s) by the Schur complement J A⁻¹ Jᵀ + Σ."""
+    """Compliant enforcement: J v + Σ μ = −φ/s with Σ = α/(a h s) by the Schur complement J A⁻¹ Jᵀ + Σ."""
 
     def solve(self, system: RowSystem, compliance: Vec) -> Enforced:
-        """Return the solution. Raises ValueError where rows of α = 0 contradict each other.
+        """Return velocities and impulses under compliant rows. compliance: α, (r,) [m/N]. Raises ValueError where rows
+        of α = 0 contradict each other.
 
         [Notes, Compliant Constraints]
         """
@@ -35,7 +36,8 @@ LEFT = 1.0e-6  #: of the rows' own velocities: redundant rows that are farther f
 
 
 def refuse_contradiction(rows: Bilateral, left: Vec, target: Vec, G: Vec, v: Vec) -> None:
-    """Raise ValueError where redundant rows are not where the others put them. left: of all rows [m/s], (r,)."""
+    """Raise ValueError where redundant rows are violated by the solution of the others. left: errors of all rows [m/s],
+    (r,). target: (r,) [m/s]. G: (r, m). v: velocities, (m,) [m/s]."""
     size = max(float(np.abs(target).max(initial=0.0)), float((np.abs(G) @ np.abs(v)).max(initial=0.0)), 1e-300)
     if len(rows.redundant) and float(np.abs(left).max()) > LEFT * size:
         worst = int(np.abs(left).argmax())

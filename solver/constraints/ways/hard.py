@@ -1,4 +1,4 @@
-"""Constraints that hold exactly: rows of the Karush-Kuhn-Tucker system, by the posed stage's response."""
+"""Constraints that are satisfied exactly: rows of the Karush-Kuhn-Tucker system, by the posed stage's response."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from .interface import Enforced, RowSystem
 
 
 class Hard(Compliant):
-    """J v = −φ/s: the Schur complement J A⁻¹ Jᵀ μ = −φ/s − J A⁻¹ b, with tension's stiffness in A."""
+    """Hard enforcement, J v = −φ/s: the Schur complement J A⁻¹ Jᵀ μ = −φ/s − J A⁻¹ b, with tension's stiffness in A."""
 
     def solve(self, system: RowSystem, compliance: Vec) -> Enforced:
-        """Return the solution; `compliance` is not used. Raises ValueError where rows contradict each other.
+        """Return velocities and impulses under hard rows; `compliance` is not used. Raises ValueError where rows
+        contradict each other.
 
         [Notes, Hard Constraints]
         """

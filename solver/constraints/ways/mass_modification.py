@@ -1,4 +1,4 @@
-"""Rows of single nodes taken out of the unknowns: their velocities are prescribed in a frame of each node."""
+"""Constraint rows of single nodes, eliminated from the unknowns: velocities are prescribed in a frame of each node."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from .interface import Enforced, RowSystem
 
 
 class MassModification:
-    """J v = −φ/s of rows of one node each, by their elimination from the unknowns."""
+    """Enforcement of rows of one node each, J v = −φ/s, by their elimination from the unknowns."""
 
     def __init__(self, accuracy: float | None = None) -> None:
-        """accuracy: residual of conjugate gradients relative to the right-hand side; the program's own where left out.
-        """
+        """accuracy: residual of conjugate gradients relative to the right-hand side; None for the default of
+        `FilteredProgram`."""
         self._accuracy = accuracy
         self.taken = 0  #: iterations of the last solution
 
     def solve(self, system: RowSystem, compliance: Vec) -> Enforced:
-        """Return the solution; `compliance` is not used. Raises ValueError where a row joins two nodes, or rows of one
-        node contradict each other. [Notes, Mass Modification]"""
+        """Return velocities and impulses under the rows; `compliance` is not used. Raises ValueError where a row joins
+        two nodes, or rows of one node contradict each other. [Notes, Mass Modification]"""
         matrix = system.matrix
         if system.geometric is not None:
             matrix = matrix - system.impulse * system.seconds * system.geometric

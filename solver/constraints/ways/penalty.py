@@ -10,10 +10,12 @@ from .interface import Enforced, RowSystem
 
 
 class Penalty:
-    """f = −Jᵀ φ/α and K = −Jᵀ J/α + Σ λ φ″: exact as α → 0, but for what the condition of the matrix costs."""
+    """Penalty enforcement, f = −Jᵀ φ/α and K = −Jᵀ J/α + Σ λ φ″: exact as α → 0, except for the condition of the
+    matrix."""
 
     def solve(self, system: RowSystem, compliance: Vec) -> Enforced:
-        """Return the solution of (A + a b h² Jᵀ J/α) v = b − a h Jᵀ φ/α. Raises ValueError where an α is 0.
+        """Return velocities v with (A + a b h² Jᵀ J/α) v = b − a h Jᵀ φ/α, and impulses of the rows. Raises ValueError
+        where an α is 0.
 
         [Notes, Penalty Forces]
         """

@@ -1,4 +1,4 @@
-"""A rod in a sleeve."""
+"""Cylindrical joint: a rod in a sleeve."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .interface import JOINT_KERNEL
 
 @kernel(JOINT_KERNEL)
 def fill(bodies, dof, q, u, start, centres, place, subspace, bend):  # type: ignore[no-untyped-def]
-    """Q = T_z(q₁) R_z(q₀)."""
+    """Write Q = T_z(q₁) R_z(q₀), S and Ṡ u of cylindrical joints; the arguments are those of JOINT_KERNEL."""
     for i in bodies:
         first = dof[i]
         c, s = math.cos(q[first]), math.sin(q[first])
@@ -22,7 +22,7 @@ def fill(bodies, dof, q, u, start, centres, place, subspace, bend):  # type: ign
 
 
 class Cylindrical:
-    """Turns about Z of its frame and slides along it: an angle and a length."""
+    """Joint that rotates about Z of its frame and slides along it: an angle and a length."""
 
     centre: tuple[float, ...] = ()
     fill = staticmethod(fill)

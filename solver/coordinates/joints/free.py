@@ -1,4 +1,4 @@
-"""A body in the air."""
+"""Free joint: a body that is not attached to anything."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from .rotations import cross3, fill_rotation
 
 @kernel(JOINT_KERNEL)
 def fill(bodies, dof, q, u, start, centres, place, subspace, bend):  # type: ignore[no-untyped-def]
-    """Q = T(q₃, q₄, q₅) R_c exp([q₀, q₁, q₂])."""
+    """Write Q = T(q₃, q₄, q₅) R_c exp([q₀, q₁, q₂]), S and Ṡ u of free joints; the arguments are those of JOINT_KERNEL.
+    """
     for i in bodies:
         first = dof[i]
         fill_rotation(i, first, q, u, start[i], centres, place, subspace, bend)
@@ -31,6 +32,7 @@ def fill(bodies, dof, q, u, start, centres, place, subspace, bend):  # type: ign
 
 
 class Free(MovingChart):
-    """Every motion: three angles as of a spherical joint, then three lengths along its frame's axes."""
+    """Joint that permits every motion: three angles as of a spherical joint, then three lengths along its frame's axes.
+    """
 
     fill = staticmethod(fill)

@@ -1,4 +1,4 @@
-"""A body in the plane."""
+"""Free planar joint: a body that moves freely in a plane."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ from .planar import Planar
 
 
 class FreePlanar(Planar):
-    """The motion of a planar joint, of a body that nothing bears: its joint has no friction."""
+    """Joint with the motion of a planar joint for a body without bearings: it has no friction."""

@@ -1,7 +1,7 @@
 """Protocol of a joint type: the pose of its moving frame, and its Jacobian of the rates.
 
 A joint joins a frame fixed in the parent to a frame fixed in the child, its moving frame. Rates are angular first, as
-in a twist, and q̇ = u: each joint lives on a chart. The catalogue's entry has the kind of each rate.
+in a twist, and q̇ = u: the coordinates of each joint are on a chart. The catalogue's entry has the kind of each rate.
 """
 
 from __future__ import annotations
@@ -19,27 +19,29 @@ JOINT_KERNEL = ("void(i4[::1], i4[::1], f8[::1], f8[::1], i4[::1], f8[::1], f8[:
 
 
 class JointType(Protocol):
-    """One type of joint; one object serves all joints of the type."""
+    """A type of joint; one object serves all joints of the type."""
 
     centre: tuple[float, ...]  #: a fresh chart's centre, in State.memory; empty where one chart serves everywhere
     fill: Callable[..., None]  #: a kernel or a function over arrays, see JOINT_KERNEL
 
 
 class Charted(JointType, Protocol):
-    """A type whose chart is moved along with the joint. k joints of d rates, centres of c numbers."""
+    """A type of joint whose chart is re-centred as the joint rotates. k joints of d rates, centres of c numbers."""
 
     def is_far(self, q: Vec) -> Mask:
-        """Which joints should be re-centred, (k,), from their coordinates (k, d)."""
+        """Return a mask of the joints whose charts should be re-centred, (k,), from their coordinates (k, d)."""
 
     def recentred(self, q: Vec, centre: Vec) -> Vec:
-        """Centres of charts on which these joints are at zero, (k, c)."""
+        """Return the centres of charts on which joints with coordinates q (k, d) about centres (k, c) are at zero,
+        (k, c)."""
 
     def home(self, entries: Index, places: Index, q: Vec, u: Vec, centres: Vec) -> None:
-        """Put every joint at zero of a chart about where it is, in place: what `recentred` and `carry` do, at once.
+        """Centre the chart of every joint at its present rotation, with q = 0, in place: the effect of `recentred` and
+        `carry` in one call.
 
-        entries: places in q and u (m,), (k, d). places: in centres (s,), (k, c).
+        entries: indices in q and u (m,), (k, d). places: indices in centres (s,), (k, c).
         """
 
     def carry(self, q: Vec, u: Vec, old: Vec, new: Vec) -> tuple[Vec, Vec]:
-        """Return q and u, (k, d), of these positions and velocities on the charts about `new` centres (k, c). Linear in
-        u."""
+        """Return q and u, (k, d) each, for unchanged positions and velocities, transformed from the charts about `old`
+        centres to those about `new` ones, (k, c) each. Linear in u."""

@@ -1,4 +1,4 @@
-"""The chart of a rotation: exponential coordinates about a centre, which is moved along between steps."""
+"""Chart of a rotation: exponential coordinates about a centre, which is moved along between steps."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ FAR = 1.0  #: [rad]; the chart ends at 2π, and a step may turn by what lies bet
 
 @kernel("void(i4[:,::1], i4[:,::1], f8[::1], f8[::1], f8[::1])")
 def go_home(entries, places, q, u, centres):  # type: ignore[no-untyped-def]
-    """Charts about where their joints are: in place, q = 0, ω = J(r) u and R_c exp([r]) for u and R_c."""
+    """Centre charts at the present rotations of their joints, in place: q = 0, ω = J(r) u and R_c exp([r]) replace q, u
+    and R_c."""
     for k in range(entries.shape[0]):
         first, c = entries[k, 0], places[k, 0]
         x, y, z = q[first], q[first + 1], q[first + 2]
@@ -41,7 +42,7 @@ def go_home(entries, places, q, u, centres):  # type: ignore[no-untyped-def]
 
 
 class MovingChart:
-    """For joints whose first three coordinates are r of R = R_c exp([r]); the others need no chart.
+    """Chart of joints whose first three coordinates are r of R = R_c exp([r]); the other coordinates need no chart.
 
     The centre R_c is a quaternion (w, x, y, z).
     """
@@ -49,24 +50,27 @@ class MovingChart:
     centre = (1.0, 0.0, 0.0, 0.0)
 
     def is_far(self, q: Vec) -> Mask:
-        """Which of the joints (k,) are more than FAR from their centre; q (k, d)."""
+        """Return a mask of the joints that are more than FAR from their centre, (k,), from their coordinates q (k, d).
+        """
         r = q[:, :3]
         far: Mask = (r * r).sum(axis=1) > FAR * FAR
         return far
 
     def recentred(self, q: Vec, centre: Vec) -> Vec:
-        """R_c exp([r]), (k, 4)."""
+        """Return the centres R_c exp([r]) at which joints with coordinates q (k, d) about `centre` (k, 4) are at zero,
+        (k, 4)."""
         turn = product(centre, quaternion(q[:, :3]))
         out: Vec = turn / np.linalg.norm(turn, axis=1, keepdims=True)
         return out
 
     def home(self, entries: Index, places: Index, q: Vec, u: Vec, centres: Vec) -> None:
-        """Charts about where the joints are, all of them, in place: q (m,), u (m,), centres (s,)."""
+        """Centre all charts at the present rotations of their joints, in place. entries: indices in q and u (m,),
+        (k, d). places: indices in centres (s,), (k, 4)."""
         go_home(entries, places, q, u, centres)
 
     def carry(self, q: Vec, u: Vec, old: Vec, new: Vec) -> tuple[Vec, Vec]:
-        """Return q and u of these rotations and angular velocities about `new` centres (k, 4); nearer than half a turn
-        to them."""
+        """Return q and u, (k, d) each, for unchanged rotations and angular velocities, transformed from the charts
+        about `old` centres to those about `new` ones, (k, 4) each; q is at most half a turn."""
         back = new * np.array([1.0, -1.0, -1.0, -1.0])
         there, rate = q.copy(), u.copy()
         there[:, :3] = logarithm(product(back, product(old, quaternion(q[:, :3]))))

@@ -1,4 +1,4 @@
-"""A puck on a table."""
+"""Planar joint: a puck on a table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .interface import JOINT_KERNEL
 
 @kernel(JOINT_KERNEL)
 def fill(bodies, dof, q, u, start, centres, place, subspace, bend):  # type: ignore[no-untyped-def]
-    """Q = T(q₁, q₂, 0) R_z(q₀)."""
+    """Write Q = T(q₁, q₂, 0) R_z(q₀), S and Ṡ u of planar joints; the arguments are those of JOINT_KERNEL."""
     for i in bodies:
         first = dof[i]
         c, s = math.cos(q[first]), math.sin(q[first])
@@ -25,7 +25,7 @@ def fill(bodies, dof, q, u, start, centres, place, subspace, bend):  # type: ign
 
 
 class Planar:
-    """Slides along X and Y of its frame and turns about Z: an angle and two lengths."""
+    """Joint that slides along X and Y of its frame and rotates about Z: an angle and two lengths."""
 
     centre: tuple[float, ...] = ()
     fill = staticmethod(fill)

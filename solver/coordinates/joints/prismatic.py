@@ -1,4 +1,4 @@
-"""A slider."""
+"""Prismatic joint: a slider."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .interface import JOINT_KERNEL
 
 @kernel(JOINT_KERNEL)
 def fill(bodies, dof, q, u, start, centres, place, subspace, bend):  # type: ignore[no-untyped-def]
-    """Q = T_z(q)."""
+    """Write Q = T_z(q), S and Ṡ u of prismatic joints; the arguments are those of JOINT_KERNEL."""
     for i in bodies:
         first = dof[i]
         place[i, 2, 3] = q[first]
@@ -16,7 +16,7 @@ def fill(bodies, dof, q, u, start, centres, place, subspace, bend):  # type: ign
 
 
 class Prismatic:
-    """Slides along Z of its frame: one length."""
+    """Joint that slides along Z of its frame: one length."""
 
     centre: tuple[float, ...] = ()
     fill = staticmethod(fill)

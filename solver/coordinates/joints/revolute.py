@@ -1,4 +1,4 @@
-"""A hinge."""
+"""Revolute joint: a hinge."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .interface import JOINT_KERNEL
 
 @kernel(JOINT_KERNEL)
 def fill(bodies, dof, q, u, start, centres, place, subspace, bend):  # type: ignore[no-untyped-def]
-    """Q = R_z(q)."""
+    """Write Q = R_z(q), S and Ṡ u of revolute joints; the arguments are those of JOINT_KERNEL."""
     for i in bodies:
         first = dof[i]
         c, s = math.cos(q[first]), math.sin(q[first])
@@ -20,7 +20,7 @@ def fill(bodies, dof, q, u, start, centres, place, subspace, bend):  # type: ign
 
 
 class Revolute:
-    """Turns about Z of its frame: one angle."""
+    """Joint that rotates about Z of its frame: one angle."""
 
     centre: tuple[float, ...] = ()
     fill = staticmethod(fill)

@@ -1,4 +1,4 @@
-"""Rotations by exponential coordinates: their kernels, and the same over arrays for what is not done in every step.
+"""Rotations by exponential coordinates: kernels, and functions over arrays where speed matters less.
 
 exp([r]) = 1 + s [r] + a [r]², the right Jacobian J = 1 − a [r] + b [r]² (ω = J ṙ in the moving frame), with
 s = sin θ/θ, a = (1 − cos θ)/θ², b = (θ − sin θ)/θ³, θ = |r|.
@@ -20,7 +20,7 @@ _B = tuple((-1.0) ** k / math.factorial(2 * k + 3) for k in range(9))
 
 @inlined
 def coefficients(square):  # type: ignore[no-untyped-def]
-    """s, a, b and a', b' with ȧ = a' r·ṙ, ḃ = b' r·ṙ, from θ²."""
+    """Return s, a, b, and a', b' with ȧ = a' r·ṙ, ḃ = b' r·ṙ, from θ²."""
     if square < 1.0:
         a, b, da, db = _A[8], _B[8], 8.0 * _A[8], 8.0 * _B[8]
         for k in range(7, 0, -1):
@@ -43,7 +43,7 @@ def cross3(ax, ay, az, bx, by, bz):  # type: ignore[no-untyped-def]
 
 @inlined
 def fill_rotation(i, first, q, u, centre, centres, place, subspace, bend):  # type: ignore[no-untyped-def]
-    """R = R_c exp([r]), the three columns of J(r) and J̇ ṙ of joint i, whose r starts at `first` of q."""
+    """Write R = R_c exp([r]), the three columns of J(r), and J̇ ṙ of joint i, whose r starts at `first` of q."""
     x, y, z = q[first], q[first + 1], q[first + 2]
     s, a, b, da, db = coefficients(x * x + y * y + z * z)
     # exp([r])
@@ -61,7 +61,7 @@ def fill_rotation(i, first, q, u, centre, centres, place, subspace, bend):  # ty
         place[i, row, 0] = c0 * e00 + c1 * e10 + c2 * e20
         place[i, row, 1] = c0 * e01 + c1 * e11 + c2 * e21
         place[i, row, 2] = c0 * e02 + c1 * e12 + c2 * e22
-    # columns of J stand in rows
+    # columns of J are written as rows
     subspace[first, 0], subspace[first, 1], subspace[first, 2] = (
         1.0 - b * (y * y + z * z), b * x * y - a * z, b * x * z + a * y)
     subspace[first + 1, 0], subspace[first + 1, 1], subspace[first + 1, 2] = (
@@ -80,20 +80,21 @@ def fill_rotation(i, first, q, u, centre, centres, place, subspace, bend):  # ty
 
 
 def product(left: Vec, right: Vec) -> Vec:
-    """Quaternions (w, x, y, z) one after the other, (k, 4): of the rotation left · right."""
+    """Return the quaternions of the rotations left · right, (k, 4); all quaternions are (w, x, y, z)."""
     w, v, ww, vv = left[:, :1], left[:, 1:], right[:, :1], right[:, 1:]
     scalar = w * ww - (v * vv).sum(axis=1, keepdims=True)
     return np.concatenate([scalar, w * vv + ww * v + np.cross(v, vv)], axis=1)
 
 
 def quaternion(r: Vec) -> Vec:
-    """Return the quaternion of exp([r]), (k, 4), from r (k, 3) [rad]."""
+    """Return the quaternion (w, x, y, z) of exp([r]), (k, 4), from rotation vectors r (k, 3) [rad]."""
     half = 0.5 * np.linalg.norm(r, axis=1, keepdims=True)
     return np.concatenate([np.cos(half), 0.5 * np.sinc(half / np.pi) * r], axis=1)
 
 
 def logarithm(turn: Vec) -> Vec:
-    """r with exp([r]) the rotation of quaternions (k, 4), |r| ≤ π, (k, 3) [rad]."""
+    """Return the rotation vector r, |r| ≤ π, (k, 3) [rad], for which exp([r]) is the rotation of a quaternion, (k, 4).
+    """
     turn = np.where(turn[:, :1] < 0.0, -turn, turn)
     sine = np.linalg.norm(turn[:, 1:], axis=1, keepdims=True)
     angle = 2.0 * np.arctan2(sine, turn[:, :1])
@@ -102,7 +103,7 @@ def logarithm(turn: Vec) -> Vec:
 
 
 def jacobian(r: Vec) -> Vec:
-    """J(r), (k, 3, 3): ω = J ṙ, in the moving frame."""
+    """Return the right Jacobian J(r), (k, 3, 3), of rotation vectors r (k, 3) [rad]: ω = J ṙ in the moving frame."""
     square = (r * r).sum(axis=1)
     large = np.maximum(square, 1.0)
     angle = np.sqrt(large)
@@ -114,7 +115,7 @@ def jacobian(r: Vec) -> Vec:
 
 
 def cross_matrix(r: Vec) -> Vec:
-    """[r], (k, 3, 3): [r] v = r × v."""
+    """Return the matrix [r], (k, 3, 3), of vectors r (k, 3): [r] v = r × v."""
     out = np.zeros((len(r), 3, 3))
     out[:, 2, 1], out[:, 0, 2], out[:, 1, 0] = r.T
     out[:, 1, 2], out[:, 2, 0], out[:, 0, 1] = -r.T

@@ -1,4 +1,4 @@
-"""A ball in a socket."""
+"""Spherical joint: a ball in a socket."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from .rotations import fill_rotation
 
 @kernel(JOINT_KERNEL)
 def fill(bodies, dof, q, u, start, centres, place, subspace, bend):  # type: ignore[no-untyped-def]
-    """Q = R_c exp([q])."""
+    """Write Q = R_c exp([q]), S and Ṡ u of spherical joints; the arguments are those of JOINT_KERNEL."""
     for i in bodies:
         first = dof[i]
         fill_rotation(i, first, q, u, start[i], centres, place, subspace, bend)
 
 
 class Spherical(MovingChart):
-    """Turns every way about its frame's origin: three angles, exponential coordinates about a centre."""
+    """Joint that rotates in every direction about its frame's origin: three angles, exponential coordinates about a
+    centre."""
 
     fill = staticmethod(fill)

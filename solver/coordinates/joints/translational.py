@@ -1,4 +1,4 @@
-"""Slides every way."""
+"""Translational joint: it slides in every direction without rotation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .interface import JOINT_KERNEL
 
 @kernel(JOINT_KERNEL)
 def fill(bodies, dof, q, u, start, centres, place, subspace, bend):  # type: ignore[no-untyped-def]
-    """Q = T(q)."""
+    """Write Q = T(q), S and Ṡ u of translational joints; the arguments are those of JOINT_KERNEL."""
     for i in bodies:
         first = dof[i]
         for axis in range(3):
@@ -17,7 +17,7 @@ def fill(bodies, dof, q, u, start, centres, place, subspace, bend):  # type: ign
 
 
 class Translational:
-    """Slides along X, Y and Z of its frame and does not turn: three lengths."""
+    """Joint that slides along X, Y and Z of its frame without rotation: three lengths."""
 
     centre: tuple[float, ...] = ()
     fill = staticmethod(fill)

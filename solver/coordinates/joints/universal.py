@@ -1,4 +1,4 @@
-"""Two crossed hinges: a shaft that bends and does not twist."""
+"""Universal joint: two crossed hinges, a shaft that bends and does not twist."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .interface import JOINT_KERNEL
 
 @kernel(JOINT_KERNEL)
 def fill(bodies, dof, q, u, start, centres, place, subspace, bend):  # type: ignore[no-untyped-def]
-    """Q = R_x(q₀) R_y(q₁)."""
+    """Write Q = R_x(q₀) R_y(q₁), S and Ṡ u of universal joints; the arguments are those of JOINT_KERNEL."""
     for i in bodies:
         first = dof[i]
         ca, sa = math.cos(q[first]), math.sin(q[first])
@@ -24,7 +24,8 @@ def fill(bodies, dof, q, u, start, centres, place, subspace, bend):  # type: ign
 
 
 class Universal:
-    """A shaft along Z: turns about X of its frame and then about the Y that turned with it: two angles."""
+    """Joint of a shaft along Z that rotates about X of its frame and then about the Y that rotated with it: two angles.
+    """
 
     centre: tuple[float, ...] = ()
     fill = staticmethod(fill)
