@@ -18,8 +18,8 @@ from .inside import Inside, laid_open
 from .seam import edges_of, split_triangles
 from .split import fields_after, separate
 
-OFF = 1.0e-2  #: of the way to its side: from where a vertex in the cut looks for its carrier
-STEEPEST = 8.0  #: a larger weight would throw a vertex far away when its tetrahedron moves
+OFF = 1.0e-2  #: fraction of the distance to a vertex on its side: from there the carrier of a new vertex is searched
+STEEPEST = 8.0  #: largest barycentric weight: a vertex with a larger weight would move far when its tetrahedron deforms
 UNKNOWN = -1  #: piece of a vertex
 INNER = -1  #: source of a triangle that a cut laid open
 
@@ -129,7 +129,7 @@ def _with_surface(whole: WholeBody, cut: Cut, shape: Shape, rows: Index, carrier
     rebound = lost[found >= 0]
     tet[rebound] = found[found >= 0]
     shares[np.isin(edges, lost[found < 0]).any(axis=1)] = np.nan
-    # skin that spans two pieces beside the cut, where tetrahedra are too coarse to follow it, tears in its middle
+    # edges of the surface between two pieces, where tetrahedra are too coarse for the cut, are split in the middle
     ends = tet[edges]
     torn = np.isnan(shares) & (after[ends[:, 0]] != after[ends[:, 1]]) & (before[ends[:, 0]] == before[ends[:, 1]])
     shares[torn] = 0.5
@@ -141,7 +141,7 @@ def _with_surface(whole: WholeBody, cut: Cut, shape: Shape, rows: Index, carrier
 
     inside, inside_tet = _inside(cut, shape, carriers, touched, after)
     inside_at = between(shape.x, inside.nodes, inside.shares)
-    # what is inside has no size before the cut is seen: all of it at one vertex next to the cut
+    # the surface of the cut has no size before it is visible: all of its vertices are at one vertex next to the cut
     hidden = seam.parents[0, 0] if len(at) else 0
     parents = np.concatenate([seam.parents, np.full((len(inside_at), 2), hidden)]).astype(np.int32)
     all_shares = np.concatenate([seam.shares, np.zeros(len(inside_at))])
@@ -195,7 +195,7 @@ def _inside(cut: Cut, shape: Shape, carriers: Carriers, touched: Mask, after: In
     at = between(shape.x, inside.nodes, inside.shares)
     eyes = at + OFF * (shape.x[inside.nodes[:, 0]] - at)
     found = carriers.find(at, eyes, after, piece[inside.nodes[:, 0]])
-    # without a carrier a vertex would leave its side: its triangles stay closed
+    # a vertex without a carrier would leave its side: its triangles are left out
     whole = (found[inside.triangles] >= 0).all(axis=1)
     used, corners = np.unique(inside.triangles[whole], return_inverse=True)
     remaining = replace(inside, nodes=inside.nodes[used], shares=inside.shares[used],

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..state import Index, Vec
 
-ARC = 0.25  #: of a move: how far from a straight line what turns may go between two ends of steps
+ARC = 0.25  #: of a displacement: largest distance of a rotating body from a straight path between two ends of steps
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,12 @@ def carried_over(before: SoftBodies, now: SoftBodies, state: State, source: Inde
     """Return the state of soft bodies after nodes were separated, pinned or released, with their former velocities.
 
     state: of the bodies `before`. source: former node of each present node, (n,). x: present positions, (n, 3) [m].
-    Forces are discontinuous there, so the integrator starts without a history of rates: BDF2 would place the change a
+    Forces are discontinuous there, so the integrator starts without a history of rates: BDF2 would apply the change a
     third of a step too late. Sleeping nodes wake; sticking nodes continue to stick.
     """
     stood, v = before.nodes_at(state)
     free = now.coordinates.free
-    was = before.mass[source]  # none where the air and obstacles stand
+    was = before.mass[source]  # zero for nodes of the air and of obstacles
     share = np.divide(now.mass, was, out=np.ones_like(was), where=was > 0.0)
     memory = friction_carried(state.memory, source, x - stood[source], share)
     return State(state.time, x[free].ravel(), v[source][free].ravel(), memory, state.carrier_motion)

@@ -84,7 +84,7 @@ def let_go(job: Job, one: Prepared) -> dict[int, Index]:
 
 
 def draw(job: Job, whole: WholeBody, nodes: Index, dynamic: Index) -> WholeBody:
-    """Return the body with some pinned nodes released. Those that were dynamic in the uncut body become dynamic again.
+    """Return the body with some pinned nodes released; nodes that were dynamic in the uncut body are dynamic again.
 
     nodes: to be released, (k,). dynamic: dynamic nodes of the uncut volume, (m,). At most one of the copies of such a
     node is dynamic.

@@ -51,7 +51,7 @@ class BodyGroup:
 class Regroup:
     """Groups of the bodies of a job.
 
-    A token is the number of a soft body among those of `grouped`; the last token is all mechanisms.
+    A token is the index of a soft body in `grouped`; the last token is all mechanisms.
     """
 
     def __init__(self, job: Job) -> None:
@@ -232,7 +232,7 @@ class Regroup:
         return x.min(axis=0) - self._overhang[token], x.max(axis=0) + self._overhang[token]
 
     def _boxes_of(self, soft: Iterable[int], corners: Sequence[tuple[Vec, Vec]]) -> Boxes:
-        """Return the boxes of soft bodies, followed by those of rigid bodies. soft: tokens of the former."""
+        """Return the boxes of soft bodies, then of rigid bodies. soft: tokens of the soft bodies, in order."""
         tokens = [*soft]
         tokens += [len(self._bodies)] * (len(corners) - len(tokens))
         low, high = (np.array([corner[k] for corner in corners]).reshape(-1, 3) for k in (0, 1))
@@ -270,7 +270,7 @@ class Regroup:
         return self._rigid is not None and any(part is one for one in self._rigid)
 
     def _nodes_of(self, part: Part) -> NodesPart | None:
-        """Return the part if it is one of soft bodies that was built here, else None."""
+        """Return the part where it is a part of soft bodies that was built here, else None."""
         return next((one.part for one in (*self._parts.values(), *self._replaced) if one.part is part), None)
 
     def _tokens_of(self, part: Part) -> list[int]:
@@ -294,7 +294,7 @@ class Regroup:
             constraints=[one for one in scene.constraints if names >= {
                 end.body for end in one.ends if end.body and not end.mechanism}])
         if tokens[-1] == count:
-            return scene  # mechanisms have no settings but the scene's
+            return scene  # mechanisms use the settings of the scene
         if len(bodies) == 1 and touches_nothing(scene, bodies[0]):
             scene = msgspec.structs.replace(scene, contact=None, obstacles=[])
         integrator, stage_solver = _agreed([(body.integrator, body.stage_solver) for body in bodies],
@@ -308,7 +308,7 @@ class Regroup:
 
 
 def says_its_steps(body: Body) -> bool:
-    """Return whether a body has an integrator, a stage solver or steps of its own."""
+    """Return whether a body has its own integrator, stage solver or steps, instead of the scene's."""
     return any(one is not None for one in (body.integrator, body.stage_solver, body.step, body.largest_deformation))
 
 

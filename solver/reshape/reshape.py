@@ -26,7 +26,7 @@ from .regroup import Regroup
 
 T = TypeVar("T", bound=np.generic)
 
-KERF = 0.04  #: of the mean edge of a body's skin: how wide cuts are where surfaces touch
+KERF = 0.04  #: width of cuts where surfaces are in contact, relative to the mean edge of a body's skin
 
 
 @dataclass
@@ -57,7 +57,7 @@ class Reshape:
                       for one in prepared]
         #: of each body: nodes that each nail holds, by its number
         self._nailed: list[dict[int, Index]] = [{} for _ in prepared]
-        self._lets_go = [nails.let_go(job, one) for one in prepared]  #: of each body, as it was uncut, by frame
+        self._lets_go = [nails.let_go(job, one) for one in prepared]  #: nodes of each uncut body, by frame
         self._made: list[Made] = []  #: since it was recorded
         for body, whole in zip(job.scene.bodies, self._bodies):
             shape = Shape(whole.prepared.volume.nodes, whole.prepared.volume.tets, whole.origin)
@@ -140,7 +140,7 @@ class Reshape:
             for k, cut in enumerate(body.cuts):
                 if (cut.frame, cut.subframe) != moment:
                     continue
-                # the nodes of one body stand one after the other, and those of its copies do too
+                # nodes of one body are consecutive, copies included
                 nodes = self._nodes(i, members)
                 whole = self._bodies[i]
                 shape = Shape(x[nodes], whole.prepared.volume.tets, whole.origin)
@@ -183,7 +183,7 @@ class Reshape:
             for i, driven in made.driven:
                 self._hold(i, driven)
             changed |= {i for some in (made.let_go, made.drawn, made.separations, made.driven) for i, _ in some}
-        if self._regroup is not None:  # which builds them where it finds the groups of a state
+        if self._regroup is not None:  # builds the parts where it reads the groups of a state
             self._regroup.take({self._job.scene.bodies[i].name: self._bodies[i].prepared for i in changed})
             return world
         for k, old in self._soft.items():
@@ -267,7 +267,7 @@ def _triangles(job: Job, one: Prepared) -> Index:
 
 
 def _describe_moment(frame: int, share: float) -> str:
-    """Return the moment as an artist reads it, such as 12.5."""
+    """Return a moment as text for the artist, such as "12.5"."""
     return f"{frame + share:.10g}"
 
 

@@ -33,7 +33,7 @@ def edges_of(triangles: Index) -> tuple[Index, Index]:
 
 
 def split_triangles(vertices: int, triangles: Index, edges: Index, edge: Index, shares: Vec) -> Seam:
-    """Split triangles, (t, 3), at the edges that a cut crosses.
+    """Return triangles, (t, 3), split at the edges that a cut crosses.
 
     vertices: number of vertices of the mesh. edges, edge: results of `edges_of`. shares: fraction along each edge where
     it is crossed, (e,), NaN where it is not. A triangle with one crossed edge, where the cut ends inside the body, is

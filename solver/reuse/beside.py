@@ -34,11 +34,11 @@ class PartialBake:
     def __init__(self, job: Job, earlier: EarlierBake) -> None:
         self._whole, self._earlier = job, earlier
         self._tokens = sorted({*range(len(job.scene.bodies) + bool(job.scene.mechanisms))} - earlier.tokens)
-        #: the bodies that are solved; None where nothing is
+        #: job with the solved bodies only; None where nothing is solved
         self.job = job.with_scene(_part_of(job.scene, self._tokens), job.raw) if self._tokens else None
 
     def check(self, cache: Path, snapshot: int | None) -> None:
-        """Check that the solved bodies do not interact with the reused ones.
+        """Check that the solved bodies do not interact with the reused bodies.
 
         cache: cache folder of the job. snapshot: frame of the snapshot from which the bake resumes; None at the start.
         Raises CannotReuse where the solved bodies cannot be solved in groups, or where a group at the snapshot contains

@@ -41,7 +41,7 @@ class CannotReuse(Exception):
 
 
 class EarlierBake:
-    """Groups of bodies of an earlier bake that are unchanged in a job.
+    """Earlier bake, restricted to groups of bodies that are unchanged in a job.
 
     A token is the number of a soft body of the job; the last token is all mechanisms.
     """
@@ -107,7 +107,7 @@ class EarlierBake:
     def check_apart(self, record: GroupRecord, frame: int) -> None:
         """Check that no group of the job contains both reused and solved bodies.
 
-        record: groups of all bodies of the job at a frame. Raises CannotReuse where one does.
+        record: groups of all bodies of the job at a frame. Raises CannotReuse where a group does.
         """
         for group in record.groups():
             taken = self.tokens & {*group}
@@ -207,7 +207,7 @@ class EarlierBake:
 
     @cached_property
     def _obstacles(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-        """Boxes of the obstacles of the earlier bake and of the job; empty where none has changed."""
+        """Return the boxes of the obstacles of the earlier bake and of the job; empty where none has changed."""
         assert self.cache.manifest is not None
         return (obstacles_in(self.cache.manifest), obstacle_boxes(self._job)) if self._unchanged.obstacles else ([], [])
 
@@ -260,7 +260,7 @@ class EarlierBake:
 
 
 def check_file(cache: Cache, kind: str, frame: int) -> None:
-    """Check that a cache has the complete file of a kind for a frame. Raises CannotReuse where it has not."""
+    """Check that a cache has a complete file of a kind for a frame. Raises CannotReuse where the file is damaged."""
     if frame > (last := max(cache.frames_done(), default=frame)):
         raise CannotReuse(f"it ends at frame {last}")
     if not cache.good(kind, frame):

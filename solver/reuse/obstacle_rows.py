@@ -12,7 +12,7 @@ from ..world.ground_friction import FORCE
 from ..world.half_life_damping import CONTACT_TIME
 from ..world.sliding_damping import PAST
 
-#: memory of a part with a row for each node, those of obstacles behind those of its bodies
+#: entries of a part's memory with a row for each node: nodes of bodies, then nodes of obstacles
 PER_NODE = (FORCE, CONTACT_TIME, PAST)
 
 Counts = Mapping[str, int]  #: nodes of each obstacle by name, in their order

@@ -8,10 +8,10 @@ from typing import Any
 
 from ..job.hashes import Flat, Settings
 
-#: what an integrator and its steps are, of the scene or a body's own
+#: settings of the integrator and its steps, of the scene or of a body
 STEPS = ("method", "integrator", "stage_solver")
 STEP_SIZES = ("step", "largest_deformation")
-#: what a body says about contact, which counts only where there is something to touch
+#: settings of a body for contact, which matter only where it can touch another surface
 IN_CONTACT = ("friction", "friction_weights", "thickness", "touches_by_mesh", "simplify")
 IDENTITY = ("name", "uuid", "version")
 
@@ -41,7 +41,7 @@ def compare(old: Settings, new: Settings, uuids: tuple[Mapping[str, str], Mappin
         return nothing
     both = [name for name in before.obstacles if name in now.obstacles]
     if both != [name for name in now.obstacles if name in before.obstacles]:
-        return nothing  # in another order they push in another order
+        return nothing  # forces are added in the order of obstacles
     changed = {*before.obstacles, *now.obstacles} - {
         name for name in both if before.obstacles[name] == now.obstacles[name]}
     pairs = _pairs(old, new, uuids)
@@ -73,7 +73,7 @@ class _Scene:
     steps: Flat
     contact: Flat
     obstacles: dict[str, Flat]  #: by name, in their order
-    joints: Flat  #: what only mechanisms read
+    joints: Flat  #: settings that only mechanisms read
 
 
 def _shared(scene: Flat) -> _Scene:

@@ -17,7 +17,7 @@ from ...meshing.volume import tet_faces
 from ...state import Index, Mask, Vec
 
 Arrays = Callable[[str], NDArray[Any]]
-SHIFT = 1.0e-9  #: of the body's size: what lies in the cut counts as in front of it, whatever its last bit says
+SHIFT = 1.0e-9  #: of the body's size: offset of a cut, so that points in the cut are in front of it despite rounding
 
 
 @dataclass(frozen=True)
