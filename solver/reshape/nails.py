@@ -108,7 +108,7 @@ def _with_pins(whole: WholeBody, prepared: Prepared, pinned: Index, motion: Vec)
 
 
 def _motion(job: Job, prepared: Prepared) -> Vec:
-    """Return positions of pinned nodes at each sample, (T, p, 3) [m]."""
+    """Return the positions of pinned nodes at each sample of motion, (T, p, 3) [m]."""
     fields = prepared.fields
     still = prepared.volume.nodes[fields.pinned]
     return np.broadcast_to(still, (job.samples, *still.shape)) if fields.motion is None else fields.motion

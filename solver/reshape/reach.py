@@ -45,7 +45,7 @@ class Reach:
 
 
 def grouped(scene: Scene) -> list[Body]:
-    """Return the soft bodies that can be solved in groups, in the order of their tokens."""
+    """Return the soft bodies of a scene that can be solved in groups, in the order of their tokens."""
     return [body for body in scene.bodies if not (slides(body) or is_drafted(scene, body))]
 
 

@@ -148,7 +148,7 @@ class Regroup:
         return self._part((*tokens, len(self._bodies)) if soft.rigid is not None else (*tokens,))
 
     def groups(self, world: World) -> list[BodyGroup]:
-        """Return the groups of a world, each with a world of its own parts."""
+        """Return the groups of a world, each as a smaller world of the parts of the group."""
         self._replaced = [one for one in self._replaced if any(one.part is part for part in world.parts)]
         found = []
         for numbers, couplings in world.independent:
@@ -258,7 +258,7 @@ class Regroup:
         return self._parts[tokens]
 
     def _world(self, world: World) -> World:
-        """Return the world of the present groups; parts other than soft bodies stay."""
+        """Return the world of the present groups, with other parts than those of soft bodies unchanged."""
         soft = [self._part(tokens) for tokens in self._soft_groups()]
         rides = [ride for one in soft for ride in one.rides]
         others = [part if self._rigid is None or not self._is_rigid(part) else self._rigid.beside(rides)

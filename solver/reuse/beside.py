@@ -134,7 +134,7 @@ class PartialBake:
 
 
 def _part_of(scene: Scene, tokens: list[int]) -> Scene:
-    """Return the scene with only the bodies and mechanisms of some tokens."""
+    """Return a scene with only the bodies and mechanisms of some tokens."""
     bodies = [scene.bodies[k] for k in tokens if k < len(scene.bodies)]
     names = {body.name for body in bodies}
     return msgspec.structs.replace(

@@ -50,7 +50,7 @@ class SharedStore(FrameStore):
         return self._written is not None
 
     def _forget(self) -> None:
-        """Discard the collected data of a frame."""
+        """Discard the stored data of a frame."""
         self._record: GroupRecord | None = None
         self._liveliness: NDArray[Any] | None = None
         self._contacts: NDArray[Any] | None = None
@@ -187,5 +187,5 @@ class SharedStore(FrameStore):
 
 
 def _single(rows: NDArray[Any] | None) -> Floats | None:
-    """Return rows in single precision."""
+    """Return rows in single precision; None where there are none."""
     return None if rows is None else rows.astype(np.float32)

@@ -182,7 +182,7 @@ class AllBodies:
 
 
 def _groups(record: GroupRecord, share: Numbering) -> list[tuple[int, ...]]:
-    """Return the groups of a record that belong to a share."""
+    """Return the groups of a record whose tokens all belong to a share."""
     return [group for group in record.groups() if all(token in share.tokens for token in group)]
 
 
@@ -198,14 +198,14 @@ def _boxes(records: Sequence[GroupRecord], shares: Sequence[Numbering]) -> Boxes
 
 
 def boxes_among_all(boxes: Boxes, share: Numbering) -> Boxes:
-    """Return the boxes of the bodies that are used of a share, with the tokens of the job."""
+    """Return the boxes of the bodies of a share that are used, with the tokens of the job."""
     taken = np.array([token in share.tokens for token in boxes.token.tolist()], dtype=bool)
     tokens = np.array([share.tokens[token] for token in boxes.token[taken].tolist()], dtype=np.int32)
     return Boxes(tokens, boxes.low[taken], boxes.high[taken])
 
 
 def _rows_of_part(output: FrameOutput, number: int) -> Floats:
-    """Return the contacts of a part."""
+    """Return the contacts of a part, (k, 7). number: of the part."""
     ends = np.cumsum(np.maximum(output.record.contacts, 0))
     assert output.contacts is not None
     return output.contacts[ends[number] - output.record.contacts[number]:ends[number]]

@@ -95,7 +95,7 @@ def _shared(scene: Flat) -> _Scene:
 
 @dataclass(frozen=True)
 class _Body:
-    """Inputs of a soft body."""
+    """Inputs of a soft body, by what depends on them."""
 
     own: Flat  #: with its method and its steps, its own or the scene's
     in_contact: Flat
@@ -115,7 +115,7 @@ def _of_body(read: Settings, name: str) -> _Body:
 
 
 def _touches_nothing(one: _Body, name: str) -> bool:
-    """Whether a solid, in a scene without obstacles, is in no contact until another body comes near.
+    """Return whether a solid, in a scene without obstacles, is in no contact until another body comes near.
 
     A body without a list of what it touches counts as one that does not touch itself.
     """
@@ -124,7 +124,7 @@ def _touches_nothing(one: _Body, name: str) -> bool:
 
 
 def _has_contact(one: _Body, name: str, obstacles: Iterable[str]) -> bool:
-    """Whether a body alone is solved with contact, as its settings let it touch itself or an obstacle."""
+    """Return whether the settings of a body allow contact with itself or an obstacle."""
     return one.touches is None or bool({*one.touches} & {name, *obstacles})
 
 
@@ -172,5 +172,5 @@ def _without_identity(mechanisms: Mapping[str, Flat]) -> dict[str, Flat]:
 
 
 def _is_of(key: str, fields: tuple[str, ...]) -> bool:
-    """Whether a dotted key belongs to one of these fields or to an entry inside one."""
+    """Return whether a dotted key belongs to one of some fields or to an entry inside it."""
     return key.partition(".")[0] in fields

@@ -123,7 +123,7 @@ class MonolithicCondensedStage(CondensedStage):
 
     def _without_ground_friction(self, solver: StageSolver, stage: NodeStage, start: State,
                                  damped: Damped | None) -> State:
-        """Return the state at the stage's end without static friction of the ground."""
+        """Return the state at the stage's end without static friction on the ground."""
         if solver.limits.accepts and stage.inertia:
             return self._by_energy(solver, stage, start, damped)
         if (self._soft.contacts or self._soft.couples_methods) and stage.inertia:

@@ -49,7 +49,7 @@ class ConstraintRows:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there are no constraints at all."""
+        """Whether there are no bilateral and no unilateral rows."""
         return not (len(self.bilateral.target) or len(self.unilateral.target))
 
     def on_bodies(self, solution: Solution, bodies: int) -> Vec:
@@ -132,7 +132,7 @@ class MechanismConstraints:
 
     @property
     def is_bare(self) -> bool:
-        """Whether there are no constraints."""
+        """Whether the mechanism has no constraints."""
         return all(first is None for first in (self.loops, self.drives, self.limits, self.ball_limits, self.colliders))
 
     def at_work(self, time: float) -> list[bool]:
@@ -267,7 +267,7 @@ class MechanismConstraints:
                                   memory, efforts, () if worst is None else (CONTACTS,), worst, position_correction)
 
     def close(self, state: State, posed: PosedTree) -> State:
-        """Return the state with loops closed and drives at their targets. Raises StepFailed."""
+        """Return the state projected on loops and drives. posed: last stage of the step. Raises StepFailed."""
         if self.loops is None and self.drives is None:
             return state
         q, u = closed(state.q, state.u, lambda q: self._exact_rows(q, state, posed.stage.inside), posed.respond)

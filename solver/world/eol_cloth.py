@@ -85,7 +85,7 @@ class EolCloth(SteppedPart):
 
     @staticmethod
     def cloth(state: State) -> Cloth:
-        """Return the cloth in a state's memory."""
+        """Return the cloth in the memory of a state. Raises KeyError where memory is missing."""
         memory: Mapping[str, Any] = state.memory
         mesh = SheetMesh(**{field: memory[name] for name, field in OF_MESH.items()})
         return Cloth(mesh, **{name: memory[name] for name in OF_CLOTH})
@@ -120,7 +120,7 @@ class EolCloth(SteppedPart):
                      reaction=reaction if self.steps.needs_reactions else None)
 
     def with_interface(self, inertia: InterfaceInertia | None) -> EolCloth:
-        """Return a copy whose interface points respond with this inertia; None: their motion is prescribed."""
+        """Return a copy whose interface points respond with an effective inertia; None: their motion is prescribed."""
         return replace(self, inertia=inertia)
 
     def may_finish(self, state: State) -> bool:
@@ -149,7 +149,7 @@ class EolCloth(SteppedPart):
                 for k, (one, sheet) in enumerate(zip(self.shown, self.apart.sheets(mesh)))}
 
     def longest(self, state: State) -> Vec:
-        """Return the largest stretch of an edge of each sheet, (s,)."""
+        """Return the largest length of an edge of each sheet, relative to rest, (s,)."""
         mesh = self.cloth(state).mesh
         ends = mesh.edges
         length, rest = (np.linalg.norm(places[ends[:, 1]] - places[ends[:, 0]], axis=1)

@@ -1,4 +1,4 @@
-"""Exact centre-of-mass motion of free bodies with quasistatic nodes."""
+"""Exact motion of the centres of mass of free bodies with quasistatic nodes."""
 
 from __future__ import annotations
 

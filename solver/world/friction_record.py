@@ -14,7 +14,7 @@ GROUND = "what stands"  #: name of an obstacle in messages
 
 
 class FrictionRecord:
-    """Number of steps with constraints, and the number whose friction did not converge, by kind of friction."""
+    """Numbers of steps with constraints, and of steps whose friction did not converge, by kind of friction."""
 
     def __init__(self, bodies: Sequence[str]) -> None:
         """bodies: names of all rigid bodies."""

@@ -165,7 +165,7 @@ def friction_impulses(soft: SoftBodies, posed: Touched, stage: NodeStage, u: Vec
 
 
 def remember(after: State, stage: NodeStage, found: Found | None) -> State:
-    """Return the state with the friction of a stage in its memory, and without anchors. found: None: no friction."""
+    """Return the state with the friction of a stage in its memory, and without anchors. found: friction or None."""
     return remember_force(after, None if found is None else found.impulses / (stage.a * stage.h))
 
 

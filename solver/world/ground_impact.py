@@ -29,7 +29,7 @@ class Moving(Protocol):
     mass: Vec  #: [kg], (n,)
 
     def nodes_at(self, state: State) -> tuple[Vec, Vec]:
-        """Return positions [m] and velocities [m/s] of all nodes, (n, 3)."""
+        """Return the positions [m] and velocities [m/s] of all nodes at a state, (n, 3)."""
 
     def evaluate(self, x: Vec, time: float) -> tuple[Vec, float]:
         """Return forces, (n, 3) [N], and energy [J] at positions x, (n, 3) [m], and a time [s]."""

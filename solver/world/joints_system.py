@@ -37,7 +37,7 @@ class JointsSystem(System[PosedTree]):
         return self.condensation.beta
 
     def acceleration(self, state: State) -> Vec:
-        """Return u̇ without constraints, (m,) [rad/s², m/s²]."""
+        """Return the acceleration of rates at a state without constraints, (m,) [rad/s², m/s²]."""
         return self.condensation.acceleration(self.linearise(state), state.time)
 
     def pose(self, at: State, stage: Stage, time: float | None = None) -> PosedTree:

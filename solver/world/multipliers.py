@@ -12,7 +12,7 @@ from ..state import State, Vec
 
 
 def recall(laws: Sequence[WithMultipliers], state: State) -> None:
-    """Set the multipliers of force laws to those in the memory of a state, or to none where it has none."""
+    """Set the multipliers of force laws to those in the memory of a state; None where it has none."""
     all_of_them, first = state.memory.get(MULTIPLIERS), 0
     for law in laws:
         law.recall(None if all_of_them is None else all_of_them[first : first + law.remembers])

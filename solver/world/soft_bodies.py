@@ -135,7 +135,7 @@ class SoftBodies(ContactBounds, StepLimits):
         return self._elements if selection.touch else self._elements_without_contact
 
     def _linearised(self, elements: Elements, x: Vec, v: Vec | None, time: float, force: Vec) -> Linearised:
-        """Return the linearisation of elements with pulls and the ground added."""
+        """Return the linearisation of elements with the forces and stiffness of pulls and the ground added."""
         self._node_blocks[:] = 0.0
         for pull in self.pulls:
             pull.add_force(x, time, force)

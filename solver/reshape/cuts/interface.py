@@ -22,7 +22,7 @@ SHIFT = 1.0e-9  #: of the body's size: offset of a cut, so that points in the cu
 
 @dataclass(frozen=True)
 class Shape:
-    """A body at the moment of a cut."""
+    """Tetrahedra and node positions of a body at the moment of a cut."""
 
     x: Vec  #: positions of its nodes [m], (n, 3)
     tets: Index  #: (e, 4)
