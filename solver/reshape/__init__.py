@@ -1,1 +1,1 @@
-"""Changes of topology: cuts of bodies, and the world and state after them."""
+"""Changes of topology and pins: cuts, nails and releases of bodies, and the world and state after these."""

@@ -1,4 +1,4 @@
-"""One body comes apart: its tetrahedra, and the artist's mesh with them."""
+"""Separation of one body by a cut: of its tetrahedra and of the artist's mesh."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from .inside import Inside, laid_open
 from .seam import edges_of, split_triangles
 from .split import fields_after, separate
 
-OFF = 1.0e-2  #: of the way to its side: from where a vertex in the cut looks for its carrier
-STEEPEST = 8.0  #: a larger weight would throw a vertex far away when its tetrahedron moves
+OFF = 1.0e-2  #: fraction of the distance to a vertex on its side: from there the carrier of a new vertex is searched
+STEEPEST = 8.0  #: largest barycentric weight: a vertex with a larger weight would move far when its tetrahedron deforms
 UNKNOWN = -1  #: piece of a vertex
 INNER = -1  #: source of a triangle that a cut laid open
 
 
 @dataclass(frozen=True)
 class WholeBody:
-    """A body as far as it has been cut."""
+    """Body after all cuts up to now."""
 
     prepared: Prepared
-    origin: Index  #: which node of the uncut volume each is, (n,)
-    triangles: Index  #: of the mesh that is shown, (t, 3); none for a body without one
-    source: Index  #: triangle of the artist's mesh that each is a piece of, INNER for what was laid open, (t,)
+    origin: Index  #: node of the uncut volume that each node is a copy of, (n,)
+    triangles: Index  #: of the mesh that is shown, (t, 3); (0, 3) for a body without a mesh
+    source: Index  #: triangle of the artist's mesh that each is part of, INNER on the surface of a cut, (t,)
 
     @classmethod
     def uncut(cls, prepared: Prepared, triangles: Index) -> WholeBody:
@@ -41,11 +41,11 @@ class WholeBody:
 
 @dataclass(frozen=True)
 class Separation:
-    """Result of one cut of one body: enough to repeat it without the positions of the body."""
+    """Result of one cut of one body, sufficient to repeat the cut without the positions of the body."""
 
-    apart: Index  #: rows in `tet_faces` of the faces that came apart, (k, 2)
-    parents: Index  #: vertices between which each new vertex stood, (s, 2)
-    shares: Vec  #: how far along, (s,); until the cut is seen it is shown there
+    apart: Index  #: rows in `tet_faces` of the separated faces, (k, 2)
+    parents: Index  #: vertices between which each new vertex is at the moment of the cut, (s, 2)
+    shares: Vec  #: fraction from the first to the second parent, (s,); shown there until the cut is visible
     triangles: Index  #: (t, 3), old vertices keep their numbers
     source: Index  #: (t,), as of `WholeBody`
     carrier: Index  #: tetrahedron of each vertex, old ones first, (v,)
@@ -56,7 +56,10 @@ class Separation:
 
 
 def cut_body(whole: WholeBody, cut: Cut, shape: Shape) -> Separation | None:
-    """Return the separation by a cut of a body of this shape; None where it cuts none of its tetrahedra."""
+    """Return the separation of a body by a cut; None where the cut separates no tetrahedra.
+
+    shape: the body at the moment of the cut.
+    """
     apart, moved = cut.faces(shape)
     if not apart.any():
         return None
@@ -72,7 +75,10 @@ def cut_body(whole: WholeBody, cut: Cut, shape: Shape) -> Separation | None:
 
 
 def apply(whole: WholeBody, done: Separation, kerf: float = 0.0) -> tuple[WholeBody, Index]:
-    """Return the body after the cut, and which node each of its nodes was, (n',). kerf: how wide it is [m]."""
+    """Return the body after a cut, and the node before the cut of each of its nodes, (n',).
+
+    kerf: width of the cut [m].
+    """
     prepared = whole.prepared
     volume = prepared.volume
     shape = Shape(volume.nodes, volume.tets, whole.origin)
@@ -93,7 +99,10 @@ def apply(whole: WholeBody, done: Separation, kerf: float = 0.0) -> tuple[WholeB
 
 def _with_surface(whole: WholeBody, cut: Cut, shape: Shape, rows: Index, carriers: Carriers,
                   embedding: Embedding) -> Separation:
-    """The cut of the artist's mesh: its vertices stay on their side, its triangles are split, insides are shown."""
+    """Return the separation with the artist's mesh: its triangles are split, the surface of the cut is added.
+
+    rows: separated faces in `tet_faces`, (k, 2). carriers: tetrahedra at the moment of the cut.
+    """
     near = shape.inner // 4
     _, before = face_parts(shape.tets)
     is_apart = np.isin(shape.inner[:, 0], rows[:, 0])
@@ -108,7 +117,7 @@ def _with_surface(whole: WholeBody, cut: Cut, shape: Shape, rows: Index, carrier
     cuttable = touched[tet[edges]].all(axis=1)
     shares[cuttable] = cut.crossings(points[edges[cuttable, 0]], points[edges[cuttable, 1]])
 
-    # vertices whose tetrahedron went with the other side go to their neighbours' piece, else to the nearest on theirs
+    # vertices whose tetrahedron is on the other side of the cut go to the piece of their neighbours, or the nearest
     lost = np.flatnonzero(touched[tet])
     lost = lost[carriers.crossed(tet[lost], points[lost])]
     piece = after[tet]
@@ -120,7 +129,7 @@ def _with_surface(whole: WholeBody, cut: Cut, shape: Shape, rows: Index, carrier
     rebound = lost[found >= 0]
     tet[rebound] = found[found >= 0]
     shares[np.isin(edges, lost[found < 0]).any(axis=1)] = np.nan
-    # skin that spans two pieces beside the cut, where tetrahedra are too coarse to follow it, tears in its middle
+    # edges of the surface between two pieces, where tetrahedra are too coarse for the cut, are split in the middle
     ends = tet[edges]
     torn = np.isnan(shares) & (after[ends[:, 0]] != after[ends[:, 1]]) & (before[ends[:, 0]] == before[ends[:, 1]])
     shares[torn] = 0.5
@@ -132,7 +141,7 @@ def _with_surface(whole: WholeBody, cut: Cut, shape: Shape, rows: Index, carrier
 
     inside, inside_tet = _inside(cut, shape, carriers, touched, after)
     inside_at = between(shape.x, inside.nodes, inside.shares)
-    # what is inside has no size before the cut is seen: all of it at one vertex next to the cut
+    # the surface of the cut has no size before it is visible: all of its vertices are at one vertex next to the cut
     hidden = seam.parents[0, 0] if len(at) else 0
     parents = np.concatenate([seam.parents, np.full((len(inside_at), 2), hidden)]).astype(np.int32)
     all_shares = np.concatenate([seam.shares, np.zeros(len(inside_at))])
@@ -152,7 +161,7 @@ def _with_surface(whole: WholeBody, cut: Cut, shape: Shape, rows: Index, carrier
 
 
 def _as_neighbours(piece: Index, edges: Index) -> Index:
-    """Return pieces of vertices, (v,), with UNKNOWN ones as a neighbour's across edges (k, 2) that are not cut."""
+    """Return the piece of each vertex, (v,), UNKNOWN replaced by that of a neighbour across uncut edges, (k, 2)."""
     piece = piece.copy()
     both = np.concatenate([edges, edges[:, ::-1]])
     while True:
@@ -163,13 +172,16 @@ def _as_neighbours(piece: Index, edges: Index) -> Index:
 
 
 def _inside(cut: Cut, shape: Shape, carriers: Carriers, touched: Mask, after: Index) -> tuple[Inside, Index]:
-    """Return the surface of the cut, and the tetrahedron of each of its vertices, (s,)."""
+    """Return the surface of the cut inside the body, and the tetrahedron of each of its vertices, (s,).
+
+    touched: tetrahedra next to the cut, (e,). after: piece of each tetrahedron after the cut, (e,).
+    """
     tets = shape.tets[touched]
     ends = np.unique(np.sort(tets[:, EDGES].reshape(-1, 2), axis=1), axis=0)
     shares = cut.crossings(shape.x[ends[:, 0]], shape.x[ends[:, 1]])
     met = np.flatnonzero(~np.isnan(shares))
 
-    # a node is on the side of those of its tetrahedra that are on it; one without any is beyond the last of them
+    # a node is on the side of its tetrahedra with centres on that side; a node without any is left out
     piece = np.full(len(shape.x), -1, dtype=np.int32)
     tet = np.repeat(np.arange(len(shape.tets), dtype=np.int32), 4)[::-1]
     node = shape.tets.ravel()[::-1]
@@ -183,7 +195,7 @@ def _inside(cut: Cut, shape: Shape, carriers: Carriers, touched: Mask, after: In
     at = between(shape.x, inside.nodes, inside.shares)
     eyes = at + OFF * (shape.x[inside.nodes[:, 0]] - at)
     found = carriers.find(at, eyes, after, piece[inside.nodes[:, 0]])
-    # without a carrier a vertex would leave its side: its triangles stay closed
+    # a vertex without a carrier would leave its side: its triangles are left out
     whole = (found[inside.triangles] >= 0).all(axis=1)
     used, corners = np.unique(inside.triangles[whole], return_inverse=True)
     remaining = replace(inside, nodes=inside.nodes[used], shares=inside.shares[used],
@@ -192,10 +204,10 @@ def _inside(cut: Cut, shape: Shape, carriers: Carriers, touched: Mask, after: In
 
 
 def _bound(now: Vec, corners: Vec, then: Vec, rest: Vec) -> Vec:
-    """Barycentric weights (k, 4) of points in their tetrahedra as they are now, so that nothing jumps.
+    """Return barycentric weights of points in deformed tetrahedra, (k, 4), so that no vertex jumps at the cut.
 
-    A tetrahedron that is nearly flat now, corners (k, 4, 3), would throw its vertex away as it opens: there the
-    weights at rest are taken.
+    now: points, (k, 3) [m]. corners: deformed tetrahedra, (k, 4, 3) [m]. then, rest: both at rest. In a nearly flat
+    tetrahedron, weights at rest are used instead, as a vertex with large weights would move far when it unfolds.
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         weights = barycentric(now, corners)
@@ -205,7 +217,10 @@ def _bound(now: Vec, corners: Vec, then: Vec, rest: Vec) -> Vec:
 
 
 def between(points: Vec, parents: Index, shares: Vec) -> Vec:
-    """Points (k, 3) a share of the way from one to another of given points."""
+    """Return points on the lines between pairs of points, (k, 3) [m].
+
+    points: (n, 3) [m]. parents: pairs of indices, (k, 2). shares: fractions from the first to the second, (k,).
+    """
     first, second = points[parents[:, 0]], points[parents[:, 1]]
     middle: Vec = first + shares[:, None] * (second - first)
     return middle

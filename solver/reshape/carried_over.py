@@ -1,4 +1,4 @@
-"""Transfer of the state to soft bodies that were reshaped."""
+"""Transfer of the state to soft bodies after cuts, nails or releases of pins."""
 
 from __future__ import annotations
 
@@ -13,24 +13,26 @@ from ..world.soft_bodies import SoftBodies
 
 
 def carried_over(before: SoftBodies, now: SoftBodies, state: State, source: Index, x: Vec) -> State:
-    """Return the state of soft bodies before nodes were separated, pinned or released, on their present nodes: each was
-    `source`, (n,), and is at x, (n, 3) [m].
+    """Return the state of soft bodies after nodes were separated, pinned or released, with their former velocities.
 
-    Forces jump there. A history of rates is no guide across that, as it is none where a contact comes: BDF2 would take
-    what was cut apart as if it had been a third of a step later. So an integrator starts without a history, and
-    sleeping nodes wake; sticking nodes keep sticking.
+    state: of the bodies `before`. source: former node of each present node, (n,). x: present positions, (n, 3) [m].
+    Forces are discontinuous there, so the integrator starts without a history of rates: BDF2 would apply the change a
+    third of a step too late. Sleeping nodes wake; sticking nodes continue to stick.
     """
     stood, v = before.nodes_at(state)
     free = now.coordinates.free
-    was = before.mass[source]  # none where the air and obstacles stand
+    was = before.mass[source]  # zero for nodes of the air and of obstacles
     share = np.divide(now.mass, was, out=np.ones_like(was), where=was > 0.0)
     memory = friction_carried(state.memory, source, x - stood[source], share)
     return State(state.time, x[free].ravel(), v[source][free].ravel(), memory, state.carrier_motion)
 
 
 def friction_carried(memory: Mapping[str, Vec], source: Index, moved: Vec, share: Vec) -> dict[str, Vec]:
-    """Return the entries of friction in the memory, on the nodes of bodies that were reshaped: each was `source`, (n,),
-    moved by (n, 3) [m] and has a share of its mass, (n,)."""
+    """Return the friction entries of a memory on the nodes of reshaped bodies.
+
+    source: former node of each node, (n,). moved: displacement from there, (n, 3) [m]. share: fraction of the former
+    node's mass, (n,), by which its friction force [N] is scaled.
+    """
     found = {}
     if FORCE in memory:
         found[FORCE] = share[:, None] * memory[FORCE][source]

@@ -1,4 +1,4 @@
-"""Which tetrahedron carries a point next to a cut: the nearest on its own side."""
+"""Search for the tetrahedron that carries a point next to a cut: the nearest on the same side."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from ..meshing.volume import FACES
 from ..state import Index, Mask, Vec
 from .cuts.interface import Cut, Shape
 
-NEAR = 32  # tetrahedra to look at for each point
-REACH = 3.0  # of a tetrahedron's radius: one that is farther away carries nothing
+NEAR = 32  # number of tetrahedra that are tried for each point
+REACH = 3.0  # of a tetrahedron's radius: farther points are not embedded in it
 INSIDE = -1.0e-9
 CHUNK = 4_000
 
 
 class Carriers:
-    """The tetrahedra of a body at the moment of a cut, each wholly on one side of it."""
+    """Tetrahedra of a body at the moment of a cut, each assigned to one side of the cut."""
 
     def __init__(self, shape: Shape, cut: Cut, moved: Mask) -> None:
-        """moved: tetrahedra that go with the other side than their middle, (e,)."""
+        """moved: whether each tetrahedron is assigned to the side opposite to its centroid, (e,)."""
         self._shape, self._cut, self._moved = shape, cut, moved
         self._corners = shape.x[shape.tets]
         self._radius = np.linalg.norm(self._corners - shape.centres[:, None], axis=2).max(axis=1)
         self._tree = cKDTree(shape.centres)
 
     def crossed(self, tet: Index, points: Vec) -> Mask:
-        """Whether points (k, 3) [m] and tetrahedra (k,) are on different sides of the cut."""
+        """Return whether tetrahedra, (k,), and points, (k, 3) [m], are on different sides of the cut, (k,)."""
         crossed: Mask = ~np.isnan(self._cut.crossings(self._shape.centres[tet], points)) != self._moved[tet]
         return crossed
 
     def find(self, points: Vec, eyes: Vec, group_of_tet: Index, group: Index) -> Index:
-        """The nearest tetrahedron of each point's group on its eye's side of the cut, (k,), or −1.
+        """Return the nearest tetrahedron of each point's group on the same side of the cut, (k,), or −1.
 
-        points, eyes: (k, 3) [m], an eye a little off the cut on the side that the point belongs to. group_of_tet:
-        (e,), group: (k,).
+        points: (k, 3) [m]. eyes: points slightly off the cut on the side of each point, (k, 3) [m]. group_of_tet: group
+        of each tetrahedron, (e,). group: group of each point, (k,).
         """
         found = np.full(len(points), -1, dtype=np.int32)
         for start in range(0, len(points), CHUNK):

@@ -1,4 +1,4 @@
-"""The faces that a cut lays open: where it passes through the tetrahedra, once for each side."""
+"""Surface of a cut inside a body: its intersection with the tetrahedra, once for each side."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ import numpy as np
 from ..meshing.volume import EDGES
 from ..state import Index, Vec
 
-# of a tetrahedron whose corner 0, or corners 0 and 1, lie apart from the rest: the polygon around them, its edges as
-# (corner on this side, corner on the other side), counter-clockwise as seen from the other side
+# polygon in which a cut separates corner 0, or corners 0 and 1, of a tetrahedron from the others: for each vertex the
+# edge (corner on this side, corner on the other side), counter-clockwise as seen from the other side
 ONE = ((0, 1), (0, 2), (0, 3))
 TWO = ((0, 2), (0, 3), (1, 3), (1, 2))
 
 
 @dataclass(frozen=True)
 class Inside:
-    """Each vertex stands on an edge between two nodes and belongs to the side of the first."""
+    """Surface of a cut. Each vertex is on an edge between two nodes and belongs to the side of the first."""
 
-    nodes: Index  #: (s, 2)
-    shares: Vec  #: how far along from the first to the second, (s,)
-    triangles: Index  #: facing away from their own side, (t, 3)
+    nodes: Index  #: ends of the edge of each vertex, (s, 2)
+    shares: Vec  #: fraction from the first to the second node, (s,)
+    triangles: Index  #: with normals away from their own side, (t, 3)
 
 
 def laid_open(tets: Index, ends: Index, shares: Vec) -> Inside:
-    """Return the surface of a cut inside of tetrahedra, (e, 4).
+    """Return the surface of a cut inside tetrahedra, (e, 4), for both sides.
 
-    ends: the edges between nodes, lower first, (k, 2), in order; shares: where along each it is crossed, NaN where it
-    is not. Tetrahedra in which the cut ends, or which it crosses more than once, are left out.
+    ends: sorted edges between nodes, lower node first, (k, 2). shares: fraction along each edge where the cut crosses
+    it, (k,), NaN where it does not. Tetrahedra in which the cut ends, or which it crosses twice, are left out.
     """
     key = ends[:, 0].astype(np.int64) << 32 | ends[:, 1]
     sides = tets[:, EDGES].astype(np.int64)
@@ -44,7 +44,7 @@ def laid_open(tets: Index, ends: Index, shares: Vec) -> Inside:
     ends_of_corner = np.concatenate(polygons)
     if not len(ends_of_corner):
         return Inside(np.zeros((0, 2), np.int32), np.zeros(0), np.zeros((0, 3), np.int32))
-    # this side with the polygon as it is, the other with its edges turned round and the other way about
+    # the polygon of this side, and that of the other side with reversed edges and orientation
     both = np.concatenate([ends_of_corner, ends_of_corner[:, ::-1, ::-1]]).reshape(-1, 2)
     nodes, corner = np.unique(both, axis=0, return_inverse=True)
     low, high = nodes.min(axis=1), nodes.max(axis=1)
@@ -54,7 +54,10 @@ def laid_open(tets: Index, ends: Index, shares: Vec) -> Inside:
 
 
 def _around(tets: Index, met: np.ndarray, order: list[int], count: int) -> np.ndarray:
-    """Triangles around the first `count` corners of `order` in the tetrahedra that are cut just there, (t, 3, 2)."""
+    """Return triangles in the tetrahedra whose first `count` corners of `order` the cut separates from the others.
+
+    met: whether each edge of each tetrahedron is crossed, (e, 6). Shape (t, 3, 2): nodes of the edge of each vertex.
+    """
     mine = order[:count]
     between = np.array([(a in mine) != (b in mine) for a, b in EDGES.tolist()])
     here = tets[(met == between).all(axis=1)][:, order].astype(np.int64)

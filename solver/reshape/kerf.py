@@ -1,4 +1,4 @@
-"""Kerf of a cut: with contact, both sides of a cut start at a small distance.
+"""Kerf of a cut: where surfaces are in contact, both sides of a cut start at a small distance.
 
 Sides that coincide would intersect as soon as anything moves.
 """
@@ -11,16 +11,16 @@ from ..contact.find.mesh import Surfaces
 from ..meshing.volume import FACES, boundary_faces
 from ..state import Index, Vec
 
-ROUNDS = 64  #: of a search for the way into a corner of many faces
-SHARES = (1.0, 0.5, 0.25, 0.1)  #: of the width that are tried
-FARTHEST = 2.0  #: of half a width: into corners so narrow that a node would have to go farther, it does not go on
+ROUNDS = 64  #: iterations of the search for the direction into a corner of many faces
+SHARES = (1.0, 0.5, 0.25, 0.1)  #: fractions of the width that are tried
+FARTHEST = 2.0  #: of half a width: largest displacement of a node, which limits it in narrow corners
 
 
 def opened(x: Vec, tets: Index, source: Index, apart: Index, width: float) -> Vec:
-    """Nodes (n, 3) [m] of a body that came apart, with those of a cut drawn back into their own side by half a width.
+    """Return the nodes of a separated body, (n, 3) [m], with those of a cut moved into their side by half a width.
 
-    tets: (e, 4). source: which node each was before, (n,). apart: rows in `tet_faces` of faces that came apart, (k, 2).
-    width: [m]. Where a cut ends inside, its last nodes belong to both sides and stay.
+    tets: (e, 4). source: node before the cut of each node, (n,). apart: rows in `tet_faces` of the separated faces,
+    (k, 2). width: [m]. Where a cut ends inside the body, its last nodes belong to both sides and do not move.
     """
     sides = tets[apart.ravel() // 4][np.arange(2 * len(apart))[:, None], FACES[apart.ravel() % 4]]
     whole = (np.sort(sides[0::2], axis=1) == np.sort(sides[1::2], axis=1)).all(axis=1)
@@ -31,7 +31,7 @@ def opened(x: Vec, tets: Index, source: Index, apart: Index, width: float) -> Ve
     if not len(nodes):
         return x
     skin = boundary_faces(tets)[0]
-    # away from all of the skin around it, of which the cut is a part now: none of it may come nearer to other sides
+    # away from all adjacent faces of the boundary, which includes the cut: none may approach the other sides
     way = _into(_normals(x, skin, nodes))
     length = np.linalg.norm(way, axis=1, keepdims=True)
     out = x.copy()
@@ -40,7 +40,10 @@ def opened(x: Vec, tets: Index, source: Index, apart: Index, width: float) -> Ve
 
 
 def opened_if_clear(x: Vec, tets: Index, source: Index, apart: Index, width: float) -> Vec:
-    """Return `opened` of a body that has moved: with a smaller width where it would intersect itself."""
+    """Return the nodes of a deformed body after `opened`, (n, 3) [m], with a smaller width where it intersects itself.
+
+    Parameters as of `opened`. The smallest fraction of the width is used even where the body still intersects itself.
+    """
     skin = boundary_faces(tets)[0]
     surfaces = Surfaces(x, skin, np.full(len(x), -1))
     for share in SHARES:
@@ -51,8 +54,10 @@ def opened_if_clear(x: Vec, tets: Index, source: Index, apart: Index, width: flo
 
 
 def _normals(x: Vec, faces: Index, nodes: Index) -> Vec:
-    """Unit normals of the faces (f, 3) around each of some nodes (k,), ascending, (k, c, 3); those of nodes with fewer
-    are filled up with their first."""
+    """Return the unit normals of the faces around each of some nodes, (k, c, 3).
+
+    faces: (f, 3). nodes: ascending, (k,). Rows of nodes with fewer than c faces repeat their first normal.
+    """
     a, b, c = (x[faces[:, k]] for k in range(3))
     normal = np.cross(b - a, c - a)
     normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)
@@ -68,8 +73,10 @@ def _normals(x: Vec, faces: Index, nodes: Index) -> Vec:
 
 
 def _into(normals: Vec) -> Vec:
-    """The shortest vector in the hull of unit normals (k, c, 3), (k, 3): of all ways, it leaves the nearest of those
-    planes fastest. Gilbert's search."""
+    """Return the shortest vector in the convex hull of each set of unit normals, (k, 3), by Gilbert's algorithm.
+
+    Along this direction, the distance to the nearest of the planes with these normals, (k, c, 3), grows fastest.
+    """
     way = normals.mean(axis=1)
     every = np.arange(len(way))
     for _ in range(ROUNDS):

@@ -1,4 +1,4 @@
-"""Changes of the bodies within a frame, as arrays: enough to repeat and to show them."""
+"""Changes of bodies within a frame, as arrays from which they can be repeated and shown."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from .nails import Driven
 
 Change = TypeVar("Change")
 
-#: arrays of a record, and `<one>.moment` for each
+#: names of the arrays of a record, with an array `<name>.moment` for each
 SEPARATED, NAILED, DRAWN, LET_GO = "bodies", "nailed", "drawn", "let_go"
 
 
 @dataclass(frozen=True)
 class Made:
-    """Changes of bodies and pins at one moment, each with the number of its body.
+    """Changes of bodies and of their pins at one moment, each with the number of its body.
 
     Pins are released and nails drawn before bodies are cut, and nails are driven in after that.
     """
 
     separations: list[tuple[int, Separation]] = field(default_factory=list)
     driven: list[tuple[int, Driven]] = field(default_factory=list)
-    drawn: list[tuple[int, int]] = field(default_factory=list)  #: and of the nail
-    let_go: list[tuple[int, int]] = field(default_factory=list)  #: and the frame of what its pins let go
+    drawn: list[tuple[int, int]] = field(default_factory=list)  #: body and nail
+    let_go: list[tuple[int, int]] = field(default_factory=list)  #: body, and the frame at which its pins are released
 
     @property
     def count(self) -> int:
-        """Number of all changes."""
+        """Return the number of all changes."""
         return len(self.separations) + self.holds
 
     @property
@@ -44,26 +44,29 @@ class Made:
                     sorted(self.let_go, key=body))
 
     def of_bodies(self, numbers: Mapping[int, int]) -> Made:
-        """Return the changes of some bodies, under other numbers. numbers: here → there."""
+        """Return the changes of some bodies with new body numbers. numbers: new number by present number."""
         def own(changes: list[tuple[int, Change]]) -> list[tuple[int, Change]]:
             return [(numbers[body], change) for body, change in changes if body in numbers]
 
         return Made(own(self.separations), own(self.driven), own(self.drawn), own(self.let_go))
 
     def and_those(self, other: Made) -> Made:
-        """Return these changes and others."""
+        """Return all changes of both operands."""
         return Made(self.separations + other.separations, self.driven + other.driven, self.drawn + other.drawn,
                     self.let_go + other.let_go)
 
     @property
     def holds(self) -> int:
-        """Number of changes of pinned nodes."""
+        """Return the number of changes of pinned nodes: driven and drawn nails, and releases."""
         return len(self.driven) + len(self.drawn) + len(self.let_go)
 
 
 def recorded(moments: Sequence[Made]) -> dict[str, NDArray[Any]]:
-    """Arrays by name: `bodies` of each separation, and "0.parents", … of the first one; `nailed` and "nail0.…"; the
-    number of the moment of each."""
+    """Return the record of the changes of several moments, as arrays by name.
+
+    `bodies`, (s,): body of each separation, with arrays "0.parents", …; `nailed`, `drawn`, (k, 2): body and nail, the
+    former with arrays "nail0.nodes", …; `let_go`, (k, 2): body and frame; "<name>.moment": index of the moment.
+    """
     separations = [(k, *one) for k, made in enumerate(moments) for one in made.separations]
     driven = [(k, *one) for k, made in enumerate(moments) for one in made.driven]
     drawn = [(k, *one) for k, made in enumerate(moments) for one in made.drawn]
@@ -83,9 +86,9 @@ def recorded(moments: Sequence[Made]) -> dict[str, NDArray[Any]]:
 
 
 def made_of(record: Mapping[str, NDArray[Any]]) -> list[Made]:
-    """Return the changes of a record, moment by moment."""
-    # records of versions that changed bodies at whole frames alone have one moment, and no number of it; and older ones
-    # knew of no pins that let go
+    """Return the changes of a record, one entry for each moment. Raises KeyError where an array is missing."""
+    # records of versions that changed bodies only at whole frames have one moment, without a number; older records have
+    # no releases of pins
     record = {LET_GO: np.zeros((0, 2), np.int32), **record}
     of = {name: record.get(f"{name}.moment", np.zeros(len(record[name]), np.int32)).tolist()
           for name in (SEPARATED, NAILED, DRAWN, LET_GO)}

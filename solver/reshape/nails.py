@@ -1,6 +1,6 @@
 """Nails: nodes that are prescribed from some frame on, and released again; and pins that release nodes.
 
-A node that nails hold is prescribed, and no longer quasistatic or dynamic. The matrix gets a new pattern, once: with a
+A node pinned by a nail is prescribed, and no longer quasistatic or dynamic. The matrix gets a new pattern, once: with a
 stiff spring or a multiplier instead, quasistatic nodes would lock around it.
 """
 
@@ -21,21 +21,24 @@ from ..job.folder import Job
 from ..state import Index, Mask, Vec
 from .body import WholeBody
 
-ALONG = 257  #: points of a nail's axis at which tetrahedra are looked for
+ALONG = 257  #: number of points of a nail's axis at which tetrahedra are searched
 
 
 @dataclass(frozen=True)
 class Driven:
-    """Nodes that one nail pins: enough to drive it again without the positions of the body."""
+    """Nodes that one nail pins, sufficient to pin them again without the positions of the body."""
 
-    nail: int  #: which of the body's
-    nodes: Index  #: of the body as it was cut by then, (p,)
-    places: Vec  #: where each was then [m], (p, 3)
+    nail: int  #: its number among the nails of the body
+    nodes: Index  #: numbers in the body after all cuts up to that moment, (p,)
+    places: Vec  #: their positions at that moment [m], (p, 3)
 
 
 def drive(job: Job, body: schema.Body, number: int, whole: WholeBody, x: Vec) -> Driven:
-    """Return the nodes that a nail pins in a body with nodes at x, (n, 3) [m]: all free ones within its radius, those
-    that carry what is drawn within it, and of a nail that is thinner than a tetrahedron those of what it goes through.
+    """Return the nodes that a nail pins.
+
+    number: of the nail in the body. x: present positions of the nodes of `whole`, (n, 3) [m]. Pinned are all free nodes
+    within the radius of the nail, nodes of tetrahedra that carry vertices within it, and, where the nail is thinner
+    than a tetrahedron, the nodes of the tetrahedra that its axis crosses.
     """
     nail = body.nails[number]
     head, tip = np.asarray(nail.head), np.asarray(nail.tip)
@@ -56,7 +59,7 @@ def drive(job: Job, body: schema.Body, number: int, whole: WholeBody, x: Vec) ->
 
 
 def hold(job: Job, body: schema.Body, whole: WholeBody, driven: Driven) -> WholeBody:
-    """The body with these nodes prescribed: still, or carried by what the nail sits in."""
+    """Return the body with the nodes of a nail prescribed: at rest, or moving with the object that the nail follows."""
     nail, prepared = body.nails[driven.nail], whole.prepared
     where: Vec = np.broadcast_to(driven.places, (job.samples, *driven.places.shape))
     if nail.motion is not None:
@@ -68,7 +71,10 @@ def hold(job: Job, body: schema.Body, whole: WholeBody, driven: Driven) -> Whole
 
 
 def let_go(job: Job, one: Prepared) -> dict[int, Index]:
-    """The nodes of a body whose pins are let go once a frame has been reached, by that frame."""
+    """Return the nodes of a body whose pins are released, by the frame after which they are.
+
+    Empty for a body without such pins.
+    """
     pin, pinned = one.body.pin, one.fields.pinned
     if pin.until is None or pin.weights is None or not len(pinned):
         return {}
@@ -78,9 +84,10 @@ def let_go(job: Job, one: Prepared) -> dict[int, Index]:
 
 
 def draw(job: Job, whole: WholeBody, nodes: Index, dynamic: Index) -> WholeBody:
-    """The body with these nodes free again, those dynamic that were so before anything happened to it.
+    """Return the body with some pinned nodes released; nodes that were dynamic in the uncut body are dynamic again.
 
-    dynamic: of the uncut volume. Where a cut has made copies of such a node, one of them at most is dynamic.
+    nodes: to be released, (k,). dynamic: dynamic nodes of the uncut volume, (m,). At most one of the copies of such a
+    node is dynamic.
     """
     prepared, fields = whole.prepared, whole.prepared.fields
     stays = ~np.isin(fields.pinned, nodes)
@@ -93,7 +100,7 @@ def draw(job: Job, whole: WholeBody, nodes: Index, dynamic: Index) -> WholeBody:
 
 
 def _with_pins(whole: WholeBody, prepared: Prepared, pinned: Index, motion: Vec) -> WholeBody:
-    """The body with these pinned nodes, (p,), and their motion, (T, p, 3); who is pinned is not dynamic."""
+    """Return the body with these pinned nodes, (p,), and their motion, (T, p, 3) [m]; pinned nodes are not dynamic."""
     order = np.argsort(pinned)
     fields = replace(prepared.fields, pinned=pinned[order].astype(np.int32), motion=motion[:, order],
                      dynamic=np.setdiff1d(prepared.fields.dynamic, pinned).astype(np.int32))
@@ -101,7 +108,7 @@ def _with_pins(whole: WholeBody, prepared: Prepared, pinned: Index, motion: Vec)
 
 
 def _motion(job: Job, prepared: Prepared) -> Vec:
-    """Return positions of pinned nodes at each sample, (T, p, 3) [m]."""
+    """Return the positions of pinned nodes at each sample of motion, (T, p, 3) [m]."""
     fields = prepared.fields
     still = prepared.volume.nodes[fields.pinned]
     return np.broadcast_to(still, (job.samples, *still.shape)) if fields.motion is None else fields.motion

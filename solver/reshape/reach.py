@@ -1,4 +1,4 @@
-"""How near bodies come before they are solved together: boxes around them, and which of them may touch at all."""
+"""Proximity at which bodies are solved together: distances between boxes, and pairs that may be in contact."""
 
 from __future__ import annotations
 
@@ -12,23 +12,25 @@ from ..job.schema import Body, Scene
 from ..state import Mask, Vec
 from .boxes import Boxes
 
-#: of the smaller of two bodies: those that start no farther apart than this are one group from the start, as a merge
-#: costs what it costs to build a world
+#: of the size of the smaller of two bodies: bodies that start within this distance are one group from the start, as a
+#: merge costs as much as building a world
 ROOM = 1.0
-SLOP = 0.05  #: of the size of each of two bodies: how near they come before their groups merge
+SLOP = 0.05  #: of the sum of the sizes of two bodies: distance below which their groups merge
 
 
 @dataclass(frozen=True)
 class Reach:
-    """How near tokens come before they are solved together."""
+    """Distances below which bodies are solved together. A token is a soft body; the last token is all mechanisms."""
 
     size: Vec  #: of each token [m], (t,); 0 of mechanisms, whose bodies are as large as their boxes
-    thickness: Vec  #: how far out of its surface each is touched [m], (t,)
-    meets: Mask  #: whether two of them may touch each other, (t, t)
+    thickness: Vec  #: distance from the surface of each at which contact acts [m], (t,)
+    meets: Mask  #: whether two tokens may be in contact with each other, (t, t)
 
     def near(self, boxes: Boxes, room: float) -> list[tuple[int, int]]:
-        """Return pairs of tokens that may touch each other and whose boxes are near. room: of the smaller of two
-        bodies."""
+        """Return sorted pairs of tokens that may be in contact and whose boxes are near each other.
+
+        room: additional distance, as a fraction of the size of the smaller of two bodies.
+        """
         own = self.size[boxes.token]
         size = np.where(own > 0.0, own, np.linalg.norm(boxes.high - boxes.low, axis=1))
         thick = self.thickness[boxes.token]
@@ -43,17 +45,17 @@ class Reach:
 
 
 def grouped(scene: Scene) -> list[Body]:
-    """Return the soft bodies that are solved together where they are near, in the order of their tokens."""
+    """Return the soft bodies of a scene that can be solved in groups, in the order of their tokens."""
     return [body for body in scene.bodies if not (slides(body) or is_drafted(scene, body))]
 
 
 def touches_nothing(scene: Scene, body: Body) -> bool:
-    """Return whether a soft body touches neither itself nor an obstacle, as far as it says."""
+    """Return whether the settings of a soft body exclude contact with itself and with obstacles."""
     return body.touches is not None and not {*body.touches} & {body.name, *(one.name for one in scene.obstacles)}
 
 
 def ties(scene: Scene) -> Iterable[tuple[int, int]]:
-    """Yield pairs of tokens that forces or constraints join, or of which one hangs on the other."""
+    """Yield pairs of tokens that forces or constraints couple, or of which one is attached to the other."""
     number = {body.name: k for k, body in enumerate(grouped(scene))}
     mechanisms = len(number)
     for names in scene.joins():
@@ -68,7 +70,7 @@ def ties(scene: Scene) -> Iterable[tuple[int, int]]:
 
 
 def that_touch(scene: Scene) -> Mask:
-    """Return whether two tokens may touch each other, as far as they say, (t, t)."""
+    """Return whether the settings of two tokens allow contact with each other, (t, t)."""
     bodies, mechanisms = grouped(scene), [mechanism.name for mechanism in scene.mechanisms]
     tokens = len(bodies) + bool(mechanisms)
     says = np.ones((tokens, tokens), dtype=bool)

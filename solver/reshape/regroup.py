@@ -1,8 +1,8 @@
-"""Groups of bodies that cannot touch: each is solved as if the others were not there, and groups that come near merge.
+"""Groups of bodies that cannot be in contact: each is solved alone, and groups that come near each other merge.
 
-Each group has its own factor, contact distances and length of steps, and the integrator and end of stages of its bodies
-where they agree, else the scene's. A state records its groups, so that a resumed bake has the groups of an
-uninterrupted one.
+Each group has its own factor, contact distances and time step, and the integrator and stage solver of its bodies where
+these agree, else those of the scene. A state records its groups, so that a resumed bake has the groups of an
+uninterrupted bake.
 """
 
 from __future__ import annotations
@@ -34,37 +34,43 @@ from ..world.world import World
 from .boxes import Boxes
 from .reach import ROOM, Reach, grouped, that_touch, ties, touches_nothing
 
-GROUPS = "groups"  #: memory of a world: the number of each token's group, which is that of its first one
+GROUPS = "groups"  #: memory of a world: the first token of each token's group
 
 
 @dataclass(frozen=True)
 class BodyGroup:
-    """Bodies that are solved as if no others were there."""
+    """Group of bodies that is solved without the other bodies."""
 
-    world: World  #: of its parts alone
-    numbers: tuple[int, ...]  #: of these parts in the world of all
-    tokens: tuple[int, ...]  #: its bodies; none of a part that touches nothing
-    step: float  #: longest [s]
+    world: World  #: of the parts of this group
+    numbers: tuple[int, ...]  #: of its parts in the world of all bodies
+    tokens: tuple[int, ...]  #: of its bodies; empty for a part without grouped bodies
+    step: float  #: longest time step [s]
     largest_deformation: float
 
 
 class Regroup:
-    """The groups of a job's bodies. Tokens are the soft bodies of the job that are solved together, by number, and all
-    mechanisms as the last one."""
+    """Groups of the bodies of a job.
+
+    A token is the index of a soft body in `grouped`; the last token is all mechanisms.
+    """
 
     def __init__(self, job: Job) -> None:
         self._job = job
         self._bodies: list[Prepared] = []
         self._rigid: Mechanisms | None = None
-        self._parts: dict[tuple[int, ...], SoftPart] = {}  #: that were built, by their tokens
-        self._replaced: list[SoftPart] = []  #: that were built of bodies as they no longer are
-        self._reshaped = set[int]()  #: tokens of bodies that were cut, nailed, or let go of their pins
+        self._parts: dict[tuple[int, ...], SoftPart] = {}  #: parts in use, by their tokens
+        self._replaced: list[SoftPart] = []  #: parts of bodies that have been reshaped since
+        self._reshaped = set[int]()  #: tokens of bodies that were cut, nailed or released
         self._labels: tuple[int, ...] = ()
 
     @staticmethod
     def suits(job: Job) -> bool:
-        """Return whether surfaces touch, or there is a single soft body that is never cut, nailed or let go, and none
-        is remeshed on the way, or cut or nailed between two frames."""
+        """Return whether the bodies of a job can be solved in groups.
+
+        Not where a body is remeshed cloth, is solved in staggered steps, or is cut or nailed between two frames.
+        Several bodies require contact of surfaces. A single body requires time steps without a tolerance, and without
+        contact of surfaces the steps of the scene and no changes of pins or topology.
+        """
         scene = job.scene
         if any(slides(body) or touches_bodies(scene, body) or any(cut.subframe for cut in body.cuts)
                or any(nail.subframe or nail.until_subframe for nail in body.nails) for body in scene.bodies):
@@ -75,7 +81,11 @@ class Regroup:
             scene.contact is not None or not (says_its_steps(scene.bodies[0]) or scene.bodies[0].is_reshaped)))
 
     def begin(self, bodies: list[Prepared], rigid: Mechanisms | None) -> list[SoftPart]:
-        """Return the parts of soft bodies at the start. Raises what building them raises."""
+        """Return the parts of the groups of soft bodies at the start frame.
+
+        bodies: soft bodies in the order of their tokens. rigid: mechanisms, None where there are none. Raises the
+        exceptions of `soft_part`.
+        """
         self._bodies, self._rigid = bodies, rigid
         self._must = [*ties(self._job.scene)]
         beside = [0.0] * (rigid is not None)
@@ -97,20 +107,20 @@ class Regroup:
 
     @property
     def tokens(self) -> int:
-        """Return the number of soft bodies, and one more where there are mechanisms."""
+        """Return the number of tokens: soft bodies, plus 1 where there are mechanisms."""
         return len(self._bodies) + (self._rigid is not None)
 
     @property
     def labels(self) -> tuple[int, ...]:
-        """Return the present groups: of each token the first one of its group."""
+        """Return the present groups: for each token the first token of its group."""
         return self._labels
 
     def remembered(self, state: State) -> State:
-        """Return the state with its groups."""
+        """Return a state whose memory records the present groups."""
         return replace(state, memory={**state.memory, GROUPS: np.array(self._labels, dtype=float)})
 
     def again(self, world: World, state: State) -> World:
-        """Return the world of the groups that a state has. Raises BadInput where it has none."""
+        """Return the world of the groups that a state records. Raises BadInput where it has no such record."""
         labels = state.memory.get(GROUPS)
         if labels is None and self.tokens == 1:  # an older snapshot of a single body
             labels = np.zeros(1)
@@ -120,11 +130,11 @@ class Regroup:
         return self._world(world)
 
     def soft_parts(self, world: World) -> dict[int, SoftPart]:
-        """Return the parts of soft bodies of a world, by their numbers in it."""
+        """Return the parts of soft bodies of a world, by their numbers in that world."""
         return {k: one for k, part in enumerate(world.parts) for one in self._parts.values() if one.part is part}
 
     def take(self, bodies: Mapping[str, Prepared]) -> None:
-        """Build bodies, by name, as they are from now on, cut, nailed or with fewer pins."""
+        """Replace bodies, by name, by their present form after cuts, nails or releases, and discard their parts."""
         taken = {token for token, one in enumerate(self._bodies) if one.body.name in bodies}
         for token in taken:
             self._bodies[token] = bodies[self._bodies[token].body.name]
@@ -133,12 +143,12 @@ class Regroup:
         self._parts = {tokens: part for tokens, part in self._parts.items() if not taken & {*tokens}}
 
     def rebuilt(self, soft: SoftPart) -> SoftPart:
-        """Return a part of bodies some of which were taken, as they are now. Raises what building it raises."""
+        """Return a part rebuilt from the present form of its bodies. Raises the exceptions of `soft_part`."""
         tokens = self._tokens_of(soft.part)
         return self._part((*tokens, len(self._bodies)) if soft.rigid is not None else (*tokens,))
 
     def groups(self, world: World) -> list[BodyGroup]:
-        """Return the groups of a world."""
+        """Return the groups of a world, each as a smaller world of the parts of the group."""
         self._replaced = [one for one in self._replaced if any(one.part is part for part in world.parts)]
         found = []
         for numbers, couplings in world.independent:
@@ -150,7 +160,7 @@ class Regroup:
         return found
 
     def boxes(self, group: BodyGroup, state: State) -> Boxes:
-        """Return the boxes of a group's bodies. state: of the group's world."""
+        """Return the boxes of a group's soft bodies and rigid bodies [m]. state: of the group's world."""
         found: list[tuple[Vec, Vec]] = []
         soft: list[int] = []
         for part, own in zip(group.world.parts, group.world.parted(state)):
@@ -168,8 +178,10 @@ class Regroup:
         return self._boxes_of(soft, found)
 
     def meeting(self, boxes: Sequence[Boxes], groups: Sequence[BodyGroup]) -> list[list[int]]:
-        """Return which groups come near each other where their bodies fill these boxes, by their numbers, in lists of
-        more than one."""
+        """Return lists of the indices of groups that are near each other, each of two groups or more.
+
+        boxes: of the bodies of each group.
+        """
         together = reduce(lambda one, other: Boxes(*(np.concatenate([getattr(one, name), getattr(other, name)])
                                                      for name in ("token", "low", "high"))), boxes)
         of_token = {token: k for k, group in enumerate(groups) for token in group.tokens}
@@ -179,9 +191,9 @@ class Regroup:
                 if np.count_nonzero(labels == label) > 1]
 
     def joined(self, world: World, state: State, groups: Sequence[BodyGroup]) -> tuple[World, State]:
-        """Return a world in which these groups are one, and the state in it: the same positions and velocities.
+        """Return a world in which some groups are merged into one, and its state with equal positions and velocities.
 
-        An integrator starts without a history there, as after a cut.
+        The integrator of the merged group starts without a history of rates, as after a cut.
         """
         tokens = sorted(token for group in groups for token in group.tokens)
         self._labels = self._merged(self._labels, [(tokens[0], token) for token in tokens[1:]])
@@ -207,7 +219,7 @@ class Regroup:
         return other, self.remembered(other.merged(states, state))
 
     def _beyond_nodes(self, one: Prepared) -> float:
-        """Return how far a body's mesh, and its surface for contact, is outside the box of its nodes [m]."""
+        """Return how far a body's mesh and contact surface extend beyond the box of its nodes [m]."""
         if one.embedding is None:
             return 0.0
         shown, nodes = one.embedding.apply(one.volume.nodes), one.volume.nodes
@@ -220,24 +232,24 @@ class Regroup:
         return x.min(axis=0) - self._overhang[token], x.max(axis=0) + self._overhang[token]
 
     def _boxes_of(self, soft: Iterable[int], corners: Sequence[tuple[Vec, Vec]]) -> Boxes:
-        """Return boxes of soft bodies, and then of rigid ones."""
+        """Return the boxes of soft bodies, then of rigid bodies. soft: tokens of the soft bodies, in order."""
         tokens = [*soft]
         tokens += [len(self._bodies)] * (len(corners) - len(tokens))
         low, high = (np.array([corner[k] for corner in corners]).reshape(-1, 3) for k in (0, 1))
         return Boxes(np.array(tokens, dtype=np.int32), low, high)
 
     def _merged(self, labels: Iterable[int], pairs: Iterable[tuple[int, int]]) -> tuple[int, ...]:
-        """Return labels after groups were joined: the first token of each."""
+        """Return the label of each token after the groups of pairs of tokens merge: the first token of its group."""
         links = [*enumerate(labels), *pairs, *self._must]
         return _components(self.tokens, links)
 
     def _soft_groups(self) -> list[tuple[int, ...]]:
-        """Return tokens of each group with soft bodies, in the order of their first."""
+        """Return the tokens of each group that has soft bodies, in the order of their first tokens."""
         groups = [tuple(np.flatnonzero(np.array(self._labels) == label).tolist()) for label in sorted({*self._labels})]
         return [tokens for tokens in groups if tokens[0] < len(self._bodies)]
 
     def _part(self, tokens: tuple[int, ...]) -> SoftPart:
-        """Return the part of a group, built when it is first needed. Raises what building it raises."""
+        """Return the part of a group, built on first use. Raises the exceptions of `soft_part`."""
         if tokens not in self._parts:
             of_bodies = [self._bodies[token] for token in tokens if token < len(self._bodies)]
             rigid = self._rigid if tokens[-1] == len(self._bodies) else None
@@ -246,7 +258,7 @@ class Regroup:
         return self._parts[tokens]
 
     def _world(self, world: World) -> World:
-        """Return the world of the present groups; parts other than soft bodies stay."""
+        """Return the world of the present groups, with other parts than those of soft bodies unchanged."""
         soft = [self._part(tokens) for tokens in self._soft_groups()]
         rides = [ride for one in soft for ride in one.rides]
         others = [part if self._rigid is None or not self._is_rigid(part) else self._rigid.beside(rides)
@@ -254,15 +266,15 @@ class Regroup:
         return world.with_parts([*(one.part for one in soft), *others], rides)
 
     def _is_rigid(self, part: Part) -> bool:
-        """Return whether a part is the mechanisms, in a coupling or in none."""
+        """Return whether a part is that of the mechanisms, coupled or not."""
         return self._rigid is not None and any(part is one for one in self._rigid)
 
     def _nodes_of(self, part: Part) -> NodesPart | None:
-        """Return a part of soft bodies that was built here, else None."""
+        """Return the part where it is a part of soft bodies that was built here, else None."""
         return next((one.part for one in (*self._parts.values(), *self._replaced) if one.part is part), None)
 
     def _tokens_of(self, part: Part) -> list[int]:
-        """Return tokens of a part's bodies, in their order."""
+        """Return the tokens of a part's bodies, in the order of the part."""
         if self._is_rigid(part):
             return [len(self._bodies)]
         if self._nodes_of(part) is None:
@@ -282,7 +294,7 @@ class Regroup:
             constraints=[one for one in scene.constraints if names >= {
                 end.body for end in one.ends if end.body and not end.mechanism}])
         if tokens[-1] == count:
-            return scene  # mechanisms have no settings but the scene's
+            return scene  # mechanisms use the settings of the scene
         if len(bodies) == 1 and touches_nothing(scene, bodies[0]):
             scene = msgspec.structs.replace(scene, contact=None, obstacles=[])
         integrator, stage_solver = _agreed([(body.integrator, body.stage_solver) for body in bodies],
@@ -296,19 +308,19 @@ class Regroup:
 
 
 def says_its_steps(body: Body) -> bool:
-    """Return whether a body has an integrator, a stage solver or steps of its own."""
+    """Return whether a body has its own integrator, stage solver or steps, instead of the scene's."""
     return any(one is not None for one in (body.integrator, body.stage_solver, body.step, body.largest_deformation))
 
 
 def _agreed(own: Sequence[tuple[Choice | None, Choice | None]], otherwise: tuple[Choice, Choice]
             ) -> tuple[Choice, Choice]:
-    """Return the integrator and the stage solver of all bodies where these agree, or else the given ones."""
+    """Return the integrator and the stage solver on which all bodies agree, else those of the scene, `otherwise`."""
     found = [(integrator or otherwise[0], stage_solver or otherwise[1]) for integrator, stage_solver in own]
     return found[0] if all(one == found[0] for one in found) else otherwise
 
 
 def _components(count: int, links: Iterable[tuple[int, int]]) -> tuple[int, ...]:
-    """Return the least number in the component of each of `count`."""
+    """Return for each of `count` vertices of a graph the least vertex of its connected component."""
     first, second = np.array([*links], dtype=np.int64).reshape(-1, 2).T
     graph = sp.coo_matrix((np.ones(len(first)), (first, second)), shape=(count, count))
     labels = connected_components(graph, directed=False)[1]
@@ -316,9 +328,10 @@ def _components(count: int, links: Iterable[tuple[int, int]]) -> tuple[int, ...]
 
 
 def _carried(part: NodesPart, stood: Sequence[tuple[NodesPart, State, slice]], time: float) -> State:
-    """Return the state of a part whose bodies were in others: each was these nodes of one, in a state of it.
+    """Return the state of a part whose bodies were in other parts before.
 
-    The memory of static friction on the ground and of the duration of contacts is retained, histories of rates are not.
+    stood: former part, its state and the nodes in it of each body. The memory of static friction on the ground, of the
+    duration of contacts and of sliding is retained; histories of rates are not.
     """
     x, v = part.rest.copy(), np.zeros_like(part.rest)
     force, touched, slid = np.zeros_like(part.rest), np.zeros(len(part.rest)), np.zeros((len(part.rest), Past.width))

@@ -1,4 +1,4 @@
-"""(world, state) → (world, state): the only place where counts change."""
+"""Cuts, nails and releases of pins during a bake: the only module that changes the numbers of nodes of a world."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from .regroup import Regroup
 
 T = TypeVar("T", bound=np.generic)
 
-KERF = 0.04  #: of the mean edge of a body's skin: how wide cuts are where surfaces touch
+KERF = 0.04  #: width of cuts where surfaces are in contact, relative to the mean edge of a body's skin
 
 
 @dataclass
 class Reshaped:
-    """World and state after the changes of a moment."""
+    """World and state after the changes of one moment."""
 
     world: World
     state: State
@@ -39,13 +39,14 @@ class Reshaped:
 
 
 class Reshape:
-    """Cuts and nails of a job, and pins that let go. It knows what has become of each body and part, and so belongs to
-    one run."""
+    """Cuts, nails and releases of pins of a job. Each instance tracks the present bodies and parts of one run."""
 
     def __init__(self, job: Job, prepared: list[Prepared], soft: Sequence[SoftPart], regroup: Regroup | None = None
                  ) -> None:
-        """soft: the first parts of the world. regroup: its groups, where it has any. Raises BadScene where a cut does
-        not fit its body."""
+        """soft: first parts of the world, those of soft bodies. regroup: groups of the bodies, None without groups.
+
+        Raises BadScene where a cut does not fit its body.
+        """
         self._job, self._regroup = job, regroup
         self._changing = {body.name for body in job.scene.bodies if body.is_reshaped}
         self._soft = self._of_changing(dict(enumerate(soft)))
@@ -56,7 +57,7 @@ class Reshape:
                       for one in prepared]
         #: of each body: nodes that each nail holds, by its number
         self._nailed: list[dict[int, Index]] = [{} for _ in prepared]
-        self._lets_go = [nails.let_go(job, one) for one in prepared]  #: of each body, as it was uncut, by frame
+        self._lets_go = [nails.let_go(job, one) for one in prepared]  #: nodes of each uncut body, by frame
         self._made: list[Made] = []  #: since it was recorded
         for body, whole in zip(job.scene.bodies, self._bodies):
             shape = Shape(whole.prepared.volume.nodes, whole.prepared.volume.tets, whole.origin)
@@ -65,8 +66,10 @@ class Reshape:
                     self._cut(cut, shape)
 
     def moments(self, frame: int) -> list[float]:
-        """When something is to change between this frame and the next, as shares of the way, in order: 0 is once this
-        frame has been reached."""
+        """Return the moments of changes from a frame to the next, ascending, as fractions of the interval in [0, 1).
+
+        A fraction of 0 is a change at the end of this frame.
+        """
         found = {0.0} if any(frame in some for some in self._lets_go) else set[float]()
         for body in self._job.scene.bodies:
             found |= {cut.subframe for cut in body.cuts if cut.frame == frame}
@@ -75,10 +78,11 @@ class Reshape:
         return sorted(found)
 
     def at(self, frame: int, share: float, world: World, state: State) -> Reshaped:
-        """The world and the state after the changes of a moment: the same positions and velocities on more nodes.
+        """Return the world and the state after the changes of one moment, with equal positions and velocities.
 
-        Parts of which nothing changes stay as they are, what they remember and keep among it. Nails are drawn before
-        anything is cut, and driven in after.
+        frame, share: moment, as a frame and a fraction of the interval to the next. Parts without changes remain the
+        same objects, with their memory and caches. Nails are drawn before cuts and driven in after them. Raises
+        BadScene where a cut does not fit its body.
         """
         made, notes, moment = Made(), list[str](), (frame, share)
         if self._regroup is not None:  # groups may have merged
@@ -92,7 +96,7 @@ class Reshape:
             if made.count == before:
                 continue
             if holds_before == made.holds and np.array_equal(x, stood):
-                # no node was parted: it moves on as it did, with all that it keeps, and looks another way
+                # no node was separated: the part continues with its memory and caches, and only shows another mesh
                 old.part.show([self._bodies[i].prepared.embedding for i in members])
                 world = world.with_part(k, old.part, old.rides)
                 continue
@@ -101,7 +105,7 @@ class Reshape:
             for ride in new.rides:
                 from ..coupling.joined_states import HISTORIES  # its kernels are compiled where bodies are attached
 
-                # what an integrator remembers of both is of other unknowns now
+                # histories of the integrator belong to the former unknowns
                 carrier = next(i for i, one in enumerate(world.parts) if one is ride.parts[-1])
                 memory = {key: value for key, value in states[carrier].memory.items() if key not in HISTORIES}
                 states[carrier] = replace(states[carrier], memory=memory)
@@ -112,14 +116,16 @@ class Reshape:
         return Reshaped(world, world.merged(states, state), notes)
 
     def record(self) -> dict[str, NDArray[Any]]:
-        """Return all changes since the last call: enough to repeat and to show them; empty where there were none."""
+        """Return the record of all changes since the last call, from `recorded`; empty where there were none."""
         made, self._made = self._made, []
         return recorded(made) if made else {}
 
     def _change(self, moment: tuple[int, float], members: list[int], x: Vec, made: Made,
                 notes: list[str]) -> tuple[Vec, Index]:
-        """Positions of a part's nodes after what this moment does to its bodies, (n', 3) [m], and which node each was
-        before, (n',); adds to `made`."""
+        """Return the positions of a part's nodes after a moment, (n', 3) [m], and their former nodes, (n',).
+
+        members: bodies of the part. x: positions before, (n, 3) [m]. Appends to `made` and `notes`.
+        """
         sources, when = np.arange(len(x), dtype=np.int32), _describe_moment(*moment)
         for i in members:
             body = self._job.scene.bodies[i]
@@ -134,7 +140,7 @@ class Reshape:
             for k, cut in enumerate(body.cuts):
                 if (cut.frame, cut.subframe) != moment:
                     continue
-                # the nodes of one body stand one after the other, and those of its copies do too
+                # nodes of one body are consecutive, copies included
                 nodes = self._nodes(i, members)
                 whole = self._bodies[i]
                 shape = Shape(x[nodes], whole.prepared.volume.tets, whole.origin)
@@ -165,7 +171,7 @@ class Reshape:
         return x, sources
 
     def again(self, world: World, records: Sequence[Mapping[str, NDArray[Any]]]) -> World:
-        """The world after changes that were made by an earlier run, in their order."""
+        """Return the world after repeating the changes of an earlier run. records: results of `record`, in order."""
         changed = set[int]()
         for made in (one for record in records for one in made_of(record)):
             for i, frame in made.let_go:
@@ -177,7 +183,7 @@ class Reshape:
             for i, driven in made.driven:
                 self._hold(i, driven)
             changed |= {i for some in (made.let_go, made.drawn, made.separations, made.driven) for i, _ in some}
-        if self._regroup is not None:  # which builds them where it finds the groups of a state
+        if self._regroup is not None:  # builds the parts where it reads the groups of a state
             self._regroup.take({self._job.scene.bodies[i].name: self._bodies[i].prepared for i in changed})
             return world
         for k, old in self._soft.items():
@@ -187,14 +193,14 @@ class Reshape:
         return world
 
     def _separate(self, body: int, separation: Separation) -> Index:
-        """Which node each of a body's nodes was before it came apart, (n',); nails go on holding both sides."""
+        """Separate a body and return the former node of each of its nodes, (n',). Nails continue to pin both sides."""
         self._bodies[body], source = apply(self._bodies[body], separation, self._kerf[body])
         for nail, nodes in self._nailed[body].items():
             self._nailed[body][nail] = np.flatnonzero(np.isin(source, nodes)).astype(np.int32)
         return source
 
     def _opened(self, body: int, x: Vec, source: Index, separation: Separation) -> Vec:
-        """Positions of a body's nodes, (n, 3) [m], with the cut as wide as it is where surfaces touch."""
+        """Return the positions of a body's nodes, (n, 3) [m], with the kerf of a cut where surfaces are in contact."""
         if not self._kerf[body]:
             return x
         from .kerf import opened_if_clear  # its kernels are compiled where surfaces touch
@@ -210,23 +216,23 @@ class Reshape:
         self._bodies[body] = nails.draw(self._job, self._bodies[body], nodes, self._dynamic[body])
 
     def _let_go(self, body: int, frame: int) -> int:
-        """Release the pins that end at a frame, including those of copies. Returns their number of nodes."""
+        """Release the pins that end at a frame, including copies of nodes, and return the number of nodes."""
         whole = self._bodies[body]
         nodes = np.flatnonzero(np.isin(whole.origin, self._lets_go[body][frame])).astype(np.int32)
         self._bodies[body] = nails.draw(self._job, whole, nodes, self._dynamic[body])
         return len(nodes)
 
     def _of_changing(self, soft: Mapping[int, SoftPart]) -> dict[int, SoftPart]:
-        """Return parts with bodies that are to change, by their number in the world."""
+        """Return the parts with bodies that the scene reshapes, by their numbers in the world."""
         return {k: one for k, one in soft.items() if self._changing & {name for name, _, _ in one.part.bodies}}
 
     def _members(self, soft: SoftPart) -> list[int]:
-        """Return the bodies of a part, by numbers in the scene and in the part's own order."""
+        """Return the numbers in the scene of the bodies of a part, in the order of the part."""
         number = {body.name: i for i, body in enumerate(self._job.scene.bodies)}
         return [number[name] for name, _, _ in soft.part.bodies]
 
     def _assembled(self, soft: SoftPart) -> SoftPart:
-        """Return a part of the present bodies."""
+        """Return a part rebuilt from the present form of its bodies."""
         members = [self._bodies[i].prepared for i in self._members(soft)]
         if self._regroup is not None:
             self._regroup.take({one.body.name: one for one in members if one.body.name in self._changing})
@@ -245,7 +251,10 @@ class Reshape:
 
 
 def _copied(values: NDArray[T], nodes: slice, source: Index) -> NDArray[T]:
-    """Values of all nodes, (n, …), with those of one body's nodes copied to its new ones."""
+    """Return values of all nodes, (n, …), with the rows of one body expanded to its new nodes.
+
+    nodes: rows of the body. source: former node in the body of each new node, (k,).
+    """
     copied: NDArray[T] = np.concatenate([values[: nodes.start], values[nodes][source], values[nodes.stop :]])
     return copied
 
@@ -258,7 +267,7 @@ def _triangles(job: Job, one: Prepared) -> Index:
 
 
 def _describe_moment(frame: int, share: float) -> str:
-    """Return the moment as an artist reads it, such as 12.5."""
+    """Return a moment as text for the artist, such as "12.5"."""
     return f"{frame + share:.10g}"
 
 

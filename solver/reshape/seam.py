@@ -1,4 +1,4 @@
-"""The artist's triangles are split where a cut crosses them, with vertices of their own on both sides."""
+"""Split of the artist's triangles along a cut, with separate vertices on both sides."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ SNAP = 1.0e-6  # of an edge: a cut this near to its end goes through the vertex
 
 @dataclass(frozen=True)
 class Seam:
-    """New vertices stand on edges of the old mesh, numbered after all old vertices."""
+    """Triangles after a split. New vertices are on edges of the old mesh and numbered after all old vertices."""
 
-    parents: Index  #: both ends of the edge, (s, 2); the vertex belongs to the side of the first one's `towards`
-    shares: Vec  #: how far along from the first to the second, (s,)
-    towards: Index  #: old vertex on whose side it is, (s,)
+    parents: Index  #: ends of the edge of each new vertex, (s, 2)
+    shares: Vec  #: fraction from the first to the second end, (s,)
+    towards: Index  #: old vertex on the same side of the cut, (s,)
     triangles: Index  #: (t', 3)
-    source: Index  #: old triangle that each is a piece of, (t',)
+    source: Index  #: old triangle that contains each, (t',)
 
 
 def edges_of(triangles: Index) -> tuple[Index, Index]:
-    """Every edge once, its lower vertex first, (e, 2); and those of each triangle, from its corners 0, 1 and 2, (t, 3).
+    """Return the edges of triangles, (t, 3), and the three edges of each triangle, (t, 3).
+
+    Each edge is listed once, its lower vertex first, (e, 2); edges of a triangle begin at its corners 0, 1 and 2.
     """
     sides = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
     edges, which = np.unique(sides, axis=0, return_inverse=True)
@@ -31,17 +33,18 @@ def edges_of(triangles: Index) -> tuple[Index, Index]:
 
 
 def split_triangles(vertices: int, triangles: Index, edges: Index, edge: Index, shares: Vec) -> Seam:
-    """Split triangles, (t, 3), of a mesh with this many vertices at the edges that a cut crosses.
+    """Return triangles, (t, 3), split at the edges that a cut crosses.
 
-    edges, edge: of `edges_of`; shares: where along each edge it is crossed, NaN where it is not. A triangle of which
-    one edge is crossed, where the cut ends inside the body, opens up to its third corner.
+    vertices: number of vertices of the mesh. edges, edge: results of `edges_of`. shares: fraction along each edge where
+    it is crossed, (e,), NaN where it is not. A triangle with one crossed edge, where the cut ends inside the body, is
+    split up to its third corner.
     """
     met = ~np.isnan(shares)
     crossed = np.flatnonzero(met)
     low, high = edges[crossed, 0], edges[crossed, 1]
     at_low, at_high = shares[crossed] < SNAP, shares[crossed] > 1.0 - SNAP
 
-    # the vertex of an edge on the side of its lower and of its higher end; a vertex in the cut is its own on one side
+    # the vertex of an edge on the side of its lower and of its higher end; a vertex in the cut is reused on one side
     own = np.full((len(crossed), 2), -1, dtype=np.int64)
     own[at_low, 0], own[at_high, 1] = low[at_low], high[at_high]
     twin = np.full(vertices, -1, dtype=np.int64)
@@ -59,7 +62,7 @@ def split_triangles(vertices: int, triangles: Index, edges: Index, edge: Index, 
 
     near = np.full((len(edges), 2), -1, dtype=np.int64)
     near[crossed] = own
-    # with all three edges crossed the middle belongs to the first corner, and stands on the edge across from it too
+    # with all three edges crossed, the middle belongs to the first corner and is on the edge opposite to it
     thrice = np.flatnonzero(met[edge].all(axis=1))
     middle = vertices + len(parents) + np.arange(len(thrice))
     across = edge[thrice, 1]
@@ -75,17 +78,17 @@ def split_triangles(vertices: int, triangles: Index, edges: Index, edge: Index, 
 
 def _pieces(triangles: Index, edges: Index, edge: Index, met: np.ndarray,
             near: np.ndarray, middle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """All triangles after the split, (t', 3), and the old one of each, (t',)."""
+    """Return all triangles after the split, (t', 3), and the old triangle of each, (t',)."""
     count = met[edge].sum(axis=1)
     made, source = [triangles[count == 0]], [np.flatnonzero(count == 0)]
 
     def turned(rows: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Corners (k, 3) and edges (k, 3) of triangles, beginning at another corner each."""
+        """Return corners, (k, 3), and edges, (k, 3), of triangles in cyclic order from their corner `first`, (k,)."""
         around = (first[:, None] + np.arange(3)) % 3
         return np.take_along_axis(triangles[rows], around, axis=1), np.take_along_axis(edge[rows], around, axis=1)
 
     def at(which: np.ndarray, end: np.ndarray) -> np.ndarray:
-        """The vertex on an edge on the side of its end `end`, (k,)."""
+        """Return the vertex on each edge that is on the side of its end `end`, (k,)."""
         found: np.ndarray = near[which, (edges[which, 1] == end).astype(np.int64)]
         return found
 

@@ -1,4 +1,4 @@
-"""Tetrahedra that come apart at faces: each node gets a copy for every group of them that no longer hangs together."""
+"""Separation of tetrahedra at faces: a node is copied for each group of its tetrahedra that is no longer connected."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ from ..state import Index, Mask, Vec
 
 
 def separate(tets: Index, inner: Index, apart: Mask) -> tuple[Index, Index]:
-    """The tetrahedra with nodes of their own on both sides of the faces that are apart, (e, 4), and which node each
-    node was, (n',).
+    """Return tetrahedra with separate nodes on both sides of separated faces, (e, 4), and former nodes, (n',).
 
-    inner: rows in `tet_faces` of the faces between two tetrahedra, (k, 2); apart: (k,). Every node keeps its number on
-    one side; copies come after all of them, in the order of the nodes that they are of. What hung together at a node
-    or an edge alone still does, unless the cut passes there.
+    inner: rows in `tet_faces` of the faces between two tetrahedra, (k, 2). apart: whether each is separated, (k,). A
+    node keeps its number on one side; copies are numbered after all nodes, in the order of their originals. Tetrahedra
+    that are connected by a node or an edge only remain connected, unless the cut passes there.
     """
     count = int(tets.max()) + 1
     whole, now = _fans(tets, inner), _fans(tets, inner[~apart])
-    # fans that were apart before stay on the side of their node's first corner
+    # fans that no face connected before stay on the side of their node's first corner
     nodes = tets.ravel()
     _, first_of_node = np.unique(nodes, return_index=True)
     _, first_of_whole = np.unique(whole, return_index=True)
@@ -47,7 +46,7 @@ def separate(tets: Index, inner: Index, apart: Mask) -> tuple[Index, Index]:
 
 
 def _fans(tets: Index, inner: Index) -> Index:
-    """A label for each corner (4 e,): corners of one node that hang together through faces share it."""
+    """Return a label for each corner of the tetrahedra, (4 e,), equal for corners of one node connected by faces."""
     slot = np.arange(tets.size).reshape(-1, 4)[:, FACES].reshape(-1, 3)
     a, b = slot[inner[:, 0]], slot[inner[:, 1]]
     nodes = tets.ravel()
@@ -59,12 +58,12 @@ def _fans(tets: Index, inner: Index) -> Index:
 
 
 def fields_after(fields: Fields, nodes: Vec, tets: Index, source: Index, moved: Vec) -> Fields:
-    """Return fields of a separated body: dynamic nodes and patches, nodes that are pinned or attached, and motion.
+    """Return the fields of a separated body: dynamic nodes and patches, pinned or attached nodes, and motion.
 
-    nodes: rest positions [m], (n', 3); tets: (e, 4) of the new nodes; source: which node each was, (n',); moved: how
-    far it stands from there [m], (n', 3). A dynamic node stays with the largest part that has a copy of it, and there
-    where most of its tetrahedra are; every copy of a pinned or attached node is that too, and each part takes its own
-    of a patch.
+    nodes: rest positions [m], (n', 3). tets: of the new nodes, (e, 4). source: former node of each, (n',). moved: rest
+    displacement from the former node [m], (n', 3). Of the copies of a dynamic node, the one in the largest connected
+    part is dynamic, in that part the one with the largest volume of tetrahedra. All copies of pinned or attached nodes
+    are pinned or attached. A patch is divided among the connected parts.
     """
     volumes = tet_volumes(nodes, tets)
     _, part = face_parts(tets)

@@ -1,1 +1,1 @@
-"""Reuse of an earlier bake: bodies with unchanged inputs that nothing new approaches keep their frames."""
+"""Reuse of frames of an earlier bake, for bodies with unchanged inputs that no changed object approaches."""

@@ -1,4 +1,4 @@
-"""Solving of the bodies of a job that have changed since an earlier bake, beside the frames of all others."""
+"""Bake that solves the bodies of a job that changed since an earlier bake and copies the frames of all others."""
 
 from __future__ import annotations
 
@@ -26,35 +26,49 @@ if TYPE_CHECKING:
 
 
 class PartialBake:
-    """A bake that solves some bodies of a job and takes the others from an earlier one."""
+    """Bake that solves some bodies of a job and copies the frames of the others from an earlier bake.
+
+    A token is the number of a soft body of the job; the last token is all mechanisms.
+    """
 
     def __init__(self, job: Job, earlier: EarlierBake) -> None:
         self._whole, self._earlier = job, earlier
         self._tokens = sorted({*range(len(job.scene.bodies) + bool(job.scene.mechanisms))} - earlier.tokens)
-        #: the bodies that are solved; None where nothing is
+        #: job with the solved bodies only; None where nothing is solved
         self.job = job.with_scene(_part_of(job.scene, self._tokens), job.raw) if self._tokens else None
 
     def check(self, cache: Path, snapshot: int | None) -> None:
-        """Raise CannotReuse where the bodies that are solved are in no groups, or where the others were solved together
-        with some of them in a cache of the job until a snapshot."""
+        """Check that the solved bodies do not interact with the reused bodies.
+
+        cache: cache folder of the job. snapshot: frame of the snapshot from which the bake resumes; None at the start.
+        Raises CannotReuse where the solved bodies cannot be solved in groups, or where a group at the snapshot contains
+        both solved and reused bodies.
+        """
         if self.job is not None and not Regroup.suits(self.job):
             raise CannotReuse("what has changed cannot be solved apart")
         if snapshot is not None:
             self._earlier.check_apart(record_of(Cache(cache), snapshot), snapshot)
 
     def beside(self, frame: int) -> list[int]:
-        """Return the steps in a frame of each group of the earlier bake. Raises CannotReuse."""
+        """Return the number of time steps of each reused group in a frame. Raises CannotReuse."""
         return self._earlier.steps(frame)
 
     def store(self, cache: Path, still_mine: Callable[[], None], world: World | None) -> SharedStore:
-        """Return the writer of a cache. world: of the bodies that are solved; None where nothing is."""
+        """Return the store that writes the frames of all bodies to a cache folder.
+
+        still_mine: raises where another process has taken the cache. world: world of the solved bodies; None where
+        nothing is solved.
+        """
         solved = None if world is None else Numbering(
             dict(enumerate(self._tokens)), [(first, count) for _, first, count in world.bodies],
             bool(world.mechanisms))
         return SharedStore(cache, still_mine, self._whole, self._earlier, solved)
 
     def bodies(self, world: World | None) -> list[tuple[str, int, int]]:
-        """Return name, first vertex and number of vertices of every body."""
+        """Return the name, first vertex and number of vertices of every soft body of the job.
+
+        world: world of the solved bodies; None where nothing is solved.
+        """
         counts = {} if world is None else {name: count for name, _, count in world.bodies}
         for own, (_, count) in enumerate(self._earlier.numbering.rows):
             if own in self._earlier.numbering.tokens:
@@ -66,7 +80,10 @@ class PartialBake:
         return found
 
     def described(self, world: World | None) -> dict[str, Any]:
-        """Return the manifest's description of the run, as an argument of `FrameStore.begin`."""
+        """Return the manifest's description of the run, as arguments of `FrameStore.begin`.
+
+        world: world of the solved bodies; None where nothing is solved.
+        """
         manifest = self._earlier.cache.manifest
         assert manifest is not None
         names = self._earlier.names_now()
@@ -83,14 +100,17 @@ class PartialBake:
 
     @property
     def sentence(self) -> str:
-        """Return a sentence about it for the log."""
+        """Return the sentence for the log that lists the reused objects."""
         names = self._earlier.names(self._earlier.tokens)
         count = len(names) + len(self._tokens)
         return (f"Kept {len(names)} of {count} objects as they were baked: {', '.join(names)}" if self._tokens else
                 "Nothing has to be solved: all objects that are left are kept as they were baked")
 
     def solved_now(self, left: EarlierBake | None) -> str:
-        """Return whose frames are no longer taken, as the beginning of a sentence. left: what still is."""
+        """Return the beginning of a sentence that names the bodies whose frames are no longer reused.
+
+        left: earlier bake with the bodies that still are reused; None where there are none.
+        """
         if left is None:
             return "All objects are solved"
         names = self._earlier.names(self._earlier.tokens - left.tokens)
@@ -98,8 +118,11 @@ class PartialBake:
 
     def copy(self, store: SharedStore, timeline: Timeline, snapshot: int | None, stop: Stop,
              report: Callable[[int, float, float], None]) -> None:
-        """Write every frame after a snapshot, or all, from the earlier bake, where nothing is solved. Raises
-        CannotReuse, Stopped."""
+        """Write all frames after a snapshot from the earlier bake, for a job of which nothing has to be solved.
+
+        snapshot: frame of the snapshot; None for all frames. report: receives the frame, the mean time of a frame [ms]
+        and the remaining time [s]. Raises CannotReuse where a frame cannot be reused, Stopped where `stop` is true.
+        """
         began, first = time.perf_counter(), timeline.start if snapshot is None else snapshot + 1
         for frame in range(first, timeline.end + 1):
             if stop():
@@ -111,7 +134,7 @@ class PartialBake:
 
 
 def _part_of(scene: Scene, tokens: list[int]) -> Scene:
-    """Return the scene of some tokens alone."""
+    """Return a scene with only the bodies and mechanisms of some tokens."""
     bodies = [scene.bodies[k] for k in tokens if k < len(scene.bodies)]
     names = {body.name for body in bodies}
     return msgspec.structs.replace(

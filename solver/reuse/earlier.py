@@ -1,4 +1,4 @@
-"""An earlier bake of a job's bodies, and which of its frames are those of the job."""
+"""Earlier bake of a job, and the bodies whose frames the job can reuse."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ from .unchanged import Unchanged, compare
 
 
 class CannotReuse(Exception):
-    """From a frame on, or from the start, an earlier bake says nothing of a job, or nothing of some tokens.
+    """Frames of an earlier bake cannot be reused, for all bodies or for those of some tokens.
 
-    tokens: those that came near others; none where it says nothing of any. frame: where they did; None: at the start.
+    tokens: tokens whose bodies came near bodies that are solved; empty where no body can be reused. frame: first frame
+    that cannot be reused; None for the start.
     """
 
     def __init__(self, why: str, tokens: frozenset[int] = frozenset(), frame: int | None = None) -> None:
@@ -40,10 +41,13 @@ class CannotReuse(Exception):
 
 
 class EarlierBake:
-    """Groups of bodies of an earlier bake that are in a job as they were. Tokens are those of the job."""
+    """Earlier bake, restricted to groups of bodies that are unchanged in a job.
+
+    A token is the number of a soft body of the job; the last token is all mechanisms.
+    """
 
     def __init__(self, cache: Cache, job: Job, unchanged: Unchanged, tokens: dict[int, int]) -> None:
-        """tokens: of the earlier bake → of the job."""
+        """tokens: token in the job by the token in the earlier bake, for reused bodies."""
         assert cache.manifest is not None
         self.cache, self._job, self._unchanged = cache, job, unchanged
         rows = [(first, count) for _, first, count in cache.bodies()]
@@ -53,31 +57,40 @@ class EarlierBake:
 
     @property
     def tokens(self) -> frozenset[int]:
-        """Return the tokens of all that it has."""
+        """Return the tokens in the job of all reused bodies and mechanisms."""
         return frozenset(self.numbering.tokens.values())
 
     def without(self, tokens: frozenset[int], frame: int | None = None) -> EarlierBake | None:
-        """Return this bake without the groups that some tokens are in at a frame, the first where it is left out; None
-        where nothing is left."""
+        """Return this bake without the groups that contain some tokens at a frame; None where no group is left.
+
+        frame: None for the first frame of the scene. Raises CannotReuse where the record of groups cannot be read.
+        """
         groups = [group for group in self._groups(self.record(self._job.scene.time.start if frame is None else frame))
                   if not tokens & {self.numbering.tokens[token] for token in group}]
         left = {token: self.numbering.tokens[token] for group in groups for token in group}
         return EarlierBake(self.cache, self._job, self._unchanged, left) if left else None
 
     def record(self, frame: int) -> GroupRecord:
-        """Return the groups of a frame, in the earlier bake's own numbering. Raises CannotReuse."""
+        """Return the record of groups of a frame, in the numbering of the earlier bake.
+
+        Raises CannotReuse where its file is missing or damaged.
+        """
         if frame not in self._records:
             found = record_of(self.cache, frame)
             self._records = {frame: found, **{k: one for k, one in self._records.items() if k == frame - 1}}
         return self._records[frame]
 
     def steps(self, frame: int) -> list[int]:
-        """Return the steps in a frame of each of its groups. Raises CannotReuse."""
+        """Return the number of time steps of each reused group in a frame. Raises CannotReuse."""
         record = self.record(max(self._job.scene.time.start, frame - 1))
         return [int(record.steps[group[0]]) for group in self._groups(record)]
 
     def check_groups(self, frame: int, spans: int) -> None:
-        """Raise CannotReuse where its groups could be others in the job. spans: of the frame in the job."""
+        """Check that the reused groups of a frame would be the groups of the job.
+
+        spans: number of parts of the frame after each of which the job compares groups. Raises CannotReuse where
+        reused and solved bodies came near each other, or the time steps of the scene or contact have changed.
+        """
         record, own = self.record(frame), self.numbering.tokens
         before = self.record(max(self._job.scene.time.start, frame - 1))
         for group in record.groups():
@@ -92,7 +105,10 @@ class EarlierBake:
             self._refuse(frame, "met between other steps")
 
     def check_apart(self, record: GroupRecord, frame: int) -> None:
-        """Raise CannotReuse where bodies of it are in one group with others. record: of all of the job at a frame."""
+        """Check that no group of the job contains both reused and solved bodies.
+
+        record: groups of all bodies of the job at a frame. Raises CannotReuse where a group does.
+        """
         for group in record.groups():
             taken = self.tokens & {*group}
             if taken and taken != {*group}:
@@ -100,19 +116,25 @@ class EarlierBake:
                                   frame)
 
     def boxes(self, frame: int) -> Boxes:
-        """Return the boxes of its bodies, enlarged by their present protrusions. Raises CannotReuse."""
+        """Return the boxes of the reused bodies in a frame, with the tokens of the job and enlarged by its margins.
+
+        Raises CannotReuse where the record of groups cannot be read.
+        """
         boxes = boxes_among_all(self.record(frame).boxes, self.numbering)
         margin = self._margin[boxes.token][:, None]
         return Boxes(boxes.token, boxes.low - margin, boxes.high + margin)
 
     def reach(self, frame: int) -> tuple[Index, Vec, Vec]:
-        """Return its tokens, and their sizes and thicknesses [m]."""
+        """Return the tokens of the reused bodies, (k,), their sizes [m], (k,), and contact thicknesses [m], (k,).
+
+        Raises CannotReuse where the record of groups cannot be read.
+        """
         record, own = self.record(frame), self.numbering.tokens
         tokens = np.array([*own.values()], dtype=np.int32)
         return tokens, record.size[[*own]], record.thickness[[*own]] + self._margin[tokens]
 
     def output(self, frame: int) -> FrameOutput:
-        """Return its files of a frame. Raises CannotReuse."""
+        """Return all output of a frame of the earlier bake. Raises CannotReuse where a file is missing or damaged."""
         if not self.cache.whole(frame):
             raise CannotReuse(f"its frame {frame} is missing or damaged")
         record = self.record(frame)
@@ -129,7 +151,7 @@ class EarlierBake:
                            self.cache.poses(frame) if self.cache.mechanisms() else None)
 
     def made(self, frame: int) -> Made:
-        """Return the cuts, nails and releases after a frame. Raises CannotReuse."""
+        """Return the cuts, nails and releases of pins after a frame. Raises CannotReuse where their file is damaged."""
         if frame not in self.cache.cut_frames():
             return Made()
         check_file(self.cache, CUTS, frame)
@@ -140,7 +162,7 @@ class EarlierBake:
         return found
 
     def state(self, frame: int) -> State:
-        """Return its state at a snapshot. Raises CannotReuse."""
+        """Return the state at a snapshot, with rows for the present obstacles. Raises CannotReuse where damaged."""
         check_file(self.cache, SNAPSHOT, frame)
         try:
             found = FrameStore(self.cache.folder).restore(frame)
@@ -150,24 +172,26 @@ class EarlierBake:
         return found if rows.are_alike else rows.now(found, self._parts_with_obstacles(frame))
 
     def names(self, tokens: frozenset[int]) -> list[str]:
-        """Return the present names of some of its soft bodies, and of mechanisms."""
+        """Return the names in the job of soft bodies and mechanisms, by their tokens."""
         named = [*(body.name for body in self._job.scene.bodies), "the mechanisms"]
         return [named[token] for token in sorted(tokens)]
 
     def names_now(self) -> dict[str, str]:
-        """Return the present names of its soft bodies by their names in it."""
+        """Return the names in the job of the reused soft bodies, by their names in the earlier bake."""
         names = [name for name, _, _ in self.cache.bodies()]
         return {names[own]: self._job.scene.bodies[token].name for own, token in self.numbering.tokens.items()
                 if own < len(names)}
 
     @property
     def has_mechanisms(self) -> bool:
-        """Return whether mechanisms are as they were."""
+        """Return whether the frames of the mechanisms are reused."""
         return len(self._job.scene.bodies) in self.tokens
 
     def away_from_changed_obstacles(self) -> EarlierBake:
-        """Return this bake without the bodies that come near obstacles which came, went or changed, and without all
-        that is solved with them. Raises CannotReuse, KeyError, TypeError, ValueError."""
+        """Return this bake without the groups of bodies that come near added, removed or changed obstacles.
+
+        Raises CannotReuse, KeyError, TypeError or ValueError where a record or the manifest is damaged.
+        """
         changed, record = self._unchanged.obstacles, self.record(self._job.scene.time.start)
         if not changed:
             return self
@@ -183,7 +207,7 @@ class EarlierBake:
 
     @cached_property
     def _obstacles(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-        """Boxes of obstacles then and now; none where all are as they were."""
+        """Return the boxes of the obstacles of the earlier bake and of the job; empty where none has changed."""
         assert self.cache.manifest is not None
         return (obstacles_in(self.cache.manifest), obstacle_boxes(self._job)) if self._unchanged.obstacles else ([], [])
 
@@ -193,7 +217,7 @@ class EarlierBake:
         return ObstacleRows(then, now, self._unchanged.obstacles)
 
     def _parts_with_obstacles(self, frame: int) -> list[int]:
-        """Return the numbers of the parts whose bodies it has and that touch obstacles."""
+        """Return the numbers of the parts whose bodies are all reused and can touch obstacles."""
         found, own, scene = [], self.numbering.tokens, self._job.scene
         soft = [group for group in self.record(frame).groups() if group[0] < len(self.numbering.rows)]
         for number, group in enumerate(soft):
@@ -206,7 +230,10 @@ class EarlierBake:
         return [group for group in record.groups() if all(token in self.numbering.tokens for token in group)]
 
     def _margins(self) -> Vec:
-        """Return how much farther than then each of the job's tokens may reach now [m]: contact came with others."""
+        """Return how much the contact surface of each token of the job exceeds that of the earlier bake [m], (t,).
+
+        Nonzero only where the earlier bake had no contact between surfaces.
+        """
         bodies = self._job.scene.bodies
         found = np.zeros(len(bodies) + bool(self._job.scene.mechanisms))
         if self._unchanged.contact:
@@ -219,7 +246,7 @@ class EarlierBake:
         return found
 
     def _array(self, kind: str, frame: int) -> Any:
-        """Return an additional file of a frame; None where there is none."""
+        """Return the array in an optional file of a frame; None where the file does not exist."""
         if (kind, frame) not in self.cache.log:
             return None
         check_file(self.cache, kind, frame)
@@ -233,7 +260,7 @@ class EarlierBake:
 
 
 def check_file(cache: Cache, kind: str, frame: int) -> None:
-    """Raise CannotReuse where a frame's file of a kind is not whole in a cache."""
+    """Check that a cache has a complete file of a kind for a frame. Raises CannotReuse where the file is damaged."""
     if frame > (last := max(cache.frames_done(), default=frame)):
         raise CannotReuse(f"it ends at frame {last}")
     if not cache.good(kind, frame):
@@ -241,7 +268,10 @@ def check_file(cache: Cache, kind: str, frame: int) -> None:
 
 
 def record_of(cache: Cache, frame: int) -> GroupRecord:
-    """Return the groups of a frame of a cache, in its own numbering. Raises CannotReuse."""
+    """Return the record of groups of a frame of a cache, in the numbering of that cache.
+
+    Raises CannotReuse where its file is missing or damaged.
+    """
     check_file(cache, GROUPED, frame)
     try:
         return GroupRecord.of(read_npz(file_of(cache.folder, GROUPED, frame), cache.folder))
@@ -250,9 +280,9 @@ def record_of(cache: Cache, frame: int) -> GroupRecord:
 
 
 def find(folder: Path, job: Job, read: hashes.Settings) -> EarlierBake | None:
-    """Return what a job has in common with an earlier bake; None where that is nothing.
+    """Return the part of an earlier bake that a job can reuse; None where there is none or the bake is damaged.
 
-    folder: a cache folder, or the job folder around it. read: settings of the job.
+    folder: a cache folder, or the job folder that contains it. read: settings of the job.
     """
     cache = Cache(folder / "cache" if (folder / "cache").is_dir() else folder)
     try:
@@ -277,7 +307,7 @@ def _are_grouped(job: Job) -> bool:
 
 
 def _in_whole_groups(found: EarlierBake, job: Job, unchanged: Unchanged) -> EarlierBake | None:
-    """Return an earlier bake without groups of which something has changed, or that the job joins to something else."""
+    """Return an earlier bake without changed groups and those that the job couples to others; None if none is left."""
     record, own = found.record(job.scene.time.start), found.numbering.tokens
     lost = set[int]()
     for group in record.groups():

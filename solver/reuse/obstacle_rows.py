@@ -1,4 +1,4 @@
-"""Memory of parts for each node, where obstacles of another number of nodes came, went or changed."""
+"""Rows of obstacle nodes in the memory of parts, adapted to added, removed or changed obstacles."""
 
 from __future__ import annotations
 
@@ -12,26 +12,32 @@ from ..world.ground_friction import FORCE
 from ..world.half_life_damping import CONTACT_TIME
 from ..world.sliding_damping import PAST
 
-#: memory of a part with a row for each node, those of obstacles behind those of its bodies
+#: entries of a part's memory with a row for each node: nodes of bodies, then nodes of obstacles
 PER_NODE = (FORCE, CONTACT_TIME, PAST)
 
 Counts = Mapping[str, int]  #: nodes of each obstacle by name, in their order
 
 
 class ObstacleRows:
-    """Rows of the obstacles then and now."""
+    """Rows of obstacle nodes in arrays of memory: their number in the earlier bake and in the present job."""
 
     def __init__(self, then: Counts, now: Counts, changed: frozenset[str]) -> None:
-        """changed: names of those that came, went or changed, which touched none of the bodies that remember."""
+        """then, now: numbers of nodes in the earlier bake and in the job.
+
+        changed: names of added, removed or changed obstacles, which touch none of the reused bodies.
+        """
         self._then, self._now, self._changed = then, now, changed
 
     @property
     def are_alike(self) -> bool:
-        """Return whether the rows of obstacles are those of the same nodes."""
+        """Return whether the obstacles have equal numbers of nodes, in order, in the earlier bake and in the job."""
         return [*self._then.values()] == [*self._now.values()]
 
     def now(self, state: State, parts: Sequence[int]) -> State:
-        """Return a state with the rows of the present obstacles in these parts of its world, which touch obstacles."""
+        """Return a state of the earlier bake with rows for the present obstacles.
+
+        parts: numbers of the parts of its world that touch obstacles. Rows of changed obstacles are zero.
+        """
         memory = dict(state.memory)
         for key in (f"{part}/{name}" for part in parts for name in PER_NODE):
             if key in memory:

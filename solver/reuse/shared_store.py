@@ -1,4 +1,4 @@
-"""A cache into which some bodies are solved while the frames of the others come from an earlier bake."""
+"""Writer of a cache in which some bodies are solved and the frames of the others come from an earlier bake."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 class SharedStore(FrameStore):
-    """Writes frames of all bodies of a job from those that are solved and those of an earlier bake.
+    """Frame store that merges the solved bodies of a job with those of an earlier bake.
 
-    Raises CannotReuse before anything of a frame is written in which a solved body comes near one of the earlier bake.
+    Where a solved body comes near a reused body, CannotReuse is raised before a file of that frame is written.
     """
 
     def __init__(self, folder: Path, still_mine: Callable[[], None], job: Job, earlier: EarlierBake,
                  solved: Numbering | None) -> None:
-        """solved: numbers of the bodies that are solved; None where nothing is."""
+        """solved: numbering of the solved bodies among all of the job; None where nothing is solved."""
         super().__init__(folder, still_mine)
         self._job, self._earlier, self._solved = job, earlier, solved
         self._whole = AllBodies(len(job.scene.bodies), bool(job.scene.mechanisms),
@@ -50,7 +50,7 @@ class SharedStore(FrameStore):
         return self._written is not None
 
     def _forget(self) -> None:
-        """Discard the collected data of a frame."""
+        """Discard the stored data of a frame."""
         self._record: GroupRecord | None = None
         self._liveliness: NDArray[Any] | None = None
         self._contacts: NDArray[Any] | None = None
@@ -60,24 +60,27 @@ class SharedStore(FrameStore):
         self._made = Made()
 
     def cuts(self, frame: int, made: Arrays) -> None:
-        """Collect the cuts, nails and releases after a frame."""
+        """Store the cuts, nails and releases of the solved bodies after a frame, until `write`."""
         self._made, = made_of(made)
         self._count_new(self._made)
 
     def cuts_before(self, frame: int) -> list[Arrays]:
-        """Return the entries of each such record for the bodies that are solved. Raises CacheUnwritable."""
+        """Return the records of cuts before a frame that concern solved bodies, in their numbering.
+
+        Raises CacheUnwritable where a record cannot be read.
+        """
         own = [self._whole.made_of_share(1, one) for record in super().cuts_before(frame) for one in made_of(record)]
         for one in own:
             self._count_new(one)
         return [recorded([one]) for one in own if one.count]
 
     def _count_new(self, made: Made) -> None:
-        """Count the vertices that cuts add."""
+        """Add the vertices that cuts create to the vertex counts of the solved bodies."""
         for body, separation in made.separations:
             self._counts[body] += len(separation.parents)
 
     def groups(self, frame: int, record: GroupRecord) -> None:
-        """Collect the groups that were solved. Raises CannotReuse where one comes near a group of the earlier bake."""
+        """Store the record of the solved groups until `write`. Raises CannotReuse where one is near a reused group."""
         assert self._solved is not None
         self._record = record
         start = self._job.scene.time.start
@@ -94,35 +97,38 @@ class SharedStore(FrameStore):
                               None if frame == start else frame)
 
     def liveliness(self, frame: int, activity: NDArray[Any]) -> None:
-        """Collect the liveliness of dynamic nodes, (3, m)."""
+        """Store the liveliness of dynamic nodes, (3, m), until `write`."""
         self._liveliness = activity
 
     def contact_forces(self, frame: int, rows: NDArray[Any]) -> None:
-        """Collect the contact forces, (k, 7)."""
+        """Store the contact forces, (k, 7), until `write`."""
         self._contacts = rows
 
     def stress(self, frame: int, rows: NDArray[Any]) -> None:
-        """Collect stress of vertices, (V, 4)."""
+        """Store the stress of vertices, (V, 4), until `write`."""
         self._stress = rows
 
     def needles(self, frame: int, longest: NDArray[Any]) -> None:
-        """Discard the longest edges: the groups have them too."""
+        """Do nothing: the record of groups contains the longest edges."""
 
     def halved(self, frame: int, counts: NDArray[np.int32]) -> None:
-        """Collect how many steps were halved, (b + 1,)."""
+        """Store the numbers of halved steps by body, (b + 1,), until `write`."""
         self._halved = counts
 
     def sheets(self, frame: int, records: Mapping[int, SheetRecord]) -> None:
-        """Raise CannotReuse: cloth with faces of its own is in no group."""
+        """Raise CannotReuse: remeshed cloth is not solved in groups."""
         raise CannotReuse("cloth has faces of its own")
 
     def poses(self, frame: int, arrays: Mapping[str, Vec]) -> None:
-        """Collect poses of rigid bodies."""
+        """Store the poses of rigid bodies until `write`."""
         self._poses = arrays
 
     def write(self, frame: int, vertices: NDArray[Any]) -> None:
-        """Write all files of a frame. vertices: of the bodies that are solved, (V, 3) [m]. Raises CannotReuse,
-        CacheUnwritable."""
+        """Write all files of a frame.
+
+        vertices: positions of the vertices of the solved bodies, (V, 3) [m]. Raises CannotReuse where the earlier bake
+        cannot be reused in this frame, CacheUnwritable where a file cannot be written.
+        """
         spans = gcd(*self._earlier.steps(frame), *([] if self._record is None else [self._record.spans]))
         self._earlier.check_groups(frame, spans)
         outputs = [self._earlier.output(frame)]
@@ -153,19 +159,27 @@ class SharedStore(FrameStore):
         self._written = outputs, whole.record
 
     def copy(self, frame: int, with_snapshot: bool) -> None:
-        """Write a frame of the earlier bake alone. Raises CannotReuse, CacheUnwritable."""
+        """Write a frame, and its snapshot if required, that consists of reused bodies only.
+
+        Raises CannotReuse where the frame cannot be reused, CacheUnwritable where a file cannot be written.
+        """
         self.write(frame, np.zeros((0, 3)))
         if with_snapshot:
             self.snapshot(frame, None)
 
     def restore(self, frame: int) -> State:
-        """Return the state of the bodies that are solved, from a snapshot of all. Raises CannotReuse,
-        CacheUnwritable."""
+        """Return the state of the solved bodies from a snapshot of all bodies.
+
+        Raises CannotReuse where the record of groups is damaged, CacheUnwritable where the snapshot is.
+        """
         return self._whole.state_of_share(1, super().restore(frame), record_of(self.cache, frame))
 
     def snapshot(self, frame: int, state: State | None) -> None:
-        """Write the state of all bodies. state: of those that are solved; None where nothing is. Raises CannotReuse,
-        CacheUnwritable."""
+        """Write a snapshot of the state of all bodies.
+
+        state: state of the solved bodies; None where nothing is solved. Raises CannotReuse where the earlier bake has
+        no such snapshot, CacheUnwritable where the file cannot be written.
+        """
         assert self._written is not None
         outputs, record = self._written
         states = [self._earlier.state(frame), *([] if state is None else [state])]
@@ -173,5 +187,5 @@ class SharedStore(FrameStore):
 
 
 def _single(rows: NDArray[Any] | None) -> Floats | None:
-    """Return rows in single precision."""
+    """Return rows in single precision; None where there are none."""
     return None if rows is None else rows.astype(np.float32)

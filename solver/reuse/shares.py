@@ -1,4 +1,4 @@
-"""Frames and states of all bodies from shares of them, each with a numbering of its own."""
+"""Frames and states of all bodies of a job, merged from disjoint subsets (shares) that have their own numbering."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ Of = TypeVar("Of")
 
 @dataclass(frozen=True)
 class Numbering:
-    """Numbers of a share's soft bodies and mechanisms among all."""
+    """Map from the numbers of soft bodies and mechanisms in one share to their numbers in the job."""
 
-    tokens: Mapping[int, int]  #: of the share → of all; what it does not have is not taken from it
+    tokens: Mapping[int, int]  #: token in the job by token in the share; bodies without an entry are not used
     rows: Sequence[tuple[int, int]]  #: first vertex and number of vertices of each soft body of the share, uncut
     has_mechanisms: bool  #: whether they are its last token
 
 
 @dataclass(frozen=True)
 class FrameOutput:
-    """All files of one frame; counts of halved steps are those of `frames.halved.counts_by_body`."""
+    """Contents of all files of one frame; `halved` is the result of `frames.halved.counts_by_body`."""
 
     record: GroupRecord
     vertices: Floats
@@ -44,7 +44,7 @@ class FrameOutput:
 
 
 class _PartOfShare(NamedTuple):
-    """A part of a world, in the order of the world of all."""
+    """Part of a world of one share, sortable into the order of the parts in the world of all bodies."""
 
     label: int  #: of its group among all, or beyond all bodies of mechanisms
     share: int
@@ -53,14 +53,17 @@ class _PartOfShare(NamedTuple):
 
 
 class AllBodies:
-    """All bodies of a job, of which every share has some."""
+    """All bodies of a job as the union of disjoint shares, with conversions between their numberings."""
 
     def __init__(self, bodies: int, has_mechanisms: bool, shares: Sequence[Numbering]) -> None:
-        """bodies: number of soft ones."""
+        """bodies: number of soft bodies of the job. shares: numbering of each share."""
         self._bodies, self._tokens, self._shares = bodies, bodies + has_mechanisms, shares
 
     def record(self, records: Sequence[GroupRecord], spans: int) -> GroupRecord:
-        """Return the groups of all. spans: of the frame."""
+        """Return the record of groups of all bodies, merged from the record of each share.
+
+        spans: number of parts of the frame after each of which groups were compared.
+        """
         found = GroupRecord(*(np.zeros(self._tokens, dtype=np.int32), spans, np.zeros(self._tokens, dtype=np.int32),
                               _boxes(records, self._shares), np.zeros(self._tokens), np.zeros(self._tokens),
                               np.zeros(self._tokens, dtype=np.int32), np.zeros(0, dtype=np.int32)))
@@ -81,7 +84,11 @@ class AllBodies:
                            unknowns, contacts, longest)
 
     def output(self, outputs: Sequence[FrameOutput], spans: int, shows_stress: bool) -> FrameOutput:
-        """Return the files of all. shows_stress: whether any body does."""
+        """Return the output of all bodies in a frame, merged from the output of each share.
+
+        spans: number of parts of the frame after each of which groups were compared. shows_stress: whether any body of
+        the job outputs stress.
+        """
         records = [one.record for one in outputs]
         whole, parts = self.record(records, spans), self._parts(records)
         contacts = [_rows_of_part(outputs[one.share], one.number) for one in parts
@@ -102,21 +109,27 @@ class AllBodies:
             poses=next((one.poses for one, share in zip(outputs, self._shares) if _moves_mechanisms(share)), None))
 
     def state(self, states: Sequence[State], records: Sequence[GroupRecord], labels: Index) -> State:
-        """Return the state of all at a snapshot. labels: groups of all, (t,)."""
+        """Return the state of all bodies at a snapshot, merged from the state of each share.
+
+        records: groups of each share. labels: first token of the group of each token of the job, (t,).
+        """
         found = [_parted(state, record) for state, record in zip(states, records)]
         return _joined(states[0].time, [found[one.share][one.number] for one in self._parts(records)], labels)
 
     def made(self, made: Sequence[Made]) -> Made:
-        """Return the cuts and nails at a moment, merged from those of each share."""
+        """Return the cuts and nails of all bodies at one moment, merged from those of each share."""
         of_all = (one.of_bodies(share.tokens) for one, share in zip(made, self._shares))
         return reduce(Made.and_those, of_all, Made()).in_order
 
     def made_of_share(self, number: int, made: Made) -> Made:
-        """Return the cuts and nails of one share at a moment."""
+        """Return the cuts and nails at one moment that concern the bodies of a share, in its numbering."""
         return made.of_bodies({token: k for k, token in self._shares[number].tokens.items()})
 
     def state_of_share(self, number: int, state: State, record: GroupRecord) -> State:
-        """Return the state of a share, all of whose tokens are taken. state, record: of all at a snapshot."""
+        """Return the state of the bodies of a share, extracted from the state of all bodies at a snapshot.
+
+        number: index of the share, all of whose tokens are used. record: groups of all bodies at the snapshot.
+        """
         share, parts = self._shares[number], _parted(state, record)
         own = {token: k for k, token in share.tokens.items()}
         soft = [group for group in record.groups() if group[0] < self._bodies]
@@ -126,7 +139,7 @@ class AllBodies:
         return _joined(state.time, found, labels)
 
     def _parts(self, records: Sequence[GroupRecord]) -> list[_PartOfShare]:
-        """Return the parts of the world of all: of groups by their first body, and of mechanisms last."""
+        """Return the parts of the world of all bodies: groups in the order of their first bodies, then mechanisms."""
         found = []
         for i, (record, share) in enumerate(zip(records, self._shares)):
             bodies = len(record.labels) - share.has_mechanisms
@@ -153,20 +166,23 @@ class AllBodies:
         return found if found.shape[1] else None
 
     def _of_bodies(self, value: Callable[[int, int], Of]) -> Iterator[tuple[int, Of]]:
-        """Yield each soft body's number among all and its value, from its share and its number there."""
+        """Yield each soft body's number in the job and its value.
+
+        value: function of the number of the share and the number of the body in that share.
+        """
         for i, share in enumerate(self._shares):
             for k in range(len(share.rows)):
                 if k in share.tokens:
                     yield share.tokens[k], value(i, k)
 
     def _rows(self, outputs: Sequence[FrameOutput], arrays: Sequence[Floats]) -> Floats:
-        """Return the rows of all bodies' vertices from those of each share."""
+        """Return the rows of all bodies' vertices, in the order of the job, from the rows of each share."""
         found = dict(self._of_bodies(lambda i, k: arrays[i][outputs[i].slices[k]]))
         return np.concatenate([found[k] for k in range(self._bodies)]) if found else np.zeros((0, 3), dtype=np.float32)
 
 
 def _groups(record: GroupRecord, share: Numbering) -> list[tuple[int, ...]]:
-    """Return the groups of a record that belong to a share."""
+    """Return the groups of a record whose tokens all belong to a share."""
     return [group for group in record.groups() if all(token in share.tokens for token in group)]
 
 
@@ -182,21 +198,21 @@ def _boxes(records: Sequence[GroupRecord], shares: Sequence[Numbering]) -> Boxes
 
 
 def boxes_among_all(boxes: Boxes, share: Numbering) -> Boxes:
-    """Return the boxes of a share with tokens of all."""
+    """Return the boxes of the bodies of a share that are used, with the tokens of the job."""
     taken = np.array([token in share.tokens for token in boxes.token.tolist()], dtype=bool)
     tokens = np.array([share.tokens[token] for token in boxes.token[taken].tolist()], dtype=np.int32)
     return Boxes(tokens, boxes.low[taken], boxes.high[taken])
 
 
 def _rows_of_part(output: FrameOutput, number: int) -> Floats:
-    """Return the contacts of a part."""
+    """Return the contacts of a part, (k, 7). number: of the part."""
     ends = np.cumsum(np.maximum(output.record.contacts, 0))
     assert output.contacts is not None
     return output.contacts[ends[number] - output.record.contacts[number]:ends[number]]
 
 
 def _joined(time: float, parts: Sequence[State], labels: Index) -> State:
-    """Return the state of a world with these parts. labels: its groups, (t,)."""
+    """Return the state of a world from the states of its parts. labels: first token of each token's group, (t,)."""
     memory = {GROUPS: labels.astype(float)}
     for k, part in enumerate(parts):
         memory |= {f"{k}/{key}": value for key, value in part.memory.items()}
@@ -204,7 +220,7 @@ def _joined(time: float, parts: Sequence[State], labels: Index) -> State:
 
 
 def _parted(state: State, record: GroupRecord) -> list[State]:
-    """Return the states of the parts of a share."""
+    """Return the states of the parts of a world. record: groups with the number of unknowns of each part."""
     ends = np.cumsum([0, *record.unknowns]).tolist()
     found = []
     for k, (first, last) in enumerate(zip(ends, ends[1:])):

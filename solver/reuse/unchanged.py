@@ -1,4 +1,4 @@
-"""Bodies of a job whose own inputs equal those of an earlier bake, whatever the others'."""
+"""Bodies of a job whose own inputs equal those of an earlier bake, even if other bodies have changed."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from typing import Any
 
 from ..job.hashes import Flat, Settings
 
-#: what an integrator and its steps are, of the scene or a body's own
+#: settings of the integrator and its steps, of the scene or of a body
 STEPS = ("method", "integrator", "stage_solver")
 STEP_SIZES = ("step", "largest_deformation")
-#: what a body says about contact, which counts only where there is something to touch
+#: settings of a body for contact, which matter only where it can touch another surface
 IN_CONTACT = ("friction", "friction_weights", "thickness", "touches_by_mesh", "simplify")
 IDENTITY = ("name", "uuid", "version")
 
 
 @dataclass(frozen=True)
 class Unchanged:
-    """Inputs that a job has in common with an earlier bake."""
+    """Unchanged inputs of a job, compared with an earlier bake."""
 
     bodies: dict[str, str]  #: names of soft bodies with equal inputs, now → in the earlier bake
     mechanisms: bool  #: whether all mechanisms are as they were
     scene_steps: bool  #: whether method, integrator and steps of the scene are as they were
-    contact: bool  #: whether contact of surfaces is as it was; else it came or went with other bodies
-    obstacles: frozenset[str] = frozenset()  #: names of those that came, went or changed, then or now
+    contact: bool  #: whether contact of surfaces is as it was; False where only one of both has contact
+    obstacles: frozenset[str] = frozenset()  #: names of added, removed or changed obstacles
 
 
 def compare(old: Settings, new: Settings, uuids: tuple[Mapping[str, str], Mapping[str, str]]) -> Unchanged:
-    """Return the bodies of `new` that move as in `old` as long as no others come near them.
+    """Return the unchanged inputs: bodies of `new` that move as in `old` as long as no other body comes near them.
 
-    uuids: of soft bodies, in the earlier bake and now, by name.
+    uuids: UUIDs of the soft bodies by name, of the earlier bake and of the job.
     """
     nothing = Unchanged({}, False, False, False)
     before, now = (_shared(one.scene) for one in (old, new))
@@ -41,7 +41,7 @@ def compare(old: Settings, new: Settings, uuids: tuple[Mapping[str, str], Mappin
         return nothing
     both = [name for name in before.obstacles if name in now.obstacles]
     if both != [name for name in now.obstacles if name in before.obstacles]:
-        return nothing  # in another order they push in another order
+        return nothing  # forces are added in the order of obstacles
     changed = {*before.obstacles, *now.obstacles} - {
         name for name in both if before.obstacles[name] == now.obstacles[name]}
     pairs = _pairs(old, new, uuids)
@@ -67,13 +67,13 @@ def compare(old: Settings, new: Settings, uuids: tuple[Mapping[str, str], Mappin
 
 @dataclass(frozen=True)
 class _Scene:
-    """Settings that all bodies share."""
+    """Settings of a scene that apply to all bodies, by the inputs that depend on them."""
 
     rest: Flat
     steps: Flat
     contact: Flat
     obstacles: dict[str, Flat]  #: by name, in their order
-    joints: Flat  #: what only mechanisms read
+    joints: Flat  #: settings that only mechanisms read
 
 
 def _shared(scene: Flat) -> _Scene:
@@ -95,9 +95,9 @@ def _shared(scene: Flat) -> _Scene:
 
 @dataclass(frozen=True)
 class _Body:
-    """Inputs of a soft body."""
+    """Inputs of a soft body, by what depends on them."""
 
-    own: Flat  #: with its method and its steps, whoever says them
+    own: Flat  #: with its method and its steps, its own or the scene's
     in_contact: Flat
     touches: list[str] | None
 
@@ -115,19 +115,21 @@ def _of_body(read: Settings, name: str) -> _Body:
 
 
 def _touches_nothing(one: _Body, name: str, has_contact: bool) -> bool:
-    """Whether a solid in a scene without obstacles has nothing to touch before another body comes near: without contact
-    no surface touches, and with it a body that names none touches itself, too."""
+    """Return whether a solid, in a scene without obstacles, is in no contact until another body comes near.
+
+    has_contact: whether the scene has contact, in which a body without a list of what it touches touches itself.
+    """
     solid = not any(_is_of(key, ("cloth", "rope")) for key in one.own)
     return solid and (not has_contact or (one.touches is not None and name not in one.touches))
 
 
 def _has_contact(one: _Body, name: str, obstacles: Iterable[str]) -> bool:
-    """Whether a body alone is solved with contact: it touches itself or an obstacle, as far as it says."""
+    """Return whether the settings of a body allow contact with itself or an obstacle."""
     return one.touches is None or bool({*one.touches} & {name, *obstacles})
 
 
 def _pairs(old: Settings, new: Settings, uuids: tuple[Mapping[str, str], Mapping[str, str]]) -> dict[str, str]:
-    """Return the body of the earlier bake that each present one was, by name: the one of its UUID, else of its name."""
+    """Return the name in the earlier bake of each body of the job, by its name: by UUID, or by name without a UUID."""
     by_uuid = {uuid: name for name, uuid in uuids[0].items() if uuid and name in old.bodies}
     found = dict[str, str]()
     for name in new.bodies:
@@ -139,7 +141,7 @@ def _pairs(old: Settings, new: Settings, uuids: tuple[Mapping[str, str], Mapping
 
 
 def _joining(scene: Flat, name: str, called: Mapping[str, str]) -> list[Flat]:
-    """Return the forces and constraints that a soft body is in, with bodies by their names in `called`."""
+    """Return the forces and constraints that act on a soft body, with its bodies renamed by `called`."""
     found: dict[str, Flat] = {}
     for key, value in scene.items():
         if _is_of(key, ("forces", "constraints")):
@@ -170,5 +172,5 @@ def _without_identity(mechanisms: Mapping[str, Flat]) -> dict[str, Flat]:
 
 
 def _is_of(key: str, fields: tuple[str, ...]) -> bool:
-    """Whether a dotted name is that of a field or of something inside it."""
+    """Return whether a dotted key belongs to one of some fields or to an entry inside it."""
     return key.partition(".")[0] in fields

@@ -1,1 +1,1 @@
-"""The simulated world: bodies, forces and prescribed motion as one system that advances in time."""
+"""Simulated world: bodies, forces and prescribed motion as one system that advances in time."""

@@ -1,4 +1,4 @@
-"""Names of the objects that block prescribed motion."""
+"""Search for the objects that block prescribed motion, and their names for messages."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ NO_ROOM = 1.0e-3  #: relative to the activation distance: less space between two
 
 def blocked_at(bodies: Sequence[BodyInWorld], obstacles: Sequence[ObstacleInWorld], contacts: Sequence[ContactLaw],
                node: int, x: Vec) -> tuple[str, str]:
-    """Return what a prescribed node belongs to, and what touches that nearest to the node at x, (n, 3) [m], or touches
-    the body that it is a pin of; each an empty string where that has no name.
+    """Return the names of the owner of a prescribed node and of the object in contact with this owner, for messages.
 
-    An obstacle that pushes a body is before what is pinned of it, and what the body leans on is before the obstacle.
+    node: prescribed node. x: positions of all nodes, (n, 3) [m]. The owner is an obstacle or the pin of a soft body. Of
+    several objects in contact with it, the one nearest to the node is returned; "" where there is no name.
     """
     things, owner = _things(bodies, obstacles, len(x))
     mine = int(owner[node])
@@ -38,11 +38,12 @@ def blocked_at(bodies: Sequence[BodyInWorld], obstacles: Sequence[ObstacleInWorl
 
 def closes_on(bodies: Sequence[BodyInWorld], obstacles: Sequence[ObstacleInWorld], contacts: Sequence[ContactLaw],
               free: Index, x: Vec, end: Vec) -> tuple[int, str] | None:
-    """Return a free node between two prescribed surfaces that leave no room for it at the end of a step, and a sentence
-    without a full stop that names all three; None where there is no such node.
+    """Return a free node between two prescribed surfaces without room for it at the end of a step, and a message.
 
-    free: nodes that are not prescribed. x, end: of all nodes, (n, 3) [m], at the start of the step, where both sides
-    push the node, and where prescribed motion leads. No shorter step helps, as it leads there too.
+    None where there is no such node. The message names the node's body and both surfaces, without a full stop. free:
+    nodes that are not prescribed, (f,). x, end: positions of all nodes at the start of the step and at the end of
+    prescribed motion, (n, 3) [m]. At x, both surfaces are in contact with the node. A shorter step does not help, as
+    later steps end in the same positions.
     """
     things, owner = _things(bodies, obstacles, len(x))
     is_free = np.zeros(len(x), dtype=bool)
@@ -65,8 +66,11 @@ def closes_on(bodies: Sequence[BodyInWorld], obstacles: Sequence[ObstacleInWorld
 
 def _sides(found: tuple[Index, Vec, Vec], owner: Index, is_free: Index, x: Vec,
            end: Vec) -> Iterator[tuple[int, Index, Vec, Vec]]:
-    """For each owner of prescribed triangles that push free points: its number, these points, each once, (k,), unit
-    normals to them, (k, 3), and the room beyond thickness that is left at the end if they stay, (k,) [m]."""
+    """Yield each owner of prescribed triangles in contact with free points, and these points.
+
+    For an owner: its number, its points, each once, (k,), unit normals towards the points, (k, 3), and the distance
+    beyond the thickness at the end if the points do not move, (k,) [m]. found: result of `ContactLaw.point_pairs`.
+    """
     points, weights, thickness = found
     mine = np.flatnonzero(is_free[points[:, 0]] & ~is_free[points[:, 1:]].any(axis=1) & (owner[points[:, 1]] >= 0))
     corners, weights = points[mine, 1:], weights[mine, 1:]
@@ -85,7 +89,10 @@ def _sides(found: tuple[Index, Vec, Vec], owner: Index, is_free: Index, x: Vec,
 
 def _things(bodies: Sequence[BodyInWorld], obstacles: Sequence[ObstacleInWorld],
             count: int) -> tuple[list[tuple[str, str, slice]], Index]:
-    """Names of what moves prescribed nodes and of what they belong to, and the number of each node's, (n,), or -1."""
+    """Return the bodies and obstacles, and the index of each node's owner among them, (n,), −1 without an owner.
+
+    Each entry has a name for prescribed nodes, a name for other nodes, and the slice of its nodes.
+    """
     things = [*((f'the pin of "{one.name}"', f'"{one.name}"', one.nodes) for one in bodies),
               *((f'"{one.name}"', f'"{one.name}"', one.nodes) for one in obstacles)]
     owner = np.full(count, -1)

@@ -19,7 +19,7 @@ BLOW_UP = 1.0e3  #: ratio to its rest size at which a body or cloth has diverged
 
 @dataclass(frozen=True)
 class BodyInWorld:
-    """One body's slice of the world's arrays, and how its output is made."""
+    """Soft body of a world: its slice of the world's arrays, and the mapping from its nodes to its output."""
 
     name: str
     nodes: slice
@@ -32,7 +32,10 @@ class BodyInWorld:
     shows_stress: bool = False  #: whether stress, stretch, pressure and speed are written at each frame
 
     def output(self, x: Vec, frame: int) -> Vec:
-        """Return vertices in object space at this frame, counted from 0, (v, 3)."""
+        """Return the output vertices in object space, (v, 3) [m].
+
+        x: positions of all nodes, (n, 3) [m]. frame: counted from 0 at the start frame.
+        """
         points = x[self.nodes] if self.embedding is None else self.embedding.apply(x[self.nodes])
         if self.at_pins is not None:
             points = self.at_pins.apply(points, x[self.nodes], frame)
@@ -45,7 +48,10 @@ class BodyInWorld:
         return local
 
     def refuse_blow_up(self, x: Vec) -> None:
-        """Raise StepFailed where its positions, of all nodes (n, 3) [m], are not finite or far larger than at rest."""
+        """Raise StepFailed where the body's positions are not finite or its size exceeds `BLOW_UP` times its rest size.
+
+        x: positions of all nodes, (n, 3) [m].
+        """
         own = x[self.nodes]
         extent = float(np.abs(own - own[0]).max())
         if not np.isfinite(extent):
@@ -59,8 +65,10 @@ class BodyInWorld:
 
 
 def diverged(bodies: Sequence[BodyInWorld], x: Vec, failure: StepFailed, frame: int) -> Diverged:
-    """Return the error for the artist: which body, by what failed or else the one that grew most, at which frame, and
-    what helps. x: of all nodes, (n, 3) [m]."""
+    """Return the error for the artist, with the body, the frame and a remedy.
+
+    x: positions of all nodes, (n, 3) [m]. Where the failure names no body, the one that has grown most is named.
+    """
     name = failure.object
     if name is None:
         growth = [float(np.linalg.norm(np.ptp(x[body.nodes], axis=0))) / body.size for body in bodies]
@@ -71,14 +79,17 @@ def diverged(bodies: Sequence[BodyInWorld], x: Vec, failure: StepFailed, frame: 
 
 @dataclass(frozen=True)
 class ObstacleInWorld:
-    """An obstacle's nodes in the world's arrays."""
+    """Obstacle of a world: its name and its slice of the nodes in the world's arrays."""
 
     name: str
     nodes: slice
 
 
 def lumped_mass(nodes: Vec, tets: Index, volumes: Vec, density: Vec) -> Vec:
-    """Return a quarter of each element's mass at each corner, (n,) [kg]. volumes (e,) [m³], density (e,) [kg/m³]."""
+    """Return the lumped mass of nodes, (n,) [kg]: a quarter of each tetrahedron's mass at each of its corners.
+
+    nodes: positions, (n, 3). tets: (e, 4). volumes: (e,) [m³]. density: (e,) [kg/m³].
+    """
     quarter: Any = np.repeat(volumes * density / 4.0, 4)
     mass: Vec = np.bincount(tets.ravel(), quarter, minlength=len(nodes))  # type: ignore[assignment]
     return mass

@@ -1,4 +1,4 @@
-"""A stage of condensed velocities without contact between surfaces, as sweeps and Newton's method linearise it."""
+"""Equations of a stage of condensed velocities without contact between surfaces, for sweeps and Newton's method."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SweepsOn = Callable[[Linearised, NodeStage], FixedPointSweeps]  #: sweeps of a s
 
 @dataclass(frozen=True)
 class CondensedEquations:
-    """A stage that is iterated to its root. Positions x and velocities v are of all nodes, (n, 3) [m], [m/s]."""
+    """Equations of a stage that is solved iteratively. x and v are of all nodes, (n, 3) [m] and [m/s]."""
 
     soft: SoftBodies
     stage: NodeStage
@@ -26,30 +26,35 @@ class CondensedEquations:
     damped: Damped | None
 
     def linearise_at(self, x: Vec, v: Vec, project: bool) -> Linearised:
-        """Return f and K at positions and velocities, with K projected to negative semi-definite or not."""
+        """Return f and K at positions and velocities. project: whether K is projected to negative semi-definite."""
         stage = self.stage
         lin = self.soft.linearise_at(x, v, stage.time, project)
         blocks = self.soft.blocks_without_contact(stage.time) if stage.inertia and len(lin.contacts) else None
         return replace(lin, damped=self.damped, memory=self.start.memory, blocks_without_contact=blocks)
 
     def products_at(self, x: Vec, v: Vec, columns: Vec) -> Products:
-        """Return f and products with the true K of fields (c, n, 3)."""
+        """Return f and the products of the true K with fields `columns`, (c, n, 3)."""
         return self.soft.products_at(x, v, self.stage.time, columns, self.damped)
 
 
 @dataclass(frozen=True)
 class SweptEquations(CondensedEquations):
-    """A stage that is solved by sweeps on a factor."""
+    """Equations of a stage that is solved by fixed-point sweeps on a factor."""
 
     sweeps_on: SweepsOn
 
     def sweeps_at(self, x: Vec, v: Vec, project: bool) -> FixedPointSweeps:
-        """Return sweeps on a factor made at positions and velocities. Raises NotPositiveDefinite."""
+        """Return sweeps on a factor at positions and velocities.
+
+        project: whether K is projected to negative semi-definite. Raises NotPositiveDefinite where the matrix is not.
+        """
         return self.sweeps_on(self.linearise_at(x, v, project), self.stage)
 
     def modal_sweeps_at(self, x: Vec, v: Vec, time: float, project: bool) -> FixedPointSweeps:
-        """Return sweeps on a factor made at positions, velocities and a time [s], for a step by modes. Raises
-        NotPositiveDefinite."""
+        """Return sweeps on a factor at positions, velocities and a time [s], for a modal step.
+
+        project: whether K is projected to negative semi-definite. Raises NotPositiveDefinite where the matrix is not.
+        """
         lin = self.soft.linearise_at(x, v, time, project)
         return self.sweeps_on(replace(lin, damped=self.damped, memory=self.start.memory, is_tried=not project),
                               self.stage)

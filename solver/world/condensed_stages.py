@@ -1,4 +1,4 @@
-"""Solution of stages whose unknowns are condensed: velocities of dynamic nodes, which quasistatic ones follow."""
+"""Solution of stages with condensed unknowns: velocities of dynamic nodes, which quasistatic nodes follow."""
 
 from __future__ import annotations
 
@@ -35,19 +35,24 @@ from .stage_method import StageMethod
 
 
 class CondensedStage(StageMethod):
-    """Solves by Newton iterations with a factor each. There is no modal step, as each body would need modes of its own,
-    and no factor is left for the stage's end, as velocities and positions have different matrices."""
+    """Stage method that solves for condensed velocities by Newton iterations with a factor each.
+
+    It has no modal step, as each body would need its own modes, and no factor at the stage's end, as velocities and
+    positions have different matrices.
+    """
 
     def __init__(self, soft: SoftBodies, condensation: Condensation) -> None:
         self._soft, self._condensation = soft, condensation
-        # velocities follow dynamic nodes without contact, so a single solve would be a kick; bodies that may sleep are
-        # linearised nevertheless
+        # quasistatic velocities ignore contact, so a single linear solve would accelerate bodies; bodies that may sleep
+        # are linearised nevertheless
         self.impact_solver = GroundImpactEuler() if condensation.solves_hits and condensation.sleep is None else None
 
     def solve_stage(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
                     prescribed_directions: EliminatedRows | None = None) -> State:
-        """Return the state at the stage's end, with quasistatic nodes in equilibrium. prescribed_directions: not
-        supported for condensed velocities."""
+        """Return the state at the stage's end, with quasistatic nodes in equilibrium. Raises StepFailed.
+
+        prescribed_directions: not supported for condensed velocities.
+        """
         coordinates, equations = self._soft.coordinates, CondensedEquations(self._soft, stage, start, damped)
 
         def pose_at(q: Vec, u: Vec, project: bool) -> PosedNodes:
@@ -58,8 +63,11 @@ class CondensedStage(StageMethod):
 
 
 class MonolithicCondensedStage(CondensedStage):
-    """Solves by sweeps on a reused factor, and by an incremental potential of positions in contact; where these do not
-    converge, by Newton iterations with a factor each."""
+    """Stage method for condensed velocities of all bodies as one system.
+
+    It solves by sweeps on a reused factor, and in contact by minimising an incremental potential of positions; where
+    sweeps do not converge, by Newton iterations with a factor each.
+    """
 
     def __init__(self, soft: SoftBodies, reduced: Balancing) -> None:
         super().__init__(soft, reduced)
@@ -71,8 +79,10 @@ class MonolithicCondensedStage(CondensedStage):
 
     def solve_stage(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
                     prescribed_directions: EliminatedRows | None = None) -> State:
-        """Return the state at the stage's end, by whichever method converges. Static friction of the ground is part of
-        the equations, with its anchors in the memory."""
+        """Return the state at the stage's end, by the first method that converges. Raises StepFailed.
+
+        Static friction on the ground is part of the equations, with its anchors in the memory of the state.
+        """
         after = self._solved(solver, stage, start, damped)
         if stage.inertia:
             if self._acted_on is None:
@@ -86,8 +96,10 @@ class MonolithicCondensedStage(CondensedStage):
         self._acted_on = None
 
     def end_step(self, before: State, after: State, h: float) -> State:
-        """Return the end of a step with the angular momentum of each component that had no external force in any stage:
-        relaxation to equilibrium displaces nodes by c beyond their velocities, which adds a moment m v × c."""
+        """Return the end of a step of h seconds with conserved angular momentum of components without external forces.
+
+        Relaxation to equilibrium displaces nodes by c beyond their velocities, which adds a moment m v × c.
+        """
         if self._acted_on is None:
             return after
         unforced = [part for part in self._free_parts if not self._acted_on[part].any()]
@@ -106,12 +118,12 @@ class MonolithicCondensedStage(CondensedStage):
 
     @property
     def _has_static_friction(self) -> bool:
-        """Whether friction of the ground is a force of positions."""
+        """Whether friction on the ground is a force that depends on positions."""
         return self._soft.ground.has_static_friction and self._condensation.sleep is None
 
     def _without_ground_friction(self, solver: StageSolver, stage: NodeStage, start: State,
                                  damped: Damped | None) -> State:
-        """Return the state at the stage's end without static friction of the ground."""
+        """Return the state at the stage's end without static friction on the ground."""
         if solver.limits.accepts and stage.inertia:
             return self._by_energy(solver, stage, start, damped)
         if (self._soft.contacts or self._soft.couples_methods) and stage.inertia:
@@ -125,8 +137,11 @@ class MonolithicCondensedStage(CondensedStage):
             return self._by_energy(solver, stage, start, damped)
 
     def modal_motion(self, stage: NodeStage, start: State, damped: Damped | None) -> State | None:
-        """Return the end of a step by modes, or of its first part where the whole of it gains energy; None where bodies
-        may sleep, no node is quasistatic, or there is contact."""
+        """Return the end of a modal step, or of its first part where the whole step gains energy.
+
+        None where bodies may sleep, no node is quasistatic, or there is contact. Raises StepFailed where the matrix is
+        not positive definite.
+        """
         soft, sweeps_on = self._soft, self._sweeps
         follows = len(self._reduced.mesh.dynamic) < len(soft.coordinates.free) and self._condensation.sleep is None
         if sweeps_on is None or not follows or soft.couples_methods or self._touches(start, stage, start):
@@ -144,7 +159,7 @@ class MonolithicCondensedStage(CondensedStage):
         return None if self._touches(start, linearise_at, after) else after
 
     def _touches(self, start: State, stage: NodeStage, after: State) -> bool:
-        """Whether nodes touch the ground or each other in a step."""
+        """Return whether nodes touch the ground or each other in a step."""
         soft = self._soft
         if self._touches_ground(after, stage):
             return True
@@ -152,15 +167,14 @@ class MonolithicCondensedStage(CondensedStage):
             soft, *(soft.coordinates.positions(one.q, one.time) for one in (start, after))))
 
     def _touches_ground(self, start: State, stage: NodeStage) -> bool:
-        """Whether a node touches the ground, or would at the stage's end on its ballistic path."""
+        """Return whether a node touches the ground at the start or at the end of its ballistic path."""
         soft = self._soft
         step_start = soft.coordinates.positions(start.q, start.time)
         ballistic = step_start + stage.b * stage.h * soft.velocity(start)
         return any(len(soft.ground.find(x, stage.time)) for x in (step_start, ballistic))
 
     def _in_contact(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None) -> State:
-        """Return the state without contact where there is none and sweeps converge, else by the incremental potential.
-        """
+        """Return the stage's end from sweeps without contact where these converge, else by incremental potential."""
         coordinates, after = self._soft.coordinates, None
         if self._sweeps is not None:
             def solve() -> tuple[State, Vec]:
@@ -171,8 +185,7 @@ class MonolithicCondensedStage(CondensedStage):
         return self._by_energy(solver, stage, start, damped) if after is None else after
 
     def _by_energy(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None) -> State:
-        """Return the minimum of an incremental potential of all positions by Newton's method; velocities follow without
-        contact."""
+        """Return the stage's end at the minimum of an incremental potential of all positions, by Newton's method."""
         soft, coordinates = self._soft, self._soft.coordinates
         step_start = coordinates.positions(start.q, start.time)
         lin = replace(soft.linearise_without_contact(step_start, soft.velocity(start), stage.time), damped=damped,
@@ -200,10 +213,9 @@ class MonolithicCondensedStage(CondensedStage):
 
     def _static_friction(self, stage: NodeStage, start: State,
                          step_start: Vec) -> Callable[[Vec], StaticFriction | None] | None:
-        """Return the static friction of the ground as a function of the positions (n, 3) of its normal forces; None
-        where friction is no force of positions.
+        """Return static friction on the ground as a function of the positions at which normal forces act, (n, 3) [m].
 
-        step_start: positions (n, 3) [m], the anchors of nodes that have none yet.
+        None where friction does not depend on positions. step_start: (n, 3) [m], anchors of nodes without one.
         """
         if not self._has_static_friction:
             return None

@@ -1,4 +1,4 @@
-"""A soft body, cloth or rope on constraints as a part of the world, by projective dynamics or XPBD."""
+"""Soft body, cloth or rope on constraints as a part of the world, by projective dynamics or XPBD."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PAST = ("past_x", "past_v", "past_h")
 
 
 class SteppedBody(Protocol):
-    """A body that steps by itself: of projective dynamics or of XPBD."""
+    """Protocol of a body with its own time step: of projective dynamics or XPBD."""
 
     rest: Vec
     mass: Vec
@@ -43,7 +43,10 @@ class SteppedBody(Protocol):
 
 @dataclass
 class ConstraintDraft(SteppedPart):
-    """All nodes' positions and velocities are the state's; the step before stands in its memory, for BDF2."""
+    """Part of one body that is stepped by projective dynamics or XPBD.
+
+    The state has positions and velocities of all nodes, and for BDF2 those of the previous step in its memory.
+    """
 
     body: SteppedBody
     shown: BodyInWorld
@@ -51,14 +54,14 @@ class ConstraintDraft(SteppedPart):
     ground: Ground
     start_frame: int
     method: str  #: label for the log
-    pulls: Sequence[Pull] = ()  #: soft pins among them
-    air: tuple[Air, OverTime] | None = None  #: its law and where its node is [m], (1, 3) at a time
+    pulls: Sequence[Pull] = ()  #: springs on nodes, among them soft pins
+    air: tuple[Air, OverTime] | None = None  #: law of drag and position of the node of the air [m], (1, 3) at a time
     half_life: float = 0.0  #: of wobbles [s]; 0: none is taken
-    #: what it touches, and by which nodes of its surface, ascending, (p,)
+    #: obstacles, and the nodes of its surface that touch these, ascending, (p,)
     touches: tuple[DraftObstacles, Index] | None = None
     notes: list[str] = field(default_factory=list)
-    beside: TargetRows = NOTHING  #: what else holds and touches it in the next step
-    blown: Sequence[StencilForce] = ()  #: pressure inside of it, as it is where a step begins
+    beside: TargetRows = NOTHING  #: further springs and half-spaces in the next step
+    blown: Sequence[StencilForce] = ()  #: internal pressure, evaluated at the start of each step
 
     @property
     def unknowns(self) -> int:
@@ -76,20 +79,20 @@ class ConstraintDraft(SteppedPart):
         return name == self.shown.name
 
     def initial_state(self) -> State:
-        """At rest, prescribed nodes where they begin."""
+        """Return the state at the start frame: at rest, with prescribed nodes at their first positions."""
         began = self.body.initial_state()
         began.x[self.body.prescribed] = self.motion.at(0.0)
         return self._state(began)
 
     def check(self, state: State) -> None:
-        """Raises ValueError or KeyError where memory is not that of these nodes."""
+        """Check the memory of a state. Raises ValueError or KeyError where it does not belong to these nodes."""
         for name in PAST if PAST[0] in state.memory else ():
             expected = (1,) if name == "past_h" else (self.unknowns,)
             if state.memory[name].shape != expected or state.memory[name].dtype.kind != "f":
                 raise ValueError(f'"{name}" of "{self.shown.name}" has shape {state.memory[name].shape}')
 
     def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
-        """A step of the body. Raises StepFailed."""
+        """Return the state after a step of h seconds. Raises StepFailed where the body diverges."""
         ends, before = state.time + h, self._reduced(state)
         targets = [TargetRows.springs(*one.springs_at(ends)) for one in self.pulls if one.at_work(ends)]
         targets += [self.beside, *self._on_obstacles(before, h)]
@@ -104,7 +107,7 @@ class ConstraintDraft(SteppedPart):
         return self._state(self._with_half_life(after, h))
 
     def _on_obstacles(self, state: ProjectiveState, h: float) -> list[TargetRows]:
-        """Return half-spaces of nodes that a step of h seconds leads to obstacles; none where it does not."""
+        """Return half-spaces for the nodes that come near obstacles in a step of h seconds, empty if none do."""
         if self.touches is None:
             return []
         obstacles, nodes = self.touches
@@ -117,7 +120,7 @@ class ConstraintDraft(SteppedPart):
         return [TargetRows.touching(those, stiffness, found.places, found.normals, found.friction, found.velocities)]
 
     def _on_ground(self, time: float, h: float) -> Touching:
-        """Return what finds nodes that touch the ground, or nearly."""
+        """Return the function that finds the half-spaces of nodes on or near the ground."""
         ground, stiffness = self.ground, FIRM * self.body.diagonal(h)
         point = ground.point(time)
 
@@ -129,8 +132,10 @@ class ConstraintDraft(SteppedPart):
         return touching
 
     def _force(self, state: ProjectiveState, h: float) -> Vec | None:
-        """Return what air drags each node with by the step's end, −(1 + h C/m)⁻¹ C (v − w), and pressure, (n, 3) [N];
-        None without either."""
+        """Return forces of drag, −(1 + h C/m)⁻¹ C (v − w), and of pressure on nodes, (n, 3) [N]; None without either.
+
+        Drag is implicit in v, with the velocity w of the air.
+        """
         if self.air is None and not self.blown:
             return None
         out = np.zeros_like(state.x)
@@ -144,8 +149,11 @@ class ConstraintDraft(SteppedPart):
         return out
 
     def _with_half_life(self, state: ProjectiveState, h: float) -> ProjectiveState:
-        """Return it without what a half-life takes in h seconds of velocities, but for those of a free body as a
-        whole: v ← v exp(−2 ln 2 h/T), as a swing loses half of what its velocity does."""
+        """Return the state after half-life damping for h seconds, v ← v exp(−2 ln 2 h/T).
+
+        The rigid motion of a body without prescribed nodes is not damped. An oscillation loses half of what its
+        velocity does.
+        """
         if not self.half_life:
             return state
         whole = np.zeros_like(state.v) if len(self.body.prescribed) else _rigid(state, self.body.mass)
@@ -153,7 +161,7 @@ class ConstraintDraft(SteppedPart):
         return ProjectiveState(state.x, whole + left * (state.v - whole), state.time, state.past)
 
     def output(self, state: State, frame: int) -> Vec:
-        """The artist's vertices in object space, (N, 3) [m]."""
+        """Return the artist's vertices in object space at a frame, (v, 3) [m]."""
         return self.shown.output(state.q.reshape(-1, 3), frame - self.start_frame)
 
     @staticmethod
@@ -174,7 +182,7 @@ class ConstraintDraft(SteppedPart):
 
 
 def _rigid(state: ProjectiveState, mass: Vec) -> Vec:
-    """Return the velocities (n, 3) [m/s] of the rigid motion that has the momentum and the spin of a state."""
+    """Return the velocities of the rigid motion with the momentum and angular momentum of a state, (n, 3) [m/s]."""
     total = mass.sum()
     centre, mean = mass @ state.x / total, mass @ state.v / total
     away = state.x - centre

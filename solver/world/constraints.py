@@ -1,5 +1,4 @@
-"""Constraints of a mechanism: loops, drives, limits and contacts as rows of each stage, and their projection after it.
-"""
+"""Constraints of a mechanism: loops, drives, limits and contacts as rows of each stage, and their projection."""
 
 from __future__ import annotations
 
@@ -34,7 +33,7 @@ OF_CONTACTS, OF_LIMITS, OF_BALL_LIMITS, OF_LIMITED_DRIVES, OF_LOOPS, OF_DRIVES =
 
 @dataclass(frozen=True)
 class ConstraintRows:
-    """All constraint rows of one stage, with their Jacobians at the posture of its linearisation."""
+    """Constraint rows of one stage, with their Jacobians at the posture of its linearisation."""
 
     loops: Rows
     drives: Rows
@@ -42,7 +41,7 @@ class ConstraintRows:
     along: Rows
     limits: Rows
     limited: Rows  #: drives with a bounded effort
-    #: targets of unilateral rows for positions, (p,); None where they are those for velocities
+    #: targets of unilateral rows for positions, (p,); None where they equal the targets for velocities
     split_targets: Vec | None
     bilateral: DenseRows
     unilateral: DenseRows
@@ -50,11 +49,14 @@ class ConstraintRows:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there are no constraints at all."""
+        """Whether there are no bilateral and no unilateral rows."""
         return not (len(self.bilateral.target) or len(self.unilateral.target))
 
     def on_bodies(self, solution: Solution, bodies: int) -> Vec:
-        """Return impulses of rows on bodies, in their frames, (n, 6)."""
+        """Return the impulses of contacts, limits and loops on bodies, in their frames, (n, 6) [N m s, N s].
+
+        solution: multipliers of all rows. bodies: number of bodies, n.
+        """
         out = self.contacts.wrenches(solution.unilateral[:len(self.contacts)], bodies)
         self.along.wrenches(solution.friction, bodies, out)
         if len(self.limits):
@@ -63,7 +65,7 @@ class ConstraintRows:
         return self.loops.wrenches(solution.bilateral[:len(self.loops)], bodies, out)
 
     def on_rates(self, solution: Solution, rates: int) -> Vec:
-        """Return generalised impulses of drives and of limits except ball limits, (m,)."""
+        """Return the generalised impulses of drives and limits, without ball limits, (m,) [N m s, N s]. rates: m."""
         out = self.effort(solution, rates)
         if len(self.limits):
             first, of_rates = len(self.contacts), self.limits.rate >= 0
@@ -72,13 +74,13 @@ class ConstraintRows:
         return out
 
     def active(self, solution: Solution) -> Names:
-        """Return names of the active contacts and limits, (k,)."""
+        """Return the names of the contacts and limits with a positive multiplier, (k,)."""
         count = len(self.contacts) + len(self.limits)
         active: Names = self.unilateral.name[:count][solution.unilateral[:count] > 0.0]
         return active
 
     def unsettled(self, solution: Solution, at: Posture) -> Unsettled | None:
-        """Return where contact and friction have the largest error; None where it is negligible."""
+        """Return the contact with the largest error of contact and friction; None where the error is negligible."""
         if solution.off is None or solution.off.max() <= UNSEEN:
             return None
         k = int(solution.off.argmax())
@@ -87,14 +89,16 @@ class ConstraintRows:
         return Unsettled(float(solution.off[k]), body, E[:3, :3] @ np.cross(force, torque) + E[:3, 3])
 
     def position_correction(self, external: DenseDual, free: Vec, solution: Solution) -> Vec | None:
-        """Return the correction of positions beyond the solution for `free`, both (m,), where bodies overlap; None
-        where they do not. Raises StepFailed."""
+        """Return the rates that correct positions of overlapping bodies beyond the solution, (m,), or None.
+
+        free: unconstrained rates, (m,). Raises StepFailed.
+        """
         if self.split_targets is None:
             return None
         return external.solve(free, split_targets=self.split_targets).u - solution.u
 
     def effort(self, solution: Solution, rates: int) -> Vec:
-        """Return generalised impulses of drives, (m,)."""
+        """Return the generalised impulses of drives, (m,) [N m s, N s]. rates: m."""
         out = np.zeros(rates)
         out[self.drives.rate] = solution.bilateral[len(self.loops):]
         if len(self.limited):
@@ -104,7 +108,7 @@ class ConstraintRows:
 
 @dataclass
 class MechanismConstraints:
-    """Constraints of a mechanism, each None where there is none.
+    """Constraints of a mechanism. A kind of constraint that it does not have is None.
 
     Loops, drives and limits are evaluated at each linearisation, contacts once at the start of a step: a table of
     contacts that changed during the iterations of a stage would prevent convergence.
@@ -122,30 +126,30 @@ class MechanismConstraints:
     def __post_init__(self) -> None:
         self._posture = self.tree.blank()
         self._table: ContactSet | None = None  #: of the present step
-        #: impulses of the last solution in the present step, to start the next one from; none of an earlier step, so
-        #: that a repeated step ends in the same bytes, and one that a bake resumes at
+        #: impulses of the last solution in the present step, initial guess of the next one; None at the start of a
+        #: step, so that repeated and resumed steps are bitwise reproducible
         self._warm: Multipliers | None = None
 
     @property
     def is_bare(self) -> bool:
-        """Whether there are no constraints."""
+        """Whether the mechanism has no constraints."""
         return all(first is None for first in (self.loops, self.drives, self.limits, self.ball_limits, self.colliders))
 
     def at_work(self, time: float) -> list[bool]:
         return [] if self.drives is None else self.drives.at_work(time)
 
     def started(self, state: State, respond: Respond) -> State:
-        """Return the initial state with the nearest rates that satisfy loops and drives, by impulses. respond: M_r⁻¹.
+        """Return the initial state with the nearest rates that satisfy loops and drives.
 
-        Raises StepFailed where there are none.
+        respond: product with M_r⁻¹, the metric. Raises StepFailed where no rates satisfy them.
         """
         return replace(state, u=self._nearest(state, respond)[0])
 
     def reflected(self, state: State, respond: Respond, h: float) -> State:
-        """Return the end of a leapfrog step of h seconds with the nearest rates that satisfy loops and drives; efforts
-        are those of the whole step, with half of the impulse that reflects momentum at either end. respond: M_r⁻¹.
+        """Return the end of a leapfrog step of h seconds with the nearest rates that satisfy loops and drives.
 
-        Raises StepFailed where there are no such rates.
+        The efforts in the memory are those of the whole step, with half of the impulse that reflects momentum at each
+        end. respond: product with M_r⁻¹. Raises StepFailed where no rates satisfy loops and drives.
         """
         u, impulses = self._nearest(state, respond)
         memory = dict(state.memory)
@@ -157,8 +161,10 @@ class MechanismConstraints:
         return replace(state, u=u, memory=memory)
 
     def _nearest(self, state: State, respond: Respond) -> tuple[Vec, Vec]:
-        """Return the nearest rates that satisfy loops and drives, and their impulses. Raises StepFailed where there are
-        none."""
+        """Return the nearest rates that satisfy loops and drives, (m,), and the impulses of these rows, (r,).
+
+        Raises StepFailed where there are no such rates.
+        """
         if self.loops is None and self.drives is None:
             return state.u, np.zeros(0)
         _, G, target = self._exact_rows(state.q, state, state.time)
@@ -173,7 +179,7 @@ class MechanismConstraints:
             self._table, self._warm = self.colliders.table(self.tree, lin.posture, lin.q, time + h, h), None
 
     def rows(self, posed: PosedTree) -> ConstraintRows:
-        """Return all rows at the stage's posture. [Thesis 3.8]"""
+        """Return all constraint rows at the posture of a stage. [Thesis 3.8]"""
         lin, stage = posed.lin, posed.stage
         at, tree, impulse_factor = lin.posture, self.tree, stage.a * stage.h
         step_factor = stage.b * stage.h
@@ -229,7 +235,7 @@ class MechanismConstraints:
                               unilateral, ConeRows(T, along.target, friction))
 
     def solve(self, posed: PosedTree, free: Vec) -> ConstraintSolution:
-        """Return rates and impulses that satisfy all rows, from the unconstrained rates, (m,). Raises StepFailed."""
+        """Return the rates and impulses that satisfy all rows. free: unconstrained rates, (m,). Raises StepFailed."""
         outside = self.rows(posed)
         if self.drives is None and outside.is_empty:
             return ConstraintSolution(free)
@@ -241,13 +247,15 @@ class MechanismConstraints:
         return self.recorded(posed, outside, solution, outside.position_correction(external, free, solution))
 
     def warm_start(self, posed: PosedTree) -> Multipliers | None:
-        """Return impulses to start a stage's solution from; None outside a step."""
+        """Return the impulses of the initial guess of a stage; None outside a step or in its first stage."""
         return None if posed.stage.base is None else self._warm
 
     def recorded(self, posed: PosedTree, outside: ConstraintRows, solution: Solution,
                  position_correction: Vec | None) -> ConstraintSolution:
-        """Return a solution in the form that the posed stage and the state keep. position_correction: of positions
-        alone, (m,)."""
+        """Return a solution as the result of a posed stage, and store its impulses as the next initial guess.
+
+        outside: rows of the stage. position_correction: rates of positions beyond those of velocities, (m,).
+        """
         if self._table is not None and posed.stage.base is not None:
             self._warm = solution.active
         efforts: Vec | None = None
@@ -259,15 +267,14 @@ class MechanismConstraints:
                                   memory, efforts, () if worst is None else (CONTACTS,), worst, position_correction)
 
     def close(self, state: State, posed: PosedTree) -> State:
-        """Return the state with loops closed and drives at their targets. Raises StepFailed."""
+        """Return the state projected on loops and drives. posed: last stage of the step. Raises StepFailed."""
         if self.loops is None and self.drives is None:
             return state
         q, u = closed(state.q, state.u, lambda q: self._exact_rows(q, state, posed.stage.inside), posed.respond)
         return replace(state, q=q, u=u)
 
     def drive_errors(self, state: State, posed: PosedTree) -> Vec:
-        """Return the difference between the drives' targets and the coordinates at a state's time, (m,); 0 of other
-        rates."""
+        """Return the targets of drives less the coordinates at a state's time, (m,) [rad, m]; else 0."""
         out = np.zeros(self.tree.rates)
         if self.drives is not None:
             centres = state.memory.get(CENTRES, self.tree.fresh)
@@ -276,7 +283,7 @@ class MechanismConstraints:
         return out
 
     def loop_gaps(self, posture: Posture) -> Vec:
-        """Return the distance between the points of each loop, or the error of its axes [m, rad], (l,)."""
+        """Return the largest error of each loop, the distance of its points or the angle of its axes [m, rad], (l,)."""
         if self.loops is None:
             return np.zeros(0)
         out = np.zeros(len(self.loops.names))
@@ -284,7 +291,7 @@ class MechanismConstraints:
         return out
 
     def outside(self, state: State) -> set[int]:
-        """Return rates beyond their limits; of a ball joint its first."""
+        """Return the indices of rates whose coordinates exceed their limits; for a ball joint, its first rate."""
         found = set[int]()
         if self.limits is not None:
             found |= set(self.limits.outside(state.q).tolist())
@@ -293,18 +300,18 @@ class MechanismConstraints:
         return found
 
     def redundant(self, posed: PosedTree) -> list[str]:
-        """Return names of loops whose constraints are redundant at a stage's posture."""
+        """Return the names of loops whose constraints are redundant at the posture of a stage."""
         if self.loops is None:
             return []
         G = self._jacobian(posed.lin.posture, self.loops.rows(posed.lin.posture.E)[0])
         return self.loops.names_of(Bilateral(DenseRows.equations(G), posed.respond).redundant)
 
     def singular_loop(self, state: State, posed: PosedTree) -> str:
-        """Return the name of a loop in a singular posture, stretched straight or folded flat, in which motion that its
-        rows permit is blocked at second order, such as a horizontal bridge of planks; "" where there is none.
+        """Return the name of a loop in a singular posture; "" where there is none.
 
-        After a small motion along the rows' null space a loop is open by its square. Closing it takes as little again
-        where the loop can bend, and half of the motion at a singularity.
+        In such a posture, stretched straight or folded flat as a horizontal bridge of planks, motion that the rows
+        permit is blocked at second order. A small motion along the null space of the rows opens a loop by the square of
+        that motion. Closing the loop moves it back as little where it can bend, and by half of it at a singularity.
         """
         if self.loops is None:
             return ""
@@ -325,7 +332,7 @@ class MechanismConstraints:
         return name
 
     def _exact_rows(self, q: Vec, state: State, active_time: float) -> tuple[Vec, Vec, Vec]:
-        """Return the errors at q of the constraints that are projected exactly, their rows, and their target rates.
+        """Return the errors at q of loops and drives, (r,), their Jacobian, (r, m), and their target rates, (r,).
 
         active_time: time at which drives are active [s].
         """
@@ -340,7 +347,7 @@ class MechanismConstraints:
         return _stacked(off, drive_error), self._jacobian(at, loops, drives), _stacked(loops.target, drives.target)
 
     def _jacobian(self, at: Posture, *tables: Rows) -> Vec:
-        """Return the stacked Jacobians of all tables, (r, m)."""
+        """Return the stacked Jacobians of tables of rows, (r, m)."""
         out, first = np.empty((sum(map(len, tables)), self.tree.rates)), 0
         for rows in tables:
             if len(rows):
@@ -350,5 +357,5 @@ class MechanismConstraints:
 
 
 def _stacked(first: Vec, second: Vec) -> Vec:
-    """Concatenate two arrays; a single one is not copied."""
+    """Return two arrays concatenated; if one is empty, the other without a copy."""
     return np.concatenate([first, second]) if len(first) and len(second) else first if len(first) else second

@@ -1,4 +1,4 @@
-"""Energy of motion that linearised steps take of jointed bodies, measured in a few of the steps."""
+"""Kinetic energy that linearised steps dissipate in jointed bodies, measured in a sample of the steps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..parts.stage import Momentum
 
 
 class Dissipation:
-    """Sums of the energy lost in measured steps, and of the energy before."""
+    """Measurement of the dissipation of linearised steps: sums of the energy lost, and of the energy before."""
 
     first_sample = 15  #: number of linearised steps before dissipation is first measured
     sample_interval = 60  #: steps between two measurements: a measurement costs as much as two steps of ten joints
@@ -25,7 +25,7 @@ class Dissipation:
 
     @property
     def due(self) -> bool:
-        """Whether the step that begins is to be measured; counts it."""
+        """Whether the step that begins is to be measured. Each access counts one step."""
         self._until -= 1
         if self._until >= 0:
             return False
@@ -33,7 +33,10 @@ class Dissipation:
         return True
 
     def measure(self, leapfrog: LeapfrogSteps, lin: LinearizationPoint, h: float, momentum: Momentum) -> None:
-        """Add a step of h seconds that starts at `lin`; one that fails reports its cause itself."""
+        """Add the dissipation of a step of h seconds that starts at `lin`.
+
+        Steps that fail or are not finite are ignored: they report their cause themselves.
+        """
         if momentum is Momentum.PRINTED or not np.isfinite(lin.v).all():
             return
         try:
@@ -44,7 +47,7 @@ class Dissipation:
 
     @property
     def sentence(self) -> str:
-        """Return the share of their energy that bodies lose in a second, for people; "" if it is small."""
+        """Return a sentence with the percentage of kinetic energy that bodies lose per second; "" for a small loss."""
         fraction = 1.0 - math.exp(-self._lost / self._seen) if self._seen > 0.0 else 0.0
         if fraction <= self.reported_loss:
             return ""

@@ -1,4 +1,4 @@
-"""Obstacles that a draft touches, by points of its surface."""
+"""Obstacles of a draft, in contact with points of its surface."""
 
 from __future__ import annotations
 
@@ -18,38 +18,41 @@ NEAR = 0.02
 
 @dataclass(frozen=True)
 class DraftObstacle:
-    """A mesh, on one side of which the draft is."""
+    """Obstacle of a draft: a mesh on one side of which the draft is."""
 
     mesh: ObstacleMesh
-    side: float  #: of `ObstacleMesh.side_of`
+    side: float  #: side, from `ObstacleMesh.side_of`
     friction: Vec  #: Coulomb's coefficient of its vertices, (n,)
 
 
 @dataclass(frozen=True)
 class TouchedPlanes:
-    """Half-spaces normal · (x − place) ≥ 0 at a step's end of some points, one more than once where it is in a corner.
+    """Half-spaces normal · (x − place) ≥ 0 that contain points at the end of a step.
+
+    A point in a corner has several half-spaces.
     """
 
-    points: Index  #: (k,)
+    points: Index  #: index of the point of each half-space, (k,)
     places: Vec  #: [m], (k, 3)
     normals: Vec  #: unit, (k, 3)
-    velocities: Vec  #: of what is touched [m/s], (k, 3)
+    velocities: Vec  #: of the obstacle's surface [m/s], (k, 3)
     friction: Vec  #: Coulomb's coefficient, (k,)
 
 
 @dataclass(frozen=True)
 class DraftObstacles:
-    """All obstacles of one draft."""
+    """Obstacles of one draft, with the friction of both surfaces."""
 
     obstacles: Sequence[DraftObstacle]
     size: float  #: of the body [m]
-    gap: float  #: by which its surface stands out of its points [m]
+    gap: float  #: distance of its surface from its points [m]
     friction: Vec  #: Coulomb's coefficient of its points, (p,)
 
     def touched(self, begun: Vec, end: Vec, time: float, h: float) -> TouchedPlanes | None:
-        """Return where its points touch, or come near, in a step; None where they do not.
+        """Return the half-spaces of points that touch obstacles or come near them in a step; None without such points.
 
-        begun, end: points at the start of the step and where it would lead, (p, 3) [m]. time, h: of the step [s].
+        begun, end: points at the start of the step and at its predicted end, (p, 3) [m]. time, h: start and duration of
+        the step [s].
         """
         found: list[TouchedPlanes] = []
         for one in self.obstacles:

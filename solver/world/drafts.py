@@ -1,4 +1,4 @@
-"""A soft body on a subspace of skinning eigenmodes, as a part of the world: a draft of what a whole bake would say."""
+"""Soft body on a subspace of skinning eigenmodes as a part of the world: a preview of a full simulation."""
 
 from __future__ import annotations
 
@@ -24,18 +24,21 @@ PAST = ("past_y", "past_u", "past_led", "past_led_rate", "past_h")
 
 @dataclass
 class Draft(SteppedPart):
-    """Coordinates of the subspace are the state's, those of its pins stand in its memory. [MFEM Alg. 1]"""
+    """Part of one body on a subspace of modes. Its state has the coordinates of the subspace, its memory those of pins.
+
+    [MFEM Alg. 1]
+    """
 
     body: ReducedBody
     shown: BodyInWorld
     motions: Sequence[OverTime]  #: of each group of pins [m], (k, 3) at a time
     ground: Ground
     start_frame: int
-    fibers: Fibers | None = None  #: where they contract over time
-    #: pulls and soft pins, and the points that each holds
+    fibers: Fibers | None = None  #: muscle fibers that contract over time
+    #: springs and soft pins, and the points of each
     pulls: Sequence[tuple[Pull, SkinPoints]] = ()
-    obstacles: DraftObstacles | None = None  #: that its touching points touch
-    stiffness: float = 0.0  #: of each of these that is inside of one [N/m]
+    obstacles: DraftObstacles | None = None  #: obstacles of its points `ReducedBody.touching`
+    stiffness: float = 0.0  #: of each of these points inside an obstacle [N/m]
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -59,16 +62,16 @@ class Draft(SteppedPart):
         return name == self.shown.name
 
     def initial_state(self) -> State:
-        """At rest where it was made, its pins where they begin."""
+        """Return the state at the start frame: at rest in the rest shape, with pins at their first positions."""
         began = self.body.rest()
         return state_of(replace(began, carrier_motion=self._carrier_motion(0.0)))
 
     def check(self, state: State) -> None:
-        """Raises ValueError or KeyError where memory is not that of these pins."""
+        """Check the memory of a state. Raises ValueError or KeyError where it does not belong to these pins."""
         check_memory(state, self.body, self.shown.name)
 
     def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
-        """A step of the reduced body. Raises StepFailed."""
+        """Return the state after a step of h seconds. Raises StepFailed where the body diverges."""
         ends, before = state.time + h, reduced_of(state)
         body, carrier_motion = self.body, self._carrier_motion(ends)
         floor = body.stepping.floor
@@ -86,11 +89,11 @@ class Draft(SteppedPart):
         return state_of(after)
 
     def output(self, state: State, frame: int) -> Vec:
-        """The artist's vertices in object space, (N, 3) [m]."""
+        """Return the artist's vertices in object space at a frame, (v, 3) [m]."""
         return self.shown.output(self.body.positions(reduced_of(state)), frame - self.start_frame)
 
     def _planes(self, state: ReducedState, carrier_motion: Vec, h: float) -> Planes | None:
-        """Planes before touching points that a step leads to obstacles. carrier_motion: at its end."""
+        """Return the planes for points that come near obstacles in a step. carrier_motion: at the end of the step."""
         if self.obstacles is None:
             return None
         body, points = self.body, self.body.touching
@@ -104,7 +107,7 @@ class Draft(SteppedPart):
                       np.full(len(found.points), self.stiffness), found.friction, found.velocities)
 
     def _springs(self, time: float) -> list[PointSprings]:
-        """Pulls and soft pins at work at a time [s]."""
+        """Return the springs and soft pins that are active at a time [s]."""
         found = []
         for pull, points in self.pulls:
             if pull.at_work(time):
@@ -113,12 +116,12 @@ class Draft(SteppedPart):
         return found
 
     def _carrier_motion(self, time: float) -> Vec:
-        """Coordinates of all groups of pins at a time [s]."""
+        """Return the coordinates of all groups of pins at a time [s]."""
         return self.body.pins.lead([one.at(time) for one in self.motions])
 
 
 def reduced_of(state: State) -> ReducedState:
-    """Return the state of a reduced body from that of its part."""
+    """Return the state of a reduced body from the state of its part. Raises KeyError where memory is missing."""
     memory, shape = state.memory, (-1, 3)
     past = None
     if PAST[0] in memory:
@@ -129,7 +132,7 @@ def reduced_of(state: State) -> ReducedState:
 
 
 def state_of(reduced: ReducedState) -> State:
-    """Return the state of a part from that of its reduced body."""
+    """Return the state of a part from the state of its reduced body."""
     memory = {"led": reduced.carrier_motion, "led_rate": reduced.led_rate}
     if reduced.past is not None:
         y, u, carrier_motion, rate, h = reduced.past
@@ -138,7 +141,10 @@ def state_of(reduced: ReducedState) -> State:
 
 
 def check_memory(state: State, body: ReducedBody, name: str) -> None:
-    """Raise ValueError or KeyError where the memory of a state is not that of a body of this name."""
+    """Check the memory of a state for a body. Raises ValueError or KeyError where shapes or names do not fit.
+
+    name: of the body, for messages.
+    """
     like = state_of(body.rest()).memory
     names = [*like, *(PAST if PAST[0] in state.memory else ())]
     shapes = {"past_y": (body.size,), "past_u": (body.size,), "past_h": (1,)}

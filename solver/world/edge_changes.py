@@ -1,4 +1,4 @@
-"""How much a step changes edges: the measure of one that is too long."""
+"""Changes of edges in a step, which measure whether the step is too long."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ NONE = np.zeros(0, dtype=np.int32)
 
 
 class EdgeChanges:
-    """Edges of elements with a volume, and of cloth."""
+    """Edges of tetrahedra and of cloth, with measures of their changes in a step."""
 
     most = 0.99  #: fraction of the edges of a body in contact that is examined, those that a step changes least
 
     def __init__(self, tets: Index, rest: Vec, body: Index) -> None:
-        """tets: (e, 4). rest: (n, 3) [m]. body: the number of each node's body, (n,)."""
+        """tets: elements, (e, 4). rest: positions, (n, 3) [m]. body: number of each node's body, (n,)."""
         triangles = tets[tets[:, 2] == tets[:, 3]]  # which have their last node twice; hinges do not
         is_cloth = np.zeros(len(rest), dtype=bool)
         is_cloth[triangles] = True
@@ -26,12 +26,12 @@ class EdgeChanges:
         self._of_nodes, self._body = body, body[self._volumes.first]
 
     def largest(self, start: Vec, end: Vec, moved: Vec, pairs: Sequence[Index]) -> float:
-        """Return the largest change of an edge in a step, as a fraction of its length: of cloth by how much longer or
-        shorter it is, of all else with its rotation, by the velocities, or by the displacement where that is less.
+        """Return the largest change of an edge in a step, relative to its length.
 
-        start, end: positions, (n, 3) [m]. moved: the displacement at the velocities of the step's end, (n, 3) [m].
-        pairs: nodes in contact, (k,) each: of their bodies the hundredth of the edges that changes most is left out, as
-        some small tetrahedra that are pressed rotate for a moment in however short a step.
+        Of cloth it is the change of length; of other bodies that of the edge vector, with rotation, by velocities or by
+        displacement, whichever is less. start, end: positions, (n, 3) [m]. moved: displacement at the velocities of
+        the step's end, (n, 3) [m]. pairs: nodes in contact, (k,) each: the hundredth of the edges of their bodies that
+        changes most is left out, as some small compressed tetrahedra rotate briefly in a step of any length.
         """
         in_contact = np.unique(self._of_nodes[np.concatenate(pairs)]) if pairs else NONE
         few = [np.flatnonzero(self._body == body) for body in in_contact]

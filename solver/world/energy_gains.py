@@ -1,4 +1,4 @@
-"""Steps that gain energy, and their repetition by a stricter rule."""
+"""Detection of steps that gain energy, and their repetition by a stricter rule."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .soft_bodies import SoftBodies
 
 @dataclass(frozen=True)
 class StepRule:
-    """How the stages of one step are solved."""
+    """Rule by which the stages of one step are solved."""
 
     turns_freely: bool  #: whether linearised stages have no stiffness against rotation
     limits: StopRule  #: of the stage solver
@@ -33,11 +33,11 @@ STRICTER = 0.1  #: tolerance of the repeated step, relative to that of early sto
 
 
 def gains(soft: SoftBodies, before: State, after: State, admissible: float) -> bool:
-    """Return whether bodies have more energy after a step than before, by more than the admissible fraction of what
-    moves or is stored and beyond the work of prescribed nodes. Whatever changes by time alone is as it is in the end.
+    """Return whether bodies have more energy after a step than before, beyond the work of prescribed nodes.
 
-    A large rotation in a step stretches a body, and without stiffness against it in the next step either it flies
-    apart.
+    admissible: gain that is ignored, relative to the kinetic energy or the change of stored energy. Forces that depend
+    on time are evaluated at the step's end. Without stiffness against rotation, a large rotation in a step stretches a
+    body, and the next steps can amplify this.
     """
     (x, v), (y, w) = soft.nodes_at(before), soft.nodes_at(after)
     (pulled, stored), (pulls, stores) = soft.evaluate(x, after.time), soft.evaluate(y, after.time)
@@ -50,13 +50,13 @@ def gains(soft: SoftBodies, before: State, after: State, admissible: float) -> b
 
 def step_without_gain(soft: SoftBodies, has_energy: bool, rule: StepRule, integrate: Integrate, state: State, h: float,
                       counts: Counter[str]) -> State:
-    """Return the integrator's step. One with Free Turning that gains energy is repeated without it, one whose stages
-    stop early with a tenth of their tolerance, where nothing but the step itself could have added any.
+    """Return the state after an integrator's step of h seconds, which is repeated where it gains energy.
 
-    has_energy: whether stages minimise an energy of velocities. rule: of the first try. integrate: the integrator's
-    step. counts: of repeated steps, which grow.
+    A step with Free Turning is repeated without it; a step with early stopping is repeated with a tenth of the
+    tolerance, where no external source could have added energy. has_energy: whether stages minimise an energy of
+    velocities. rule: of the first attempt. counts: numbers of repeated steps, incremented.
 
-    Raises StageNotConverged where a step repeated without Free Turning gains energy, too: the fallback step gains none.
+    Raises StageNotConverged where a step repeated without Free Turning gains energy, too.
     """
     after = integrate(state, h, rule)
     if not rule.turns_freely:
@@ -73,7 +73,7 @@ def step_without_gain(soft: SoftBodies, has_energy: bool, rule: StepRule, integr
 
 
 def _stops_early_in_peace(soft: SoftBodies, limits: StopRule) -> bool:
-    """Return whether stages stop early, and nothing prescribed and no moving ground adds energy."""
+    """Return whether stages stop early and neither prescribed nodes nor a moving ground can add energy."""
     return (limits.strain_left > 0.0 and not limits.accepts
             and not len(soft.coordinates.prescribed) and not soft.ground.plane.motion.moves)
 

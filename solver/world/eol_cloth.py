@@ -1,4 +1,4 @@
-"""EOL cloth as a part of the world: one sheet, or several alike in mutual contact, that slide over sharp features."""
+"""EOL cloth as a part of the world: a sheet, or several sheets in mutual contact, that slide over sharp features."""
 
 from __future__ import annotations
 
@@ -26,13 +26,15 @@ OF_CLOTH = ("pin", "flat", "free", "pressing")
 
 @dataclass
 class EolCloth(SteppedPart):
-    """Its vertices come and go, so its whole state is in the memory, under these names; it has no coordinates of fixed
-    number."""
+    """Part of the world with sheets of EOL cloth.
 
-    names: list[str]  #: of its sheets
+    As remeshing changes the number of vertices, its state has no coordinates and rates, and all values in its memory.
+    """
+
+    names: list[str]  #: names of the sheets
     steps: SlidingCloth
     start: Cloth
-    shown: list[ShownSheet]  #: of each
+    shown: list[ShownSheet]  #: output of each sheet
     start_frame: int
     apart: SheetOffsets  #: offset of each sheet in material space
     notes: list[str] = field(default_factory=list)
@@ -41,18 +43,18 @@ class EolCloth(SteppedPart):
 
     @property
     def unknowns(self) -> int:
-        """Return 0: no unknown lasts through a step."""
+        """Return 0: the state has no coordinates, as remeshing changes their number within a step."""
         return 0
 
     @property
     def bodies(self) -> list[tuple[str, int, int]]:
-        """Return name, first vertex and number of the artist's vertices of each sheet."""
+        """Return the name, first vertex and number of the artist's vertices of each sheet."""
         ends = np.cumsum([0, *(len(one.material) for one in self.shown)]).tolist()
         return [(name, first, end - first) for name, first, end in zip(self.names, ends, ends[1:])]
 
     @property
     def name(self) -> str:
-        """Return the names of all sheets."""
+        """Return the names of all sheets, joined for messages."""
         return '" and "'.join(self.names)
 
     @property
@@ -73,7 +75,7 @@ class EolCloth(SteppedPart):
         return name in self.names
 
     def initial_state(self) -> State:
-        """Return the initial state, at rest."""
+        """Return the state at the start frame, at rest."""
         return State(0.0, np.zeros(0), np.zeros(0), self._memory(self.start))
 
     @staticmethod
@@ -83,13 +85,13 @@ class EolCloth(SteppedPart):
 
     @staticmethod
     def cloth(state: State) -> Cloth:
-        """Return the cloth in a state's memory."""
+        """Return the cloth in the memory of a state. Raises KeyError where memory is missing."""
         memory: Mapping[str, Any] = state.memory
         mesh = SheetMesh(**{field: memory[name] for name, field in OF_MESH.items()})
         return Cloth(mesh, **{name: memory[name] for name in OF_CLOTH})
 
     def check(self, state: State) -> None:
-        """Raise ValueError, KeyError or BadMesh where a state's memory is no valid sheet, or another one."""
+        """Check the memory of a state. Raises ValueError, KeyError or BadMesh where it fits no valid mesh."""
         count = len(state.memory["x"])
         for name, like in self._memory(self.start).items():
             values = state.memory[name]
@@ -106,8 +108,10 @@ class EolCloth(SteppedPart):
         cloth.mesh.checked()
 
     def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
-        """Return the state after a sequence of substeps, each on a mesh of its own (see `interface`), with the
-        reaction of the step where another part needs it."""
+        """Return the state after substeps of h seconds in total, each on a new mesh (see `interface`).
+
+        The state has the reaction on interface points where another part needs it. Raises StepFailed.
+        """
         after, reaction = self.steps.step_with_reaction(self.cloth(state), state.time, h, self.inertia)
         self._refuse_blow_up(after.mesh)
         self.notes += [f'"{self.name}": {one}' for one in self.steps.step_log.sentences]
@@ -116,11 +120,11 @@ class EolCloth(SteppedPart):
                      reaction=reaction if self.steps.needs_reactions else None)
 
     def with_interface(self, inertia: InterfaceInertia | None) -> EolCloth:
-        """Return a copy whose interface points respond with this inertia; None: their motion is prescribed."""
+        """Return a copy whose interface points respond with an effective inertia; None: their motion is prescribed."""
         return replace(self, inertia=inertia)
 
     def may_finish(self, state: State) -> bool:
-        """Whether the interface points may be where they are after the step that returned this state."""
+        """Return whether the interface points have admissible positions after the step that returned this state."""
         return self.steps.may_finish(self.cloth(state), state.time, state.reaction.off)
 
     def _refuse_blow_up(self, mesh: SheetMesh) -> None:
@@ -131,21 +135,21 @@ class EolCloth(SteppedPart):
             raise StepFailed(f"it grew to {extent / size:.0f} times its size", self.name)
 
     def output(self, state: State, frame: int) -> Vec:
-        """Return the artist's vertices in object space at this frame, (N, 3) [m]."""
+        """Return the artist's vertices in object space at a frame, (v, 3) [m]."""
         meshes = self.apart.sheets(self.cloth(state).mesh)
         return np.concatenate([one.vertices(mesh, frame - self.start_frame)
                                for one, mesh in zip(self.shown, meshes)])
 
     def sheets(self, state: State, frame: int) -> dict[int, SheetRecord]:
-        """Return the mesh of each sheet."""
+        """Return the record of each sheet's mesh at a frame, by the index of the sheet."""
         cloth = self.cloth(state)
-        # vertices that left a feature in the last step slide no more
+        # vertices that left a feature in the last step no longer slide
         mesh = replace(cloth.mesh, on=np.where(cloth.free, -1, cloth.mesh.on))
         return {k: one.record(sheet, frame - self.start_frame)
                 for k, (one, sheet) in enumerate(zip(self.shown, self.apart.sheets(mesh)))}
 
     def longest(self, state: State) -> Vec:
-        """Return the largest stretch of an edge of each sheet, (s,)."""
+        """Return the largest length of an edge of each sheet, relative to rest, (s,)."""
         mesh = self.cloth(state).mesh
         ends = mesh.edges
         length, rest = (np.linalg.norm(places[ends[:, 1]] - places[ends[:, 0]], axis=1)

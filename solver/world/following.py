@@ -1,9 +1,9 @@
-"""Bodies that take part in the rigid motion of an object, so that they feel less of it, or nothing, as inertia.
+"""Bodies that follow the rigid motion of an object, which reduces their inertial forces relative to the object.
 
-In the frame of a moving object a body feels forces of inertia, −m a. What takes part by a share s feels 1 − s of them:
-at each step's start its velocity changes by s times what the object's rigid motion changes velocities by, so that
-afterwards it is as fast relative to the object as before. The object's velocity is the difference quotient of its
-positions by which the integrator moves: a body that takes part wholly stays where it is on the object.
+In the frame of a moving object, inertial forces −m a act on a body. On a body that follows by a fraction s, 1 − s of
+them acts: at each step's start, its velocity changes by s times the change of velocity by the object's rigid motion,
+so that for s = 1 its velocity relative to the object is unchanged. The object's velocity is the difference quotient of
+the integrator, so a body with s = 1 that is at rest on the object remains there exactly.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ TWO_STEP = "following.two_step"  #: memory: 1 where the last step was one of two
 
 @dataclass(frozen=True)
 class Following:
-    """One body, the object in whose motion it takes part, and how much so."""
+    """Soft body that follows the rigid motion of an object by a fraction."""
 
     nodes: slice  #: of the body
-    frames: OverTime  #: of the object, (4, 4) at a time; only its place and turn count
+    frames: OverTime  #: of the object, (4, 4) at a time, of which translation and rotation are used
     share: OverTime  #: in [0, 1], (1,) at a time
 
     def velocity_change(self, x: Vec, v: Vec, time: float, h: float, two_step: tuple[bool, bool]) -> Vec:
-        """Return what to add to velocities v (k, 3) [m/s] of its nodes at x (k, 3) [m] before a step of h seconds.
+        """Return the change of the velocities of its nodes before a step of h seconds, (k, 3) [m/s].
 
-        two_step: whether the difference quotient of the step before and of this one is (3 x₁ − 4 x₀ + x₋₁) / 2h, as of
-        BDF2; else (x₁ − x₀) / h.
+        x, v: positions and velocities of its nodes, (k, 3) [m], [m/s]. two_step: whether the difference quotients of
+        the previous step and of this step are (3 x₁ − 4 x₀ + x₋₁) / 2h, as in BDF2; else (x₁ − x₀) / h.
         """
         share = float(np.clip(self.share.at(time)[0], 0.0, 1.0))
         if share == 0.0:
             return np.zeros_like(v)
-        # where the object takes points from now on and where it took them from; it stood before the first sample
+        # rigid motion of the object from now to other times; it is at rest before its first sample
         now = np.linalg.inv(rigid_frame(self.frames.at(time)))
         before, back, onwards = (rigid_frame(self.frames.at(time + k * h)) @ now for k in (-2, -1, 1))
         if two_step[0]:
@@ -56,12 +56,12 @@ class Following:
 
 @dataclass(frozen=True)
 class Followers:
-    """All bodies that take part in an object's motion."""
+    """All bodies that follow the motion of objects."""
 
     parts: Sequence[Following]
 
     def apply(self, system: MovingNodes, state: State, h: float, of_rates: Sequence[str]) -> State:
-        """Return the state at the start of a step of h seconds with the objects' change of motion.
+        """Return the state at the start of a step of h seconds, with velocities that follow the objects.
 
         of_rates: keys of the memory with earlier rates of an integrator, which change as well.
         """
@@ -81,7 +81,7 @@ class Followers:
 
 
 def rigid_frame(frame: Vec) -> Vec:
-    """Return the place and turn of a frame (4, 4), without its scale and shear."""
+    """Return the translation and rotation of a frame, (4, 4), without its scale and shear."""
     left, _, right = np.linalg.svd(frame[:3, :3])
     left[:, 2] *= np.linalg.det(left @ right)
     out = np.eye(4)

@@ -1,4 +1,4 @@
-"""Exact centre-of-mass motion of free bodies with quasistatic nodes."""
+"""Exact motion of the centres of mass of free bodies with quasistatic nodes."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ LARGEST_ROTATION = np.radians(3.0)
 
 def restore_centres(soft: SoftBodies, parts: Sequence[Index], after: State, stage: NodeStage,
                     start: State) -> tuple[State, float]:
-    """Return a stage's end with the centres of free bodies where their momentum moves them, and the largest rotation
-    [rad] relative to the motion by velocities. Dynamic nodes move quasistatic ones, and where these snap into another
-    shape the dynamic nodes are preserved, not the centre.
+    """Return a stage's end with corrected centres of mass of free bodies, and the largest rotation by relaxation [rad].
 
-    parts: nodes of each component without prescribed nodes; those in contact stay as they are.
+    The centres move by momentum. Without correction, a relaxation in which quasistatic nodes snap into another shape
+    preserves the dynamic nodes instead. The rotation is relative to the motion by velocities. parts: nodes of each
+    component without prescribed nodes; components in contact are not changed.
     """
     base, rotated = start.q if stage.base is None else stage.base, 0.0
     x, predicted = (soft.coordinates.positions(q, stage.time) for q in (after.q, base + stage.b * stage.h * after.u))
@@ -37,19 +37,25 @@ def restore_centres(soft: SoftBodies, parts: Sequence[Index], after: State, stag
 
 
 def angle_between(before: Vec, after: Vec, weight: Vec) -> float:
-    """Return the angle of the rotation that fits best between two postures, (m, 3), weights (m,) of sum 1 [rad]."""
+    """Return the angle of the best-fit rotation between two sets of points [rad].
+
+    before, after: (m, 3) [m]. weight: weights of the points with a sum of 1, (m,).
+    """
     one, other = (x - weight @ x for x in (before, after))
     left, _, right = np.linalg.svd(one.T @ (weight[:, None] * other))
     sign = np.sign(np.linalg.det(left @ right))
     rotation = left @ np.diag([1.0, 1.0, sign]) @ right
-    # by its sine as well: a cosine near one has no digits of a small angle
+    # with the sine as well: a cosine near 1 does not resolve small angles
     axis = 0.5 * np.array([rotation[1, 2] - rotation[2, 1], rotation[2, 0] - rotation[0, 2],
                            rotation[0, 1] - rotation[1, 0]])
     return float(np.arctan2(np.linalg.norm(axis), 0.5 * (np.trace(rotation) - 1.0)))
 
 
 def free_bodies_at(soft: SoftBodies, floating: list[Index], problem: StageProblem, unknowns: Vec) -> list[Index]:
-    """Return the unconstrained components, nodes of each, that have no contact at a stage's unknowns."""
+    """Return the unconstrained components without contact at a stage's unknowns, as the nodes of each.
+
+    floating: nodes of each unconstrained component.
+    """
     if not floating:
         return []
     x = problem.positions_at(unknowns)

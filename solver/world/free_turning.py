@@ -8,8 +8,11 @@ from .soft_bodies import SoftBodies
 
 
 def linearised(soft: SoftBodies, x: Vec, v: Vec, time: float) -> Linearised:
-    """f and K̂ at positions and velocities (n, 3): forces are those of FEM, stiffness is none against turning. Elements
-    that cannot be put in stretches have theirs as it is. [MFEM 6, changed: at the stretches of positions]"""
+    """Return the forces of FEM and a stiffness K̂ without stiffness against rotation.
+
+    x, v: positions and velocities of all nodes, (n, 3) [m], [m/s]. Elements that do not support stretches as unknowns
+    have their usual stiffness. [MFEM 6, changed: at the stretches of positions]
+    """
     forces = soft.in_stretches()
     if forces is None:
         return soft.linearise_at(x, v, time)

@@ -14,7 +14,7 @@ GROUND = "what stands"  #: name of an obstacle in messages
 
 
 class FrictionRecord:
-    """Steps with constraints, and by kind those whose friction did not converge."""
+    """Numbers of steps with constraints, and of steps whose friction did not converge, by kind of friction."""
 
     def __init__(self, bodies: Sequence[str]) -> None:
         """bodies: names of all rigid bodies."""
@@ -23,7 +23,7 @@ class FrictionRecord:
         self._worst: tuple[Unsettled, float] | None = None  #: largest error of contacts and its time [s]
 
     def note(self, solution: ConstraintSolution, time: float) -> None:
-        """Count a step that ended at a time [s]."""
+        """Count a step that ended at a time [s]. solution: of its constraints."""
         self.steps += 1
         self.unsettled.update(solution.unsettled)
         worst = solution.worst

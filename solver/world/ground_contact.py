@@ -14,11 +14,11 @@ GENTLE_SPEED = 0.05  #: relative to the speed that weight adds in a step: a slow
 
 def persists(law: GroundPenalty, x: Vec, v: Vec, time: float, before: Index, now: Index, forced: Sequence[Index],
              fall: float, h: float) -> bool:
-    """Whether contacts changed only at nodes of a resting or sliding body, each with a normal speed of no more than
-    weight adds in a step of h seconds.
+    """Return whether contacts changed only at nodes of a resting or sliding body.
 
-    x, v: of all nodes, (n, 3) [m], [m/s]. before, now: nodes in contact. forced: nodes of springs from outside. fall:
-    the speed that weight adds [m/s].
+    Changed nodes have a normal speed of at most `fall`, the speed that weight adds in a step of h seconds [m/s], and no
+    node of a spring is among them. x, v: of all nodes, (n, 3) [m], [m/s]. before, now: nodes in contact, (k,). forced:
+    nodes of each spring.
     """
     changed = np.setxor1d(before, now)
     if not len(np.intersect1d(before, now)) or any(len(np.intersect1d(changed, nodes)) for nodes in forced):
@@ -29,8 +29,10 @@ def persists(law: GroundPenalty, x: Vec, v: Vec, time: float, before: Index, now
 
 
 def is_hit(law: GroundPenalty, ends: Iterable[tuple[Vec, Vec, float]], fall: float) -> bool:
-    """Whether nodes touch the ground at one of some positions, velocities (n, 3) [m], [m/s] and times [s] with a normal
-    speed above `GENTLE_SPEED` times what weight adds in a step, `fall` [m/s]."""
+    """Return whether nodes touch the ground with a normal speed above `GENTLE_SPEED` times `fall`.
+
+    ends: positions, (n, 3) [m], velocities, (n, 3) [m/s], and times [s]. fall: speed that weight adds in a step [m/s].
+    """
     for x, v, time in ends:
         speed = law.plane.rising(v[law.find(x, time).nodes], time)
         if np.abs(speed).max(initial=0.0) > GENTLE_SPEED * fall:

@@ -1,4 +1,4 @@
-"""Friction of soft bodies on the ground: impulses of a friction law on the factored system of a stage."""
+"""Friction of soft bodies on the ground: impulses of a friction law, computed with the factor of a stage."""
 
 from __future__ import annotations
 
@@ -24,10 +24,9 @@ FORCE = "friction.force"  #: memory of the last stage's friction on all nodes [N
 
 
 def finish_linear_stage(soft: SoftBodies, posed: Touched, stage: Stage, start: State, is_last: bool) -> State:
-    """Return the state at the end of a linearised stage with friction; quasistatic nodes are relaxed only at the step's
-    end.
+    """Return the state at the end of a linearised stage with friction on the ground. Raises StepFailed.
 
-    stage: of all rates. Raises StepFailed.
+    stage: of all rates. is_last: whether the stage ends the step, where quasistatic nodes are relaxed.
     """
     u = posed.solve()
     found = friction_impulses(soft, posed, posed.stage, u, start.memory)
@@ -36,7 +35,7 @@ def finish_linear_stage(soft: SoftBodies, posed: Touched, stage: Stage, start: S
     if found is not None:
         posed = posed.under(found.impulses)
         u = posed.solve()
-        # without quasistatic nodes friction of velocities is that of positions as well
+        # without quasistatic nodes, friction on velocities is friction on positions as well
         sticking = _with_sticking(soft, posed, found, u, start) if is_last and posed.balances else None
         if sticking is not None:
             posed, evaluate = sticking.posed, sticking.evaluate
@@ -50,7 +49,7 @@ def finish_linear_stage(soft: SoftBodies, posed: Touched, stage: Stage, start: S
 
 @dataclass(frozen=True)
 class _StickingStage:
-    """A stage whose equilibrium includes friction as a force of positions."""
+    """Stage whose equilibrium includes friction as a force that depends on positions."""
 
     soft: SoftBodies
     posed: Touched
@@ -58,23 +57,23 @@ class _StickingStage:
     anchors: Vec  #: of all nodes, relative to the reference point of the ground, (n, 3) [m]
 
     def evaluate(self, x: Vec, time: float) -> tuple[Vec, float]:
-        """Return forces with friction, and their energy."""
+        """Return forces with friction at positions x, (n, 3) [N], and their energy [J]."""
         force, energy = self.soft.evaluate(x, time)
         return force, energy + self.static_friction.add_force(x, force)
 
     def remembered(self, memory: Mapping[str, Vec], q: Vec) -> dict[str, Vec]:
-        """Return a memory with the anchors at the stage's end, for the normal forces there."""
+        """Return a memory with the anchors of static friction at the stage's end, at coordinates q."""
         time = self.posed.stage.time
         x = self.soft.coordinates.positions(q, time)
         return with_anchors(memory, self.soft.ground.static_friction(x, time, self.anchors), x)
 
 
 def _with_sticking(soft: SoftBodies, posed: Touched, found: Found, u: Vec, start: State) -> _StickingStage | None:
-    """Return the stage with static friction on positions: displacements by relaxation have friction at each node,
-    whereas velocities have too few degrees of freedom to stop each. None where friction is no force of positions.
-    Raises StepFailed.
+    """Return the stage with static friction as a force of positions; None where the ground has none. Raises StepFailed.
 
-    Friction is evaluated where velocities u move the nodes, with the normal forces of the velocities' friction.
+    Such friction acts on displacements by relaxation at each node, whereas velocities have too few degrees of freedom
+    to stop each node. It is evaluated at the positions to which velocities u move the nodes, with the normal impulses
+    of `found`.
     """
     stage, law = posed.stage, soft.ground
     if not law.has_static_friction:
@@ -96,14 +95,14 @@ def _with_sticking(soft: SoftBodies, posed: Touched, found: Found, u: Vec, start
 
 
 def with_ground_friction(soft: SoftBodies, posed: Touched, after: State, correction: Vec | None = None) -> State:
-    """Return the end of a stage that was solved without friction, linearised there, with friction to first order.
+    """Return the end of a stage that was solved without friction, with friction to first order. Raises StepFailed.
 
-    correction: change of the rates by one more iteration without friction, (m,) [m/s], which may be as large as that by
-    friction; None for none. Raises StepFailed.
+    posed: stage linearised at `after`. correction: change of the rates by one more iteration without friction, which
+    may be as large as the change by friction, (m,) [m/s]; None for none.
     """
     alone, stage = posed.solve(), posed.stage
     own = 3 * len(soft.coordinates.free)
-    # normal forces are those of the stage's end, wherever velocities alone would have moved quasistatic nodes
+    # normal forces are those at the stage's end, not where velocities alone would have moved quasistatic nodes
     ended = replace(stage, base=(after.q - stage.b * stage.h * after.u)[:own])
     rates = after.u if correction is None else after.u + correction
     found = friction_impulses(soft, posed, ended, rates, after.memory)
@@ -119,7 +118,10 @@ def with_ground_friction(soft: SoftBodies, posed: Touched, after: State, correct
 
 
 def under(stage: NodeStage, with_friction: State, mass: Vec) -> NodeStage:
-    """Return a stage of nodes, (n,) [kg], with the friction that is in the memory of the state `with_friction`."""
+    """Return a stage with the friction force in the memory of a state as an additional load.
+
+    with_friction: state with that memory. mass: of all nodes, (n,) [kg].
+    """
     force = with_friction.memory[FORCE]
     gained = np.divide(force, mass[:, None], out=np.zeros_like(force), where=mass[:, None] > 0.0)
     return replace(stage, v_hat=stage.v_hat + stage.a * stage.h * gained)
@@ -127,7 +129,7 @@ def under(stage: NodeStage, with_friction: State, mass: Vec) -> NodeStage:
 
 @dataclass(frozen=True)
 class Found:
-    """Friction of a stage."""
+    """Nodes in contact with the ground in a stage, and their friction impulses."""
 
     contacts: SlidingNodes
     impulses: Vec  #: on all nodes, (n, 3) [N s]
@@ -135,10 +137,11 @@ class Found:
 
 def friction_impulses(soft: SoftBodies, posed: Touched, stage: NodeStage, u: Vec,
                       memory: Mapping[str, Vec]) -> Found | None:
-    """Return impulses of friction at rates u, those of the free nodes first; None where there is none.
+    """Return the friction impulses at rates u; None where there is no friction.
 
-    Contacts are those of the stage's linearisation, and their normal impulses those of the penalty over the stage, with
-    K: a h k (−gap − n · (x − x_lin)), x at the stage's end. [ConJac BUNNY]
+    u: rates, of the free nodes first, (m,) [m/s]. memory: has the initial guess. Contacts are those of the stage's
+    linearisation; their normal impulses are those of the penalty over the stage, a h k (−gap − n · (x − x_lin)), with x
+    at the stage's end. [ConJac BUNNY]
     """
     law, touching = soft.ground, posed.lin.contacts.of(soft.ground.is_free)
     if law.friction is None or not len(touching):
@@ -162,13 +165,15 @@ def friction_impulses(soft: SoftBodies, posed: Touched, stage: NodeStage, u: Vec
 
 
 def remember(after: State, stage: NodeStage, found: Found | None) -> State:
-    """Return the state with a stage's friction impulses in its memory, none without friction, and without anchors."""
+    """Return the state with the friction of a stage in its memory, and without anchors. found: friction or None."""
     return remember_force(after, None if found is None else found.impulses / (stage.a * stage.h))
 
 
 def remember_force(after: State, force: Vec | None) -> State:
-    """Return the state with the ground's friction on all nodes [N], (n, 3), in its memory, none without friction, and
-    without anchors."""
+    """Return the state with the friction force of the ground in its memory, and without anchors.
+
+    force: on all nodes, (n, 3) [N]; None without friction.
+    """
     if force is None and not any(key in after.memory for key in (FORCE, STUCK_NODES, ANCHORS)):
         return after
     memory = {key: value for key, value in after.memory.items() if key not in (FORCE, STUCK_NODES, ANCHORS)}
@@ -178,7 +183,7 @@ def remember_force(after: State, force: Vec | None) -> State:
 
 
 def friction_force(soft: SoftBodies, memory: Mapping[str, Vec]) -> Vec:
-    """Return the ground's friction on all nodes in the memory, (n, 3) [N]."""
+    """Return the friction force of the ground on all nodes from a memory, (n, 3) [N]; zero where it has none."""
     known = memory.get(FORCE)
     shape = (len(soft.mass), 3)
     return known if known is not None and known.shape == shape else np.zeros(shape)
@@ -187,11 +192,10 @@ def friction_force(soft: SoftBodies, memory: Mapping[str, Vec]) -> Vec:
 def with_repeated_friction(soft: SoftBodies, stage: NodeStage, after: State, lin: Linearised, posed: Touched,
                            posed_at: Callable[[State], tuple[Linearised, Touched]],
                            net_impulse: Callable[[State], Vec]) -> State:
-    """Add friction of the ground to the end of a solved stage, linearised again until little work is left. Raises
-    StepFailed.
+    """Return the end of a solved stage with friction on the ground, linearised again until little work is left.
 
-    lin, posed: the stage at its end. posed_at: the same at another end. net_impulse: residual without friction of all
-    nodes at an end, (n, 3) [N s].
+    lin, posed: the stage linearised at its end. posed_at: returns the stage linearised at another end. net_impulse:
+    returns the residual of all nodes at an end without friction, (n, 3) [N s]. Raises StepFailed.
     """
     free = soft.coordinates.free
     goal = WORK_LEFT * stage.energy_at_stake(soft.mass, free)

@@ -1,10 +1,10 @@
-"""Measures of a step in which a body lands: whether it is short enough for the impact.
+"""Measures of whether a step with an impact is short enough.
 
-An impact sends a wave through the body, and how high the body bounces depends on that wave. In a step that is as long
-as the wave's way, an integrator of two stages stops the layer that has touched in its first stage, and by the same
-force throws it up in its second one, by a share that depends on when in the step it has touched: where bodies of one
-kind landed from heights a centimetre apart, they came up twice as high. So steps are cut until the velocities change
-little enough in each, and one that has gained energy is cut further.
+An impact sends a wave through the body, on which the height of its bounce depends. In a step as long as the wave
+travels, an integrator of two stages stops the layer in contact in its first stage, and by an equal force throws this
+layer up in its second stage, depending on the time of impact within the step: equal bodies dropped from heights a
+centimetre apart bounced to heights that differed by a factor of two. So steps are shortened until the velocities change
+little enough in each, and further where a step gains energy.
 """
 
 from __future__ import annotations
@@ -23,22 +23,23 @@ GAINED = 0.002  #: relative to the kinetic energy: a smaller gain is rounding or
 
 
 class Moving(Protocol):
-    """Nodes with energies."""
+    """Protocol of nodes with masses and energies."""
 
     coordinates: FreeNodes
     mass: Vec  #: [kg], (n,)
 
     def nodes_at(self, state: State) -> tuple[Vec, Vec]:
-        """Return positions [m] and velocities [m/s] of all nodes, (n, 3)."""
+        """Return the positions [m] and velocities [m/s] of all nodes at a state, (n, 3)."""
 
     def evaluate(self, x: Vec, time: float) -> tuple[Vec, float]:
-        """Return forces [N], (n, 3), and energy [J], at positions (n, 3) [m]."""
+        """Return forces, (n, 3) [N], and energy [J] at positions x, (n, 3) [m], and a time [s]."""
 
 
 def velocity_jumps(mass: Vec, body: Index, sizes: Vec, before: Vec, after: Vec, h: float) -> Vec:
-    """Return h |Δv| / L of each body over `RESOLVED`, (b,), |Δv| the root mean square over its mass.
+    """Return the change of velocity of each body in a step, h |Δv| / L, relative to `RESOLVED`, (b,).
 
-    mass: of all nodes, (n,) [kg]. body: the number of each node's body, (n,), (b) of what has none. sizes: L, (b,) [m].
+    |Δv| is the root mean square over the body's mass. mass: of all nodes, (n,) [kg]. body: number of each node's body,
+    b where it has none, (n,). sizes: L, (b,) [m].
     before, after: velocities at both ends of a step of h seconds, (n, 3) [m/s].
     """
     change = after - before
@@ -50,8 +51,11 @@ def velocity_jumps(mass: Vec, body: Index, sizes: Vec, before: Vec, after: Vec, 
 
 
 def gained_energy(nodes: Moving, before: State, after: State, jump: float) -> float:
-    """Return the jump of velocities, infinite where a step with an impact ends with more energy than it began with,
-    beyond what prescribed nodes have done. Whatever changes by time alone is as it is at the end."""
+    """Return the jump of velocities, or infinity where a step with an impact gains energy.
+
+    jump: from `velocity_jumps`. The work of prescribed nodes is not a gain. Forces that depend on time are evaluated at
+    the end of the step.
+    """
     if jump < GENTLE or jump > 1.0:
         return jump
     (x, v), (y, w) = nodes.nodes_at(before), nodes.nodes_at(after)

@@ -1,14 +1,14 @@
-"""Damping by a half-life: the motion of a body relative to its carrier decays, and rigid motion along with it does not.
+"""Damping by a half-life: the motion of a body relative to its carrier decays, rigid motion with the carrier does not.
 
 A damping force −2 ρ M (v − r) halves every mode in ln 2 / ρ seconds, whatever its frequency. r is the motion of the
-carrier: of pins and bones, extended into the body; of the supporting contacts of a body that stands; the own rigid
-motion of a free body. It acts between steps, on the velocities at the next one's start. A step that multiplies a mode
-by R then leaves √s |R| of it with s = e^(−2 ρ h) exactly: the determinant of a product is that of its factors. No
-matrix changes.
+carrier: of pins and bones, extended into the body; of the supporting contacts of a body that stands; the rigid
+motion of a free body itself. The damping acts between steps, on the velocities at the start of the next step. A step
+that multiplies a mode by R then leaves √s |R| of it with s = e^(−2 ρ h) exactly: the determinant of a product is the
+product of the determinants. No matrix changes.
 
 A free body loses no momentum, as r is its orthogonal projection on rigid motions in the inner product of its masses.
-For a standing body this product has additional mass at the contacts, and the lost momentum goes to the support, the
-ground or an obstacle. Bones receive the impulses that are taken from attached nodes.
+For a standing body this product has additional mass at the contacts, and the lost momentum is transferred to the
+support, the ground or an obstacle. Bones receive the impulses that are taken from attached nodes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ CONTACT_TIME = "wobble.touched"  #: memory: time for which each node has been in
 
 
 class MovingNodes(Protocol):
-    """Nodes with their prescribed motion and their contacts."""
+    """Protocol of nodes with prescribed motion and contacts."""
 
     coordinates: FreeNodes
     mass: Vec  #: lumped [kg], (n,)
@@ -43,20 +43,22 @@ class MovingNodes(Protocol):
     pulls: Sequence[Pull]
 
     def velocity(self, state: State) -> Vec:
-        """Return velocities of all nodes, (n, 3) [m/s]."""
+        """Return the velocities of all nodes at a state, (n, 3) [m/s]."""
 
 
 @dataclass(frozen=True)
 class SlowModes:
-    """Modes below the frequency at which a half-life in seconds is meaningful, of a shape that may rotate."""
+    """Modes of a body that may rotate, below the frequency at which a half-life in seconds is meaningful."""
 
     shape: Vec  #: positions [m], (k, 3)
     fields: Vec  #: modes, orthonormal in the mass product, (m, k, 3)
     fractions: Vec  #: fraction of ρ for each mode, (m,), in (0, 1]
 
     def retained(self, mass: Vec, x: Vec, v: Vec, decay: float) -> Vec:
-        """Return what these modes retain of velocities v (k, 3) [m/s] beyond the decay of all others at ρ h = `decay`,
-        (k, 3)."""
+        """Return the velocity of these modes that remains beyond that of all others after a decay, (k, 3) [m/s].
+
+        mass: (k,) [kg]. x, v: positions and velocities, (k, 3) [m], [m/s]. decay: ρ h.
+        """
         rotation = _rotation(mass, self.shape, x)
         fields = self.fields @ rotation.T
         along = np.einsum("mki,k,ki->m", fields, mass, v)
@@ -70,16 +72,16 @@ class HalfLifeDamping:
     """Damping of one connected component of a body."""
 
     nodes: Index  #: its free nodes, (k,)
-    pins: Index  #: its prescribed ones, (p,)
-    mass: Vec  #: of the free ones [kg], (k,)
+    pins: Index  #: its prescribed nodes, (p,)
+    mass: Vec  #: of the free nodes [kg], (k,)
     rate: Callable[[float], float]  #: ρ [1/s] at a time [s]
     slow: SlowModes | None
-    pin_motion: PinMotion | None  #: extension of the pins' motion into it; None without pins
+    pin_motion: PinMotion | None  #: extension of the motion of its pins; None without pins
 
     def velocity_loss(self, x: Vec, v: Vec, weight: Vec, time: float, h: float) -> Vec:
-        """Return the loss of velocity in the next h seconds, (k, 3) [m/s].
+        """Return the loss of velocity by damping in h seconds from a time [s], (k, 3) [m/s].
 
-        x, v: of all nodes, (n, 3). weight: additional mass of its supporting nodes [kg], (k,).
+        x, v: of all nodes, (n, 3) [m], [m/s]. weight: additional mass of its supporting nodes, (k,) [kg].
         """
         own, mass = x[self.nodes], self.mass
         if self.pin_motion is None:
@@ -97,15 +99,18 @@ class HalfLifeDamping:
 
 
 class PinMotion:
-    """Extension of the motion of some points into a body: the rigid part exactly, the rest harmonically."""
+    """Extension of the motion of pins into a body: the rigid part exactly, the remainder harmonically."""
 
     def __init__(self, graph: sp.csr_array, pins: Index, nodes: Index) -> None:
-        """graph: adjacency of nodes, (n, n). pins, nodes: prescribed nodes, and those in between."""
+        """graph: adjacency of nodes, (n, n). pins: prescribed nodes, (p,). nodes: nodes in between, (k,)."""
         self._graph, self._pins, self._nodes = graph, pins, nodes
         self._factor: SuperLU | None = None  #: made when pins first move relative to each other
 
     def onto(self, pins: Vec, v: Vec, x: Vec) -> Vec:
-        """Return velocities of nodes at x (k, 3) [m] from those of the pins, v (p, 3) at (p, 3)."""
+        """Return the velocities of nodes at x, (k, 3) [m/s], extended from the pins.
+
+        pins, v: positions and velocities of the pins, (p, 3) [m], [m/s]. x: (k, 3) [m].
+        """
         fastest = np.abs(v).max(initial=0.0)
         if fastest == 0.0:
             return np.zeros_like(x)
@@ -117,8 +122,11 @@ class PinMotion:
         return out
 
     def back(self, pins: Vec, x: Vec, impulses: Vec) -> Vec:
-        """Return impulses on the pins, (p, 3), equivalent to those on the nodes, (k, 3) [N s]: the transpose of `onto`,
-        with equal resultant and moment."""
+        """Return the impulses on the pins that are equivalent to impulses on the nodes, (p, 3) [N s].
+
+        The map is the transpose of `onto` and preserves resultant and moment. pins: positions of the pins, (p, 3) [m].
+        x, impulses: positions of the nodes and impulses on them, (k, 3) [m], [N s].
+        """
         factor, weight = self._laplacian(), np.ones(len(pins))
         deviation = self._coupling.T @ factor.solve(impulses)
         out: Vec = rigid_impulses(weight, pins, x, impulses) + deviation - rigid(weight, pins, deviation)
@@ -134,7 +142,7 @@ class PinMotion:
 
 
 class HalfLifeDampers:
-    """Damping of all bodies with a half-life."""
+    """Half-life damping of all bodies of a part, and the time of contact of their nodes."""
 
     #: time of contact after which a node starts to support its body, and that of full support [s]: a rolling body is
     #: never supported
@@ -142,15 +150,16 @@ class HalfLifeDampers:
     carrying = 100.0  #: additional mass of all supporting contacts, relative to the body's mass
 
     def __init__(self, parts: Sequence[HalfLifeDamping], count: int) -> None:
-        """parts: connected components. count: number of all nodes."""
+        """parts: damping of each connected component. count: number of all nodes."""
         self.parts, self._count = parts, count
         self._may_stand = any(part.pin_motion is None for part in parts)
 
     def apply(self, system: MovingNodes, state: State, h: float, of_rates: Sequence[str]) -> tuple[State, Vec | None]:
-        """Return the state at the start of a step of h seconds after the decay, and the external force on nodes through
-        it, (n, 3) [N], None without bones.
+        """Return the state at the start of a step of h seconds after the decay, and the reaction on attached nodes.
 
-        of_rates: keys of the memory with earlier rates of an integrator, which decay as well.
+        The reaction has the impulses that are taken from bodies with attached nodes, as forces on all nodes, (n, 3)
+        [N]; None without attached nodes. of_rates: keys of the memory with earlier rates of an integrator, which decay
+        as well.
         """
         coordinates = system.coordinates
         x, v = coordinates.positions(state.q, state.time, state.carrier_motion), system.velocity(state)
@@ -174,7 +183,7 @@ class HalfLifeDampers:
         return replace(state, u=state.u - loss[free].ravel(), memory=memory), external_force if acts else None
 
     def _loss_of_rates(self, system: MovingNodes, state: State, x: Vec, u: Vec, weight: Vec, h: float) -> Vec:
-        """Return the loss of rates u (3 f,), of all nodes, (n, 3) [m/s]."""
+        """Return the loss of velocity of all nodes by damping at rates u, (3 f,), (n, 3) [m/s]."""
         v, loss = system.velocity(replace(state, u=u)), np.zeros_like(x)
         for part in self.parts:
             own = weight[part.nodes] * (part.mass.sum() if part.pin_motion is None else 0.0)
@@ -183,8 +192,7 @@ class HalfLifeDampers:
 
     @staticmethod
     def _without_sliding(system: MovingNodes, part: HalfLifeDamping, weight: Vec, velocity_loss: Vec) -> Vec:
-        """Return the loss of a component, (k, 3) [m/s], less the momentum along a frictionless ground, which cannot
-        take it."""
+        """Return the loss of velocity of a component, without loss of momentum along a frictionless ground, (k, 3)."""
         if system.ground.friction is not None or system.contacts or system.pulls or not weight.any():
             return velocity_loss
         normal, mean = system.ground.plane.normal, part.mass @ velocity_loss / part.mass.sum()
@@ -192,7 +200,7 @@ class HalfLifeDampers:
         return along
 
     def _weights(self, mass: Vec, memory: Mapping[str, Vec]) -> Vec:
-        """Return the additional mass of supporting nodes, relative to the body's mass, (n,)."""
+        """Return the additional mass of supporting nodes, relative to the mass of their body, (n,)."""
         weight = np.zeros(self._count)
         if CONTACT_TIME not in memory or len(memory[CONTACT_TIME]) != self._count:
             return weight
@@ -207,7 +215,10 @@ class HalfLifeDampers:
         return weight
 
     def with_touched(self, system: MovingNodes, after: State, before: Mapping[str, Vec], h: float) -> State:
-        """Return the end of a step of h seconds with the time of contact of each node in its memory."""
+        """Return the end of a step of h seconds with the time of contact of each node [s] in its memory.
+
+        before: memory at the start of the step.
+        """
         if not self._may_stand:
             return after
         touched, nodes = np.zeros(self._count), self._carrying(system, after)
@@ -218,7 +229,7 @@ class HalfLifeDampers:
         return replace(after, memory={**after.memory, CONTACT_TIME: np.minimum(touched, self.carries_fully)})
 
     def _carrying(self, system: MovingNodes, state: State) -> Index:
-        """Return nodes that are supported by bodies which they do not move: the ground, a pull, an obstacle."""
+        """Return the nodes in contact with objects that they do not move: the ground, springs, obstacles, (k,)."""
         coordinates = system.coordinates
         x, moves = coordinates.positions(state.q, state.time, state.carrier_motion), coordinates.is_free.copy()
         moves[coordinates.attached.nodes] = True
@@ -232,10 +243,10 @@ class HalfLifeDampers:
 
 
 def rigid(mass: Vec, x: Vec, v: Vec, at: Vec | None = None) -> Vec:
-    """Return the rigid motion nearest to velocities v (k, 3) [m/s] of points x (k, 3) [m], at points `at`, (m, 3), by
-    default x.
+    """Return the velocities of the rigid motion nearest to given velocities, (m, 3) [m/s].
 
-    mass: weights, (k,). Momentum and angular momentum are those of v.
+    mass: weights of the points, (k,) [kg]. x, v: positions and velocities of the points, (k, 3) [m], [m/s]. at: points
+    at which the motion is evaluated, (m, 3) [m]; None: x. Momentum and angular momentum are those of v.
     """
     total = mass.sum()
     centre, drift = mass @ x / total, mass @ v / total
@@ -247,8 +258,11 @@ def rigid(mass: Vec, x: Vec, v: Vec, at: Vec | None = None) -> Vec:
 
 
 def rigid_impulses(mass: Vec, onto: Vec, x: Vec, impulses: Vec) -> Vec:
-    """Return impulses on points `onto` (m, 3) [m] in proportion to a rigid motion of their masses (m,), (m, 3) [N s],
-    with the resultant and moment of impulses (k, 3) on points x (k, 3) as far as the inertia of the points permits."""
+    """Return impulses in proportion to a rigid motion, with the resultant and moment of given impulses, (m, 3) [N s].
+
+    mass, onto: masses and positions of the points that receive them, (m,) [kg], (m, 3) [m]. x, impulses: points and the
+    given impulses, (k, 3) [m], [N s]. Moments about axes without inertia are lost.
+    """
     total = mass.sum()
     centre = mass @ onto / total
     angular_velocity = _inverse(moments(mass, onto - centre)) @ np.cross(x - centre, impulses).sum(axis=0)
@@ -265,7 +279,10 @@ def _inverse(inertia: Vec) -> Vec:
 
 
 def _rotation(mass: Vec, shape: Vec, x: Vec) -> Vec:
-    """Return the rotation of a shape (k, 3) that fits points x (k, 3) best, (3, 3). mass: weights, (k,)."""
+    """Return the rotation that maps a shape, (k, 3), best to points x, (k, 3), as a matrix, (3, 3).
+
+    mass: weights, (k,).
+    """
     first, then = shape - mass @ shape / mass.sum(), x - mass @ x / mass.sum()
     left, _, right = np.linalg.svd((mass[:, None] * then).T @ first)
     left[:, 2] *= np.sign(np.linalg.det(left @ right))

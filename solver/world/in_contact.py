@@ -1,4 +1,4 @@
-"""Stages of soft bodies in contact: from an intersection-free initial guess, with lagged friction."""
+"""Solution of stages of soft bodies in contact, from an intersection-free initial guess and with lagged friction."""
 
 from __future__ import annotations
 
@@ -35,10 +35,12 @@ NO_NODES: Index = np.zeros(0, dtype=np.int64)
 
 def friction_limits(soft: SoftBodies, frictions: Sequence[FrictionForce | GroundFriction],
                     selection: Selection = ALL, is_on_ground: bool = False) -> FrictionLimits:
-    """Return the limits of friction on the bodies of a selection: the energy that it would give each at Coulomb's limit
-    from rest in a second is the sum of (Σ μ λ)² / 2 m [J]. Its nodes are those that it acts on; where these are of free
-    bodies alone they are all nodes, since bodies that meet in flight keep only the momentum that their stages are
-    solved to. is_on_ground: whether one of the frictions is the ground's."""
+    """Return the limits of friction on the bodies of a selection: an energy, and the nodes on which it acts.
+
+    The energy is that of all bodies after a second of acceleration from rest at Coulomb's limit, Σ (Σ μ λ)² / 2 m [J].
+    Where friction acts on free bodies only, its nodes are all nodes, since the momentum of bodies that collide in
+    flight is as exact as their stages. is_on_ground: whether one of the frictions is that of the ground.
+    """
     limits, energy = np.zeros(len(soft.mass)), 0.0
     for one in frictions:
         one.add_limits(limits)
@@ -54,22 +56,24 @@ def friction_limits(soft: SoftBodies, frictions: Sequence[FrictionForce | Ground
 
 
 def touches(soft: SoftBodies, start: Vec, end: Vec) -> bool:
-    """Whether surfaces are in contact at either end of a straight displacement, (n, 3) [m] each, or would be in
-    between."""
+    """Return whether surfaces are in contact at either end of a straight displacement or in between.
+
+    start, end: positions of all nodes, (n, 3) [m].
+    """
     return (any(len(law.measure(x, 0.0).nodes) for law in soft.contacts for x in (start, end))
             or soft.largest_step(start, end) < 1.0)
 
 
 def collides(soft: SoftBodies, start: Vec, end: Vec) -> bool:
-    """Whether surfaces would make contact in a straight displacement, (n, 3) [m] each."""
+    """Return whether surfaces would collide in a straight displacement. start, end: all nodes, (n, 3) [m]."""
     return len(soft.contacts) > 0 and soft.largest_step(start, end) < 1.0
 
 
 def solve_without_contact(soft: SoftBodies, step_start: Vec, solve: Callable[[], tuple[State, Vec]]) -> State | None:
-    """Return the end of a stage without contact, if there is none at its ends and in between; else None.
+    """Return the end of a stage that is solved without contact; None where there is contact or the solution fails.
 
-    step_start: positions of all nodes at the stage's start, (n, 3) [m]. solve: returns its end without contact, and
-    positions of all nodes there, (n, 3) [m].
+    step_start: positions of all nodes at the stage's start, (n, 3) [m]. solve: returns the stage's end without contact,
+    and the positions of all nodes there, (n, 3) [m]. Contact is tested at both ends and in between.
     """
     if touches(soft, step_start, step_start):
         return None
@@ -85,12 +89,12 @@ def solve_in_contact_stage(soft: SoftBodies, problem_of: Callable[[Forces], Stag
                            solve_islands: SolvedByIslands | None = None,
                            ground_friction: Callable[[Vec],
                                                      GroundFriction | None] | None = None) -> tuple[StageProblem, Vec]:
-    """Return the stage with its final friction, and its unknowns (3 p,). Raises StepFailed.
+    """Return a stage in contact with its final friction, and its unknowns, (3 p,) [m/s]. Raises StepFailed.
 
-    step_start: positions of all nodes at the stage's start, (n, 3) [m], free of intersections. guess: (3 p,).
-    reuses_factors: whether the solver may reuse a factor of another stage. solve_islands: solves bodies without mutual
-    contact separately; None: all are solved as one. ground_friction: of the ground as a force of positions, with normal
-    forces at positions (n, 3) [m]; None where the stage is solved without.
+    step_start: positions of all nodes at the stage's start, (n, 3) [m], free of intersections. guess: ballistic
+    velocities, (3 p,) [m/s]. reuses_factors: whether the solver may reuse a factor of another stage. solve_islands:
+    solves bodies without mutual contact separately; None: all are solved as one. ground_friction: returns friction on
+    the ground for normal forces at positions, (n, 3) [m]; None where the stage is solved without friction on it.
     """
     last = LastForces()
     plain = problem_of(StageForces(soft, (), last=last))
@@ -138,7 +142,7 @@ def solve_in_contact_stage(soft: SoftBodies, problem_of: Callable[[Forces], Stag
 def _solve_early_stopped(soft: SoftBodies, plain: StageProblem, with_friction: Callable[[Vec], StageProblem],
                          step_start: Vec, unknowns: Vec,
                          solver: StageSolver) -> tuple[StageProblem, Vec]:
-    """Solve with a reused factor where there is no contact, else by Newton's method with early stopping."""
+    """Return a stage with early stopping and its unknowns, (3 p,), solved with a reused factor if without contact."""
 
     def has_pairs(x: Vec) -> bool:
         return any(len(law.measure(x, 0.0).nodes) for law in soft.contacts)
@@ -155,8 +159,10 @@ def _solve_early_stopped(soft: SoftBodies, plain: StageProblem, with_friction: C
 
 
 def _lower_start(plain: StageProblem, unknowns: Vec, step_start: Vec) -> Vec:
-    """Return an initial guess of lower potential (3 p,), if the path to it is free of contact: prescribed nodes are at
-    the end of their motion, and free ones may not go back through them."""
+    """Return an initial guess of lower potential, (3 p,), if the path to it is free of contact, else `unknowns`.
+
+    Prescribed nodes are at the end of their motion, so free nodes may not move back through them.
+    """
     lower = lowest_potential_start(plain, unknowns, step_start)
     here, there = (plain.positions_at(one) for one in (unknowns, lower))
     return lower if plain.physics.largest_step(here, there) == 1.0 else unknowns

@@ -1,8 +1,8 @@
-"""Contact islands: groups of bodies without mutual contact, with iterations and factors of their own.
+"""Contact islands: groups of bodies without mutual contact, each with its own iterations and factor.
 
 Free bodies are solved with the reused factor, each group in contact by Newton's method with a matrix of its nodes
-alone, while all others stay. Each motion is bounded by contact with all; groups that are in contact at the end are
-merged and solved again.
+only, while all other bodies are fixed. Each motion is bounded by contact with all bodies; groups that are in contact at
+the end are merged and solved again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LEAST_NODES = 4000  #: number of nodes below which a factor costs less than anot
 
 
 class Islands:
-    """The islands of some soft bodies."""
+    """Solver of stages by contact islands of soft bodies."""
 
     near_factor = 2.0  #: distance at which a body joins a group, relative to the activation distance
     cached_matrices = 8  #: number of groups whose matrices are cached
@@ -53,10 +53,11 @@ class Islands:
 
     def solve(self, plain: StageProblem, with_friction: FrictionProblemAt, step_start: Vec, guess: Vec, unknowns: Vec,
               on_ground: Index, solver: StageSolver) -> tuple[StageProblem, Vec]:
-        """Return a stage with early stopping and its unknowns (3 p,). Raises StepFailed.
+        """Solve a stage with early stopping, and return it with its unknowns, (3 p,) [m/s]. Raises StepFailed.
 
-        plain: without friction. with_friction: with normal forces at positions (n, 3). step_start: positions at the
-        stage's start, (n, 3) [m]. guess: ballistic velocities, (3 p,). unknowns: their contact-free fraction.
+        plain: stage without friction. with_friction: returns the stage with normal forces at positions, (n, 3) [m].
+        step_start: positions at the stage's start, (n, 3) [m]. guess: ballistic velocities, (3 p,) [m/s]. unknowns:
+        velocities of the contact-free part of the ballistic displacement, (3 p,) [m/s].
         on_ground: nodes with friction on the ground, (k,), whose bodies are in contact.
         """
         x = plain.positions_at(unknowns)
@@ -94,25 +95,27 @@ class Islands:
         return ended, v[plain.order].ravel()
 
     def forget_past(self) -> None:
-        """Discard the matrices of groups."""
+        """Discard the cached matrices and factors of groups."""
         self._systems.clear()
 
     def _solve_free(self, plain: StageProblem, v: Vec, step_start: Vec, bodies: list[int], solver: StageSolver) -> Vec:
-        """Return velocities (n, 3) with those of bodies without contact solved on the reused factor. Raises
-        StageNotConverged."""
+        """Return velocities of all nodes, (n, 3), with bodies without contact solved on the reused factor.
+
+        Raises StageNotConverged.
+        """
         moving: Mask = np.isin(self._body[plain.order], bodies)
         problem = plain.restricted_to(ForcesWithoutContact(self._soft, (), Selection(bodies, touch=False)), v,
                                       moving=moving)
         unknowns = v[plain.order].ravel()
         lower = problem.velocities(lowest_potential_start(problem, unknowns, step_start))
-        # they may not go back through bodies that have moved since
+        # bodies may not move back through others that have moved since
         if self._soft.largest_step(problem.positions(v), problem.positions(lower)) == 1.0:
             unknowns = lower[plain.order].ravel()
         return problem.velocities(solver.solve(problem, unknowns))
 
     def _solve_group(self, with_friction: FrictionProblemAt, v: Vec, step_start: Vec, bodies: list[int],
                      solver: StageSolver) -> Vec:
-        """Return velocities (n, 3) with those of one group solved. Raises StageNotConverged."""
+        """Return velocities of all nodes, (n, 3), with the bodies of one group solved. Raises StageNotConverged."""
         system = self._system(tuple(bodies))
 
         def problem_at(x: Vec) -> StageProblem:
@@ -127,17 +130,17 @@ class Islands:
         return problem.velocities(unknowns)
 
     def _links(self, problem: StageProblem, all_positions: Iterable[Vec], times: float = 1.0) -> tuple[Index, Index]:
-        """Return pairs of bodies that are joined or near at any of these positions (n, 3), and bodies that are near to
-        anything.
+        """Return pairs of bodies that are coupled or near each other, (k, 2), and bodies near any surface, (m,).
 
-        times: distance relative to the activation distance.
+        all_positions: (n, 3) [m] each, at any of which bodies count as near. times: distance below which they do,
+        relative to the activation distance.
         """
         time, all_positions = problem.stage.time, tuple(all_positions)
         near = [self._body[law.node_pairs_within(x, times)] for law in self._soft.contacts for x in all_positions]
         joined = [self._body[law.measure(x, time).nodes] for law in self._soft.between for x in all_positions]
         pairs = [bodies[:, [a, b]] for bodies in (*near, *joined) for a in range(bodies.shape[1]) for b in range(a)]
         first, second = np.concatenate([NO_PAIRS, *pairs]).T
-        # mostly both are one body; the others repeat often, and sorting them would cost more
+        # most pairs are of one body; the others repeat often, and sorting would cost more than the duplicates
         are_two = (first >= 0) & (second >= 0) & (first != second)
         is_near = np.zeros(len(self._soft.bodies_in_world) + 1, dtype=bool)  # the last entry is for nodes of no body
         for bodies in near:
@@ -145,29 +148,29 @@ class Islands:
         return np.column_stack([first[are_two], second[are_two]]), np.flatnonzero(is_near[:-1])
 
     def _split(self, links: Index, seeds: Index) -> tuple[list[list[int]], list[int]]:
-        """Return groups that contain a seed body, and bodies of no such group, rising."""
+        """Return the groups that contain a seed body, and the bodies in no such group, ascending."""
         groups = self._grouped(links, seeds)
         return groups, sorted(set(range(len(self._soft.bodies_in_world))).difference(*groups))
 
     def _is_split(self, problem: StageProblem, free: list[int]) -> bool:
-        """Return whether so many nodes are of free bodies that groups in contact are solved by themselves."""
+        """Return whether free bodies have enough nodes for groups in contact to be solved separately."""
         return float(np.mean(np.isin(self._body[problem.order], free))) > 1.0 - self.largest_fraction
 
     def _grouped(self, links: Index, seeds: Index) -> list[list[int]]:
-        """Return the connected components of bodies by pairs of them, (k, 2), that contain a seed; all rising."""
+        """Return the connected components of bodies that contain a seed, ascending. links: pairs of bodies, (k, 2)."""
         count = len(self._soft.bodies_in_world)
         graph = sp.coo_matrix((np.ones(len(links)), tuple(links.T)), shape=(count, count))
         labels = connected_components(graph, directed=False)[1]
         return [np.flatnonzero(labels == label).tolist() for label in np.unique(labels[seeds])]
 
     def _merged(self, problem: StageProblem, v: Vec, groups: list[list[int]]) -> list[list[int]]:
-        """Return groups with the bodies that they touch at velocities v (n, 3), and new groups in contact."""
+        """Return groups merged with the bodies that they touch at velocities v, (n, 3), and new groups in contact."""
         links, touched = self._links(problem, [problem.positions(v)])
         own = [np.column_stack([group, np.roll(group, 1)]) for group in groups]
         return self._grouped(np.concatenate([links, *own]), np.concatenate([touched, *groups]))
 
     def _system(self, bodies: tuple[int, ...]) -> StageMatrix:
-        """Return matrix and factor of a group, its nodes in the order of the whole."""
+        """Return the matrix and factor of a group of bodies, with nodes in the order of the whole matrix."""
         if bodies not in self._systems:
             if len(self._systems) == self.cached_matrices:
                 self._systems.pop(next(iter(self._systems)))
@@ -183,8 +186,11 @@ class Islands:
 
 
 class ForcesWithoutContact(StageForces):
-    """Forces of bodies without contact."""
+    """Forces of one stage on bodies without contact."""
 
     def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:
-        """Return f and K of all bodies without contact: the factor is reused for other free bodies."""
+        """Return f and K of all bodies without contact, so that the factor can be reused for other free bodies.
+
+        x, v: positions and velocities, (n, 3) [m], [m/s]; v None: at rest.
+        """
         return self.soft.linearise_at(x, v, time, project, (), Selection(touch=False))

@@ -12,7 +12,7 @@ from ..state import State
 
 
 class JointBounds:
-    """Refuses states that are not finite, too fast or too far rotated."""
+    """Check of states of jointed bodies, which rejects those not finite, too fast or rotated too far in a step."""
 
     chart_ends = 6.0  #: angle from the center of a chart of rotations at which it ends [rad]; it is singular at 2π
     largest_turn = 0.45  #: largest rotation of a body and of its path in a semi-implicit step [rad]
@@ -26,8 +26,8 @@ class JointBounds:
         self._owner = np.repeat(np.arange(tree.count), np.diff(tree.dof))  #: body of each rate, (m,)
 
     def check_motion(self, after: State) -> None:
-        """Raise StepFailed, with the body, where a state is not finite, too fast or at the end of a chart."""
-        # sums of squares bound every entry and take a microsecond; only if they fail is each checked
+        """Check the state after a step. Raises StepFailed where it is not finite, too fast or at the end of a chart."""
+        # sums of squares bound every entry and take a microsecond; entries are checked only where these are too large
         rotation = after.q[self._charted]
         if after.u @ after.u < FASTEST and after.q @ after.q < np.inf and rotation @ rotation < self.chart_ends:
             return
@@ -46,10 +46,10 @@ class JointBounds:
                                  self.body_of(self._charted[3 * int(np.argmax(rotation))]))
 
     def check_rotation(self, after: State, h: float) -> None:
-        """Raise StepFailed where a semi-implicit step of h seconds to `after` rotated a body and its path too far.
+        """Check the rotation in a semi-implicit step of h seconds. Raises StepFailed where a body's path turns too far.
 
-        The work of forces in such a step is far off, and a long chain that whips gains energy. A wheel may spin at any
-        rate, as its centre moves straight.
+        The work of forces in such a step is inaccurate, so that a long chain in fast motion gains energy. A wheel may
+        spin at any rate, as its centre moves along a line.
         """
         u = half_step_rates(after.u, after.memory, h)
         if h * np.abs(u) @ self._tree.angular < self.largest_turn:
@@ -66,5 +66,5 @@ class JointBounds:
             raise StepFailed(f"its path turned by {rotation[body]:.1f} radians", self._tree.bodies[body])
 
     def body_of(self, rate: int) -> str:
-        """Return the name of the body whose joint has this rate."""
+        """Return the name of the body whose joint has the rate of this index."""
         return self._tree.bodies[int(self._owner[rate])]

@@ -1,4 +1,4 @@
-"""Mechanisms that are stepped by themselves: steps of an integrator, in one kernel where they have no constraints."""
+"""Mechanisms that are stepped alone: steps of an integrator, in one kernel where they have no constraints."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from .tree_kernel_steps import TreeKernelSteps
 
 @dataclass(kw_only=True)
 class Joints(JointsPart, JointsSystem, SteppedPart):
-    """All mechanisms of a scene, in no coupling, with their integrator. Steps are pure: they take a State and return a
-    new one."""
+    """Part of all mechanisms of a scene in no coupling, with their integrator. Steps are pure."""
 
     integrator: Integrator
 
@@ -30,20 +29,20 @@ class Joints(JointsPart, JointsSystem, SteppedPart):
 
     @classmethod
     def of(cls, part: JointsPart, integrator: Integrator) -> Joints:
-        """Return these mechanisms stepped by an integrator; both share the mechanisms, their notes and records."""
+        """Return the mechanisms of a part with an integrator. Both share the mechanisms, their notes and records."""
         joints = cls(**{one.name: getattr(part, one.name) for one in fields(part)}, integrator=integrator)
         joints.impacts, joints._friction = part.impacts, part._friction
         return joints
 
     def exchange_springs(self, springs: Springs) -> None:
-        """Replace the springs between bodies from now on."""
+        """Replace the springs between bodies."""
         super().exchange_springs(springs)
         self._kernel_steps = TreeKernelSteps(self.condensation, self.integrator, self._bounds, self.recentres,
                                              self.reflects)
 
     @property
     def summary(self) -> list[str]:
-        """Return sentences about the steps so far: friction that did not converge, and dissipation."""
+        """Return sentences about friction that did not converge and about dissipation in the steps up to now."""
         sentences = super().summary
         if self._dissipation.sentence:
             others = "" if self.integrator.momentum is Momentum.REFLECTED else "Semi-Implicit Leapfrog, "
@@ -51,12 +50,15 @@ class Joints(JointsPart, JointsSystem, SteppedPart):
         return sentences
 
     def begin(self, state: State, h: float) -> None:
-        """Measure in some steps the dissipation by linearisation."""
+        """Prepare for a step of h seconds: measure the dissipation by linearisation in a sample of the steps."""
         if self._dissipation.due and self.recentres:
             self._dissipation.measure(self._leapfrog, self.linearise(state), h, self._kernel_steps.momentum)
 
     def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
-        """Return the integrator's step with exact constraints projected, in one kernel where there are none."""
+        """Return the state after one attempt of a step of h seconds, projected on loops and drives. Raises StepFailed.
+
+        Mechanisms without constraints are stepped in one kernel.
+        """
         external_force, kernels = inputs.external_forces.get(0), self._kernel_steps
         if external_force is None and kernels.fit:
             return kernels.step(state, h)
@@ -71,5 +73,5 @@ class Joints(JointsPart, JointsSystem, SteppedPart):
         if (self.recentres or not len(self._tumbling) or len(self.touching(state))
                 or not self.condensation.only_weight(external_force)):
             return after
-        # bodies that nothing acts on keep their energy and spin
+        # bodies without forces conserve energy and angular momentum
         return self._tumbling.with_invariants(state, after, None if posed is None else posed.constraint_solution)

@@ -1,4 +1,4 @@
-"""Mechanisms as a part of a world: their postures and constraints, the end of a step, and their output."""
+"""Mechanisms as a part of a world: their postures and constraints, the end of their steps, and their output."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ REFLECTING = "mechanism.reflecting"  #: memory of half of their efforts that ref
 
 @dataclass
 class JointsPart(Part):
-    """All mechanisms of a scene as one tree. A coupling of them with soft bodies steps both by its own integrator."""
+    """Part of the world with all mechanisms of a scene, as one tree of joints."""
 
     mechanisms_in_world: Sequence[MechanismInWorld]
     shown: OwnFrames
@@ -40,8 +40,8 @@ class JointsPart(Part):
     q: Vec  #: initial coordinates, (m,)
     u: Vec  #: initial rates, (m,)
     start_frame: int
-    #: whether charts are recentred after every step: an integrator that evaluates forces at the step's start then sees
-    #: no curved chart, which would add energy to tumbling bodies, and the step was straight on its final chart, too
+    #: whether charts are recentred after every step: otherwise an integrator that evaluates forces at the step's start
+    #: would add energy to tumbling bodies on a curved chart; and the step is a line on its final chart, too
     recentres: bool = False
     #: whether momentum may be reflected: not with a friction law that separates all bodies
     reflects: bool = True
@@ -57,7 +57,7 @@ class JointsPart(Part):
         self._friction = FrictionRecord(self.tree.bodies)
 
     def exchange_springs(self, springs: Springs) -> None:
-        """Replace the springs between bodies from now on."""
+        """Replace the springs between bodies."""
         self.condensation.exchange_springs(springs)
         self._leapfrog = LeapfrogSteps(self.condensation)
 
@@ -67,21 +67,21 @@ class JointsPart(Part):
 
     @property
     def unknowns(self) -> int:
-        """Return the number of coordinates of all joints."""
+        """Return the number of rates of all joints."""
         return self.tree.rates
 
     def owns(self, name: str) -> bool:
-        """Whether a body of this name is in the tree."""
+        """Return whether a body of this name is in the tree."""
         return name in self.tree.bodies
 
     @property
     def summary(self) -> list[str]:
-        """Return sentences about the steps so far: friction that did not converge."""
+        """Return sentences about friction that did not converge in the steps up to now."""
         return self._friction.sentences
 
     @property
     def mechanisms(self) -> list[dict[str, object]]:
-        """Return the entries of the manifest."""
+        """Return the manifest's entry of each mechanism."""
         entries, first = [], 0
         for one in self.mechanisms_in_world:
             entries.append(one.plain(first))
@@ -103,22 +103,26 @@ class JointsPart(Part):
             return state  # the first step reports the cause
 
     def touching(self, state: State) -> Index:
-        """Return motors and drives that are active from here on: their forces jump as they end, so no history is valid
-        across."""
+        """Return the indices of motors and drives that are active at a state, (k,).
+
+        Forces are discontinuous where this set changes, so an integrator's history is not valid across such a time.
+        """
         jointed = self.condensation
         working = [one for joints in jointed.joint_forces for one in joints.at_work(state.time)]
         working += [] if self.constraints is None else self.constraints.at_work(state.time)
         return np.flatnonzero(working).astype(np.int32)
 
     def linearise(self, state: State) -> LinearizationPoint:
-        """Return the posture at a state; overwritten by the next call."""
+        """Return the posture and loads at a state, for linearisation; overwritten by the next call."""
         posture = self.tree.posture(state.q, state.u, state.memory, self._postures[0])
         return LinearizationPoint(posture, state.q, state.u, state.memory, self._external_force, self._drive_lead)
 
     @contextmanager
     def acted_on(self, external_force: Vec | None, drive_lead: Vec | None = None) -> Iterator[None]:
-        """Linearise all stages within a context under an external force, (k, 7), and with rates of drives in excess of
-        their targets, (m,); see `StepInputs`."""
+        """Return a context in which stages are linearised with an external force and excess rates of drives.
+
+        external_force: on points of bodies, (k, 7). drive_lead: rates in excess of the targets, (m,). See `StepInputs`.
+        """
         self._external_force, self._drive_lead = external_force, drive_lead
         try:
             yield
@@ -126,10 +130,10 @@ class JointsPart(Part):
             self._external_force = self._drive_lead = None
 
     def finish(self, after: State, isolated: bool = True) -> State:
-        """Return the end of a step with exact constraints projected and charts recentred, from the stage that solved
-        it. Raises StepFailed.
+        """Return the end of a step with loops and drives projected and charts recentred. Raises StepFailed.
 
-        isolated: without attached soft bodies, whose momentum is that of the bodies' new positions.
+        after: end of the step, with the stage that solved it. isolated: whether no soft bodies are attached; momentum
+        of attached bodies is that of the new positions.
         """
         self._bounds.check_motion(after)
         posed: PosedTree | None = after.tree_stage
@@ -154,12 +158,12 @@ class JointsPart(Part):
         return replace(after, tree_stage=None)
 
     def check_step_size(self, after: State, h: float) -> None:
-        """Raise StepFailed where a semi-implicit step of h seconds to `after` rotated a body and its path too far."""
+        """Check the rotation in a semi-implicit step of h seconds. Raises StepFailed where it is too large."""
         if self.recentres:
             self._bounds.check_rotation(after, h)
 
     def blocked_by(self, state: State) -> str:
-        """Return a remedy if a loop in a singular posture blocks all motion at a state; "" otherwise."""
+        """Return a remedy for the artist if a loop in a singular posture blocks motion at a state; "" otherwise."""
         if self.constraints is None:
             return ""
         stage = Stage(1.0e-3, 1.0, 1.0, state.time, None, state.u)
@@ -171,7 +175,7 @@ class JointsPart(Part):
                          "move from there: leave it some slack at the first frame, as a bridge that sags a little")
 
     def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
-        """Return the error for the artist: which body, at which frame, and what helps."""
+        """Return the error for the artist, with the body, the frame and a remedy."""
         name = failure.object
         if name is None and len(state.u):
             name = self._bounds.body_of(int(np.argmax(np.abs(state.u))))
@@ -182,8 +186,11 @@ class JointsPart(Part):
         return Diverged(f"the motion could not be solved: {failure}", f"{remedy}; earlier frames are kept", name, frame)
 
     def poses(self, state: State) -> dict[str, Vec]:
-        """Return the output of a frame: poses (b, 4, 4) of the bodies' own frames in world, rates (m,), effort (m,) of
-        motors [N m, N], gaps of loops (l,) [m]."""
+        """Return the output of a frame as arrays by name.
+
+        "pose": own frames of the bodies in world, (b, 4, 4). "rates": (m,) [rad/s, m/s]. "effort": of drives and
+        motors, (m,) [N m, N]. "loops": errors of loops, (l,) [m, rad].
+        """
         at = self.tree.posture(state.q, state.u, state.memory, self._postures[1])
         jointed, constraints = self.condensation, self.constraints
         effort = state.memory.get(EFFORT, np.zeros(len(state.u)))
@@ -194,8 +201,10 @@ class JointsPart(Part):
         return {"pose": self.shown.poses(at.E, state.time), "rates": state.u, "effort": effort, "loops": loops}
 
     def energy(self, state: State) -> float:
-        """Return kinetic energy and that of height, springs and joint springs [J]; heights are relative to the world's
-        origin."""
+        """Return the kinetic, gravitational and elastic energy of bodies and joints [J].
+
+        Heights are relative to the origin of the world.
+        """
         at = self.tree.posture(state.q, state.u, state.memory, self._postures[1])
         jointed, mass = self.condensation, self.tree.inertia[:, 5, 5]
         centres = state.memory.get(CENTRES, self.tree.fresh)

@@ -1,4 +1,4 @@
-"""Mechanisms as the system of an integrator."""
+"""Mechanisms as a system for integrators: stages in the rates of their joints."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .tree_kernel_steps import TreeKernelSteps
 
 
 class JointsSystem(System[PosedTree]):
-    """The stages of mechanisms: linearised, or solved iteratively."""
+    """System of mechanisms, whose stages are linearised or solved iteratively."""
 
     condensation: Jointed
     limits: StopRule  #: of stages that are solved iteratively
@@ -29,26 +29,26 @@ class JointsSystem(System[PosedTree]):
 
     @abstractmethod
     def linearise(self, state: State) -> LinearizationPoint:
-        """Return the posture at a state; overwritten by the next call."""
+        """Return the posture and loads at a state, for linearisation; overwritten by the next call."""
 
     @property
     def beta(self) -> float:
-        """Return β of semi-implicit Euler, for K."""
+        """Return β of semi-implicit Euler, the factor of K."""
         return self.condensation.beta
 
     def acceleration(self, state: State) -> Vec:
-        """Return u̇ without constraints, (m,) [rad/s², m/s²]."""
+        """Return the acceleration of rates at a state without constraints, (m,) [rad/s², m/s²]."""
         return self.condensation.acceleration(self.linearise(state), state.time)
 
     def pose(self, at: State, stage: Stage, time: float | None = None) -> PosedTree:
-        """Linearise and factor the stage at a state. Raises StepFailed."""
+        """Return a stage linearised and factored at a state. time: not used. Raises StepFailed."""
         momentum = self._kernel_steps.momentum
         if stage.momentum is not momentum:
             stage = replace(stage, momentum=momentum)
         return self.condensation.pose(self.linearise(at), stage)
 
     def finish_linear_stage(self, posed: PosedTree, stage: Stage, start: State, is_last: bool = True) -> State:
-        """Return the state at the end of a linearised stage. Raises StepFailed."""
+        """Return the state at the end of a linearised stage. start: of the step. Raises StepFailed."""
         u = posed.solve()
         base = start.q if stage.base is None else stage.base
         flies_on = stage.base is None and self._kernel_steps.momentum is Momentum.PROJECTED
@@ -57,7 +57,10 @@ class JointsSystem(System[PosedTree]):
 
     def solve_stage(self, stage: Stage, start: State,
                     prescribed_directions: EliminatedRows | None = None) -> State:
-        """Return the end of a stage that is solved iteratively. Raises StepFailed."""
+        """Return the state at the end of a stage, solved iteratively. start: of the step. Raises StepFailed.
+
+        prescribed_directions: not used.
+        """
         if stage.base is None:
             stage = replace(stage, base=start.q)
 

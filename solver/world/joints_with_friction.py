@@ -26,11 +26,11 @@ FRICTION, FRICTION_NAMES = "joints.friction", "joints.friction_names"
 
 
 class StageRows:
-    """A stage in the form that laws of joint friction need, with loops, drives, limits and contacts eliminated."""
+    """Stage of a mechanism for laws of joint friction, with loops, drives, limits and contacts eliminated."""
 
     def __init__(self, posed: PosedTree, bearings: Bearings, outside: ConstraintRows | None,
                  warm: Multipliers | None = None) -> None:
-        """warm: impulses of outside rows to start from."""
+        """outside: constraint rows; None without. warm: initial guess of their impulses. Raises StepFailed."""
         self._warm = warm
         self._posed, self._bearings, self.outside = posed, bearings, outside
         at, tree = posed.lin.posture, posed.owner.tree
@@ -49,7 +49,7 @@ class StageRows:
                 self.respond = self._external.bilateral.respond
 
     def solve(self, impulses: Vec) -> Vec:
-        """Return rates (m,) with impulses on them, (m,), that satisfy all rows. [Thesis 3.9]"""
+        """Return the rates under given impulses that satisfy all rows, (m,). impulses: on rates, (m,). [Thesis 3.9]"""
         u = self.free + self._posed.respond(impulses) if impulses.any() else self.free
         if self._external is None:
             return u
@@ -57,13 +57,13 @@ class StageRows:
         return self.solution.u
 
     def position_correction(self) -> Vec | None:
-        """Return the correction of positions beyond the last solution, (m,); None for none. Raises StepFailed."""
+        """Return the rates that correct positions beyond the last solution, (m,), or None. Raises StepFailed."""
         if self.outside is None or self._external is None or self.solution is None:
             return None
         return self.outside.position_correction(self._external, self._unconstrained, self.solution)
 
     def reaction(self, u: Vec) -> Vec:
-        """Return reactions of joints on bodies, (n, 6), without the known impulses of rows.
+        """Return the reactions of joints on bodies at rates u, (n, 6) [N m s, N s], without the impulses of rows.
 
         [Thesis 3.8, changed: rows act as on the jointed bodies, not on bodies set free, so Jᵀ f_α = 0]
         """
@@ -73,14 +73,14 @@ class StageRows:
         return out
 
     def effort(self, u: Vec) -> Vec:
-        """Return generalised forces of springs, motors, drives and limits, (m,)."""
+        """Return the generalised impulses of springs, motors, drives and limits at rates u, (m,) [N m s, N s]."""
         out: Vec = self._posed.owner.on_rates.force - self._posed.owner.on_rates.times(u)
         if self.outside is not None and self.solution is not None:
             out += self.outside.on_rates(self.solution, len(u))
         return out
 
     def in_loops(self) -> Vec | None:
-        """Return the wrench of each loop on its body a, (l, 6)."""
+        """Return the wrench of each loop on its first body, (l, 6) [N m s, N s]; None without loops."""
         if self.outside is None or self.solution is None or not len(self.outside.loops):
             return None
         loops = self.outside.loops
@@ -94,7 +94,7 @@ class StageRows:
 
     @property
     def other_rows(self) -> OtherRows | None:
-        """Return loops and contacts, for laws that separate the bodies."""
+        """Return the rows of loops and contacts, for laws that treat the bodies as unconnected; None without rows."""
         outside = self.outside
         return None if outside is None else OtherRows(outside.loops, outside.contacts, outside.along,
                                                       outside.friction.friction,
@@ -103,13 +103,13 @@ class StageRows:
 
     @property
     def momentum(self) -> Vec:
-        """Return w with the wrenches of joint springs and motors on both bodies of each, (n, 6)."""
+        """Return the wrench w of bodies with those of joint springs and motors on both bodies of each joint, (n, 6)."""
         owner = self._posed.owner
         out: Vec = owner.wrench + self._between(efforts(self, self._bearings, owner.on_rates.force))
         return out
 
     def free_response(self, wrench: Vec) -> Vec:
-        """Return S⁻¹ of impulses on bodies without joints, (n, 6, c)."""
+        """Return S⁻¹ times impulses on bodies without joints, (n, 6, c). wrench: impulses, (n, 6, c)."""
         owner, n = self._posed.owner, len(self.parent)
         if not len(owner.springs) and not len(owner.on_rates.bodies):
             return np.linalg.solve(owner.diagonal, wrench)
@@ -126,7 +126,7 @@ class StageRows:
     _dense: tuple[Vec, bool] | None = None
 
     def _between(self, wrench: Vec) -> Vec:
-        """Return wrenches on the bodies below joints with the opposite ones on their parents, (n, 6)."""
+        """Return wrenches on the child bodies of joints plus the opposite wrenches on their parents, (n, 6)."""
         out = wrench.copy()
         inner = np.flatnonzero(self.parent >= 0)
         np.subtract.at(out, self.parent[inner], np.matmul(wrench[inner][:, None, :], self.X[inner])[:, 0])
@@ -134,14 +134,13 @@ class StageRows:
 
 
 def unit_efforts(posed: StageRows, bearings: Bearings) -> Vec:
-    """Return wrenches on the bodies below joints with a unit effort on each rate, (n, 6, m)."""
+    """Return the wrenches on the child bodies of joints for a unit effort on each rate, (n, 6, m)."""
     return np.stack([efforts(posed, bearings, unit) for unit in np.eye(len(posed.S))], axis=2)
 
 
 @dataclass(kw_only=True)
 class JointsWithFriction(MechanismConstraints):
-    """Constraints of a mechanism with friction inside its joints. Counts are of all stages since the world was built.
-    """
+    """Constraints of a mechanism with friction in its joints, and counts of all stages since the world was built."""
 
     #: error that iterations of contact and friction may leave, relative to the rates; it differs between stages
     rates_tolerance = 1.0e-6
@@ -153,7 +152,10 @@ class JointsWithFriction(MechanismConstraints):
     unsettled: int = field(default=0, init=False)  #: stages whose sweeps did not converge
 
     def solve(self, posed: PosedTree, free: Vec) -> ConstraintSolution:
-        """Return rates and impulses with friction, from the unconstrained rates, (m,). Raises StepFailed."""
+        """Return the rates and impulses that satisfy all rows with joint friction. Raises StepFailed.
+
+        free: unconstrained rates, (m,).
+        """
         rows = StageRows(posed, self.bearings, None if self.is_bare else self.rows(posed), self.warm_start(posed))
         fraction = posed.stage.a * posed.stage.h
         memory = posed.lin.memory

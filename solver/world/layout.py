@@ -11,15 +11,16 @@ from ..state import State, Vec
 
 
 def of_another_version() -> BadInput:
-    """Return the error of a snapshot with another layout of its memory."""
+    """Return the error for a snapshot of a version with another layout of the memory."""
     return BadInput("the snapshot was written by a version of ConJac that kept what parts remember elsewhere",
                     "Free the cache and bake again")
 
 
 class Layout:
-    """Coordinates and rates of the parts are concatenated; their memory has keys `k/key`, k the part's index.
+    """Mapping between the states of parts and the one State of a world.
 
-    Keys without an index belong to no part, such as those of the step size controller.
+    Coordinates and rates of the parts are concatenated; their memory has keys `k/key`, with k the part's index. Keys
+    without an index belong to no part, such as those of the step size controller.
     """
 
     def __init__(self, unknowns: Sequence[int]) -> None:
@@ -29,7 +30,7 @@ class Layout:
         self._numbers = {str(k): k for k in range(len(self._where))}
 
     def parted(self, state: State) -> list[State]:
-        """Return the states of the parts. Raises BadInput where the memory belongs to other parts."""
+        """Return the state of each part. Raises BadInput where the memory has keys of other parts."""
         memories: list[dict[str, Vec]] = [{} for _ in self._where]
         for key, value in state.memory.items():
             number, slash, own = key.partition("/")
@@ -41,14 +42,14 @@ class Layout:
                 for where, memory in zip(self._where, memories)]
 
     def check(self, state: State) -> None:
-        """Raise ValueError where a state has another number of coordinates and rates than the parts."""
+        """Check a state. Raises ValueError where its number of coordinates or rates differs from that of the parts."""
         count = self._where[-1].stop if self._where else 0
         for what, values in (("coordinates", state.q), ("rates", state.u)):
             if len(values) != count:
                 raise ValueError(f"it has {len(values)} {what}, and the simulation has {count}")
 
     def merged(self, states: Sequence[State], before: State | None = None) -> State:
-        """Return one state of all; `before` has the memory that belongs to no part."""
+        """Return the state of the world from the state of each part. before: has memory that belongs to no part."""
         memory = {} if before is None else {key: value for key, value in before.memory.items() if "/" not in key}
         for k, state in enumerate(states):
             memory |= {f"{k}/{key}": value for key, value in state.memory.items()}

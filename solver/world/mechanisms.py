@@ -1,4 +1,4 @@
-"""Output of mechanisms: slices of joints and bodies, and the bodies' own frames."""
+"""Output of mechanisms: slices of joints and bodies, and own frames of the bodies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..state import Index, Vec
 
 @dataclass(frozen=True)
 class JointInWorld:
-    """A joint's slice of the world's rates."""
+    """Joint of a mechanism, with its slice of the world's rates."""
 
     name: str
     kind: str
@@ -23,7 +23,7 @@ class JointInWorld:
 
 @dataclass(frozen=True)
 class MechanismInWorld:
-    """One mechanism's slice of the world's output."""
+    """Mechanism of a world, with the names of its bodies, joints and loops."""
 
     name: str
     bodies: Sequence[str]  #: as in the scene
@@ -31,7 +31,7 @@ class MechanismInWorld:
     loops: Sequence[str] = ()
 
     def plain(self, first: int) -> dict[str, object]:
-        """Return the entry of the manifest; first: number of bodies of the mechanisms before it."""
+        """Return the manifest's entry of the mechanism. first: number of bodies of all mechanisms before it."""
         return {"name": self.name, "first": first, "bodies": list(self.bodies), "loops": list(self.loops),
                 "joints": [{"name": one.name, "kind": one.kind, "first": one.first, "count": one.count}
                            for one in self.joints]}
@@ -39,14 +39,14 @@ class MechanismInWorld:
 
 @dataclass(frozen=True)
 class OwnFrames:
-    """Own frames of bodies, whose origins need not be centres of mass, in the order of the scene."""
+    """Own frames of rigid bodies in the order of the scene; their origins need not be centres of mass."""
 
-    body: Index  #: in the tree, −1 for an obstacle, (b,)
-    own: Vec  #: own frame in the body's, (b, 4, 4)
+    body: Index  #: index in the tree, −1 for an obstacle, (b,)
+    own: Vec  #: own frame relative to the frame in the tree, (b, 4, 4)
     obstacles: dict[int, OverTime] = field(default_factory=dict)  #: own frames in world of kinematic obstacles
 
     def poses(self, E: Vec, time: float) -> Vec:
-        """Return own frames in world, (b, 4, 4), of bodies at E (n, 4, 4)."""
+        """Return the own frames of bodies in world at a time [s], (b, 4, 4). E: frames in the tree, (n, 4, 4)."""
         poses: Vec = E[self.body] @ self.own if len(E) else np.tile(np.eye(4), (len(self.body), 1, 1))
         for place, motion in self.obstacles.items():
             poses[place] = motion.at(time)

@@ -1,4 +1,4 @@
-"""Multipliers of ropes and constraints at the end of the last step, in the memory of a state."""
+"""Multipliers of ropes and constraints at the end of a step, stored in the memory of a state."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..state import State, Vec
 
 
 def recall(laws: Sequence[WithMultipliers], state: State) -> None:
-    """Set the multipliers of forces to those of a state."""
+    """Set the multipliers of force laws to those in the memory of a state; None where it has none."""
     all_of_them, first = state.memory.get(MULTIPLIERS), 0
     for law in laws:
         law.recall(None if all_of_them is None else all_of_them[first : first + law.remembers])
@@ -20,21 +20,20 @@ def recall(laws: Sequence[WithMultipliers], state: State) -> None:
 
 
 def remembering(laws: Sequence[WithMultipliers], after: State, x: Vec) -> State:
-    """Return a state with the multipliers of forces at its positions x, (n, 3) [m]."""
+    """Return a state whose memory has the multipliers of force laws at its positions x, (n, 3) [m]."""
     found = np.concatenate([law.multipliers(x, after.time) for law in laws])
     return replace(after, memory={**after.memory, MULTIPLIERS: found})
 
 
 class Iterates:
-    """Positions that the iterations of a stage linearise at, from each of which laws expect their multipliers at the
-    next."""
+    """Iterates of a stage, from which force laws predict their multipliers at the next iterate."""
 
     def __init__(self, laws: Sequence[WithMultipliers]) -> None:
         self._laws = laws
         self._last: Vec | None = None
 
     def follow(self, x: Vec, time: float) -> None:
-        """Go on to positions x, (n, 3) [m], at the stage's end [s]."""
+        """Advance to positions x, (n, 3) [m], where laws predict their multipliers. time: of the stage's end [s]."""
         if self._last is not None and not np.array_equal(self._last, x):
             for law in self._laws:
                 law.expect(self._last, x, time)

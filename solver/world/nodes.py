@@ -1,4 +1,4 @@
-"""Soft bodies that are stepped by themselves: steps of an integrator, with those that replace it where it fails."""
+"""Soft bodies that are stepped alone: steps of an integrator, and the steps that replace these where they fail."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .stepped_soft import SteppedSoft
 
 @dataclass(kw_only=True)
 class Nodes(NodesPart, SteppedPart, SteppedSoft):
-    """Soft bodies in no coupling, with their integrator. Steps are pure: they take a State and return a new one."""
+    """Part of soft bodies in no coupling, with their integrator. Steps are pure: each returns a new State."""
 
     integrator: Integrator
 
@@ -35,21 +35,24 @@ class Nodes(NodesPart, SteppedPart, SteppedSoft):
         self.counts = Counter[str]()  #: of steps by other methods
 
     def stepped_by(self, integrator: Integrator, impact_solver: StageSolver | None) -> Nodes:
-        """Return these bodies stepped by another integrator; both share the bodies, their notes and their counts.
+        """Return a copy with another integrator, which shares the bodies, their notes and their counts.
 
-        impact_solver: of linearised stages in which nodes hit the ground; None: these are linearised, too.
+        impact_solver: solver of linearised stages in which nodes hit the ground; None: these are linearised, too.
         """
         other = copy.copy(self)
         other.integrator, other.impact_solver = integrator, impact_solver
         return other
 
     def begin(self, state: State, h: float) -> None:
-        """Prepare the contact laws for a step."""
+        """Prepare the contact laws for a step of h seconds from a state."""
         for law in self.contacts:
             law.begin(self.coordinates.positions(state.q, state.time, state.carrier_motion), state.time)
 
     def judge(self, before: State, after: State, h: float, inputs: StepInputs) -> tuple[State, StepInputs | None]:
-        """Return the state, or reject a step that awakens nodes: they are awake from its start."""
+        """Return the accepted state and None, or the state with awake nodes and the inputs for a repeated step.
+
+        A step that wakes nodes is rejected, as these are awake from its start. Raises StepFailed where a body diverges.
+        """
         self.refuse_blow_up(after)
         self.note_remarks(after)
         sleep = self.condensation.sleep
@@ -59,7 +62,7 @@ class Nodes(NodesPart, SteppedPart, SteppedSoft):
         return next_state, None if is_accepted else inputs
 
     def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
-        """Return the end of a step."""
+        """Return the state after one attempt of a step of h seconds, with damping between steps. Raises StepFailed."""
         start, external_force = self.damped_start(state, h, inputs.external_forces.get(0),
                                                   self.integrator.remembered_rates)
         recall(self.links, state)
@@ -70,7 +73,7 @@ class Nodes(NodesPart, SteppedPart, SteppedSoft):
         return remembering(self.links, after, self.coordinates.positions(after.q, after.time, after.carrier_motion))
 
     def _attempted(self, state: State, h: float) -> State:
-        """Return the integrator's step, or the fallback step of Euler after a stage that did not converge."""
+        """Return the state after an integrator's step, or after a fallback step where a stage did not converge."""
         self.stage_method.start_step()
         try:
             after = step_without_gain(self, self.condensation.whole is not None, self.step_rule, self._integrated,
@@ -85,11 +88,11 @@ class Nodes(NodesPart, SteppedPart, SteppedSoft):
 
     @property
     def step_rule(self) -> StepRule:
-        """Return the rule by which stages are solved, unless a repeated step has another."""
+        """Return the rule by which the stages of a first attempt are solved."""
         return StepRule(self.turns_freely, self.stage_solver.limits)
 
     def _integrated(self, state: State, h: float, rule: StepRule) -> State:
-        """Return the integrator's step by a rule. Raises StepFailed."""
+        """Return the state after an integrator's step by a rule. Raises StepFailed."""
         system = self
         if rule != self.step_rule:
             system = copy.copy(self)
@@ -97,26 +100,30 @@ class Nodes(NodesPart, SteppedPart, SteppedSoft):
         return self.integrator.step(system, state, h)
 
     def _fallback_step(self, state: State, h: float) -> State:
-        """Return a dissipative step of Euler by a line search on the energy; bodies that may sleep are linearised
-        nevertheless. Raises StepFailed."""
+        """Return the state after a dissipative step of backward Euler with a line search on the energy.
+
+        Bodies that may sleep take a linearised step instead. Raises StepFailed.
+        """
         stage = Stage(h, 1.0, 1.0, state.time + h, None, state.u, beta=1.0)
         if self.condensation.sleep is not None:
             return self.finish_linear_stage(self.pose(state, stage), stage, state)
-        # in contact it starts at rest, not at the ballistic velocities; and condensed velocities have no energy for a
-        # search: that of positions at rest has
+        # in contact the search starts at rest instead of at ballistic velocities; condensed velocities have no energy
+        # that a search could use, positions at rest have one
         if self.contacts or self.condensation.whole is None:
             state = replace(state, u=np.zeros_like(state.u))
         return self._solve_stage_by(FallbackEuler(), stage, state)
 
     def _without_past(self, after: State) -> State:
-        """Discard the integrator's memory after a step that it did not take."""
+        """Return a state without the integrator's memory, after a step that the integrator did not take."""
         return replace(after, memory={key: value for key, value in after.memory.items()
                                       if key not in self.integrator.remembers})
 
     def rescue(self, state: State, h: float, failure: StepFailed, inputs: StepInputs = NO_INPUTS) -> State:
-        """Return a linearised step of Euler where a quasistatic stage has no solution nearby: a body that is pressed
-        until it snaps into another equilibrium. Raises StepFailed where the step was linearised already, or where no
-        node is quasistatic."""
+        """Return the state after a linearised step of backward Euler of h seconds, after the shortest step failed.
+
+        It helps where a quasistatic stage has no solution nearby, as a compressed body snaps into another equilibrium.
+        Raises the failure where the step was linearised already or no node is quasistatic.
+        """
         if self.condensation.whole is not None or self.integrator.linear_euler and self.impact_solver is None:
             raise failure
         after = self.stepped_by(SemiImplicit({}), None).step(state, h, inputs)
@@ -125,5 +132,5 @@ class Nodes(NodesPart, SteppedPart, SteppedSoft):
 
     @property
     def summary(self) -> list[str]:
-        """Return sentences about compliant pins and fallback steps."""
+        """Return sentences about compliant pins, and about steps by other methods than the integrator's."""
         return [*super().summary, *sentences(self.counts)]

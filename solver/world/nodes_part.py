@@ -1,4 +1,4 @@
-"""Soft bodies as a part of a world: their start, what acts on them between steps, and their notes."""
+"""Soft bodies as a part of a world: their initial state, damping between steps, and notes."""
 
 from __future__ import annotations
 
@@ -21,24 +21,26 @@ from .start_in_equilibrium import start_in_equilibrium
 
 @dataclass(kw_only=True)
 class NodesPart(SoftSystem, Part):
-    """Soft bodies of a coupling, which steps them by its own integrator."""
+    """Part of soft bodies. In a coupling, the coupling's integrator steps them."""
 
     notes: list[str] = field(default_factory=list)  #: for the log; a step may add to them
     balanced: Sequence[BodyInWorld] = ()  #: bodies that start in equilibrium; others start in their rest shape
     losses: HalfLifeDampers | None = None  #: half-life damping between steps
-    sliding: SlidingDampers | None = None  #: damping of what slides between steps
-    following: Followers | None = None  #: bodies that take part in the motion of objects
+    sliding: SlidingDampers | None = None  #: damping of sliding bodies between steps
+    following: Followers | None = None  #: bodies that follow the motion of objects
 
     def stepped_by(self, integrator: Integrator, impact_solver: StageSolver | None) -> NodesPart:
-        """Return these bodies stepped by another integrator: themselves, as their coupling has one.
+        """Return this part itself, as its coupling has the integrator.
 
-        impact_solver: of linearised stages in which nodes hit the ground; None: these are linearised, too.
+        integrator, impact_solver: not used here; see `Nodes.stepped_by`.
         """
         return self
 
     def initial_state(self, carrier_motion: CarrierMotion | None = None) -> State:
-        """Return the state at the start frame, in the rest shape or in equilibrium. carrier_motion: of attached nodes.
-        Raises Diverged."""
+        """Return the state at the start frame, in the rest shape or in equilibrium.
+
+        carrier_motion: of attached nodes. Raises Diverged where no equilibrium is found.
+        """
         x = self.coordinates.positions(self.rest[self.coordinates.free].ravel(), 0.0, carrier_motion)
         if self.balanced:
             x = start_in_equilibrium(self, x, self.balanced, self.condensation.floating.groups, type(self.linear)())
@@ -48,10 +50,11 @@ class NodesPart(SoftSystem, Part):
 
     def damped_start(self, state: State, h: float, external_force: Vec | None = None,
                      rates: Sequence[str] = ()) -> tuple[State, Vec | None]:
-        """Return the state at the start of a step of h seconds after half-life damping and what objects that bodies
-        follow change, and the external force on nodes with what that damping takes, (n, 3) [N].
+        """Return the state at the start of a step of h seconds after damping and following, and the external force.
 
-        rates: keys of the memory with earlier rates of the integrator that takes the step.
+        The damping is that of half-lives and of sliding. The external force on nodes, (n, 3) [N], has the reaction of
+        half-life damping on attached nodes added; None for none. rates: keys of the memory with earlier rates of the
+        integrator that takes the step.
         """
         if self._damping is not None:
             self._damping.begin(h, self.nodes_at_ground(state, h))
@@ -64,11 +67,11 @@ class NodesPart(SoftSystem, Part):
         return self.following.apply(self, state, h, rates) if self.following else state, external_force
 
     def with_loss_memory(self, after: State, before: State, h: float) -> State:
-        """Return the end of a step with the memory of half-life damping."""
+        """Return the end of a step of h seconds with the memory of half-life damping. before: its start."""
         return after if self.losses is None else self.losses.with_touched(self, after, before.memory, h)
 
     def error_by(self, integrator: Integrator, before: State, after: State, h: float) -> float:
-        """Return the error of an integrator's step of h seconds at its worst node, relative to the size of its body."""
+        """Return the largest error of a node in an integrator's step of h seconds, relative to the size of its body."""
         start, _ = self.damped_start(before, h, None, integrator.remembered_rates)
         wrong = np.linalg.norm(self.coordinates.spread(integrator.error(start, after, h), None), axis=1)
         return max(float(wrong[body.nodes].max()) / body.size for body in self.bodies_in_world)
@@ -79,7 +82,7 @@ class NodesPart(SoftSystem, Part):
         return [sentence for pull in self.pulls for sentence in pull.summary]
 
     def note_remarks(self, after: State) -> None:
-        """Add remarks of the linear solver and of pins after a step to the notes."""
+        """Add the remarks of the linear solver and of pins after a step to the notes, and clear them."""
         if self.pulls:
             x = self.coordinates.positions(after.q, after.time, after.carrier_motion)
             self.notes += filter(None, (pull.look(x, after.time) for pull in self.pulls))
@@ -87,8 +90,10 @@ class NodesPart(SoftSystem, Part):
         self.linear.remarks.clear()
 
     def liveliness(self, state: State) -> Vec | None:
-        """Return body, strain-rate activity [1/s] and awake (1 or 0) of each dynamic node, (3, m); None where none may
-        sleep."""
+        """Return body index, strain-rate activity [1/s] and awake (1 or 0) of each dynamic node, (3, m).
+
+        None where no body may sleep.
+        """
         sleep = self.condensation.sleep
         if sleep is None:
             return None
@@ -98,7 +103,7 @@ class NodesPart(SoftSystem, Part):
         return values
 
     def forget_past(self) -> None:
-        """Discard what depends on earlier steps and is not in the State."""
+        """Discard cached data that depends on earlier steps and is not part of the State."""
         self.stage_solver.forget_past()
         self.stage_method.forget_past()
         self.condensation.forget_past()

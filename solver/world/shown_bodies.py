@@ -1,4 +1,4 @@
-"""The bodies of a world's parts, and their output of a frame."""
+"""Output of the bodies of all parts of a world at a frame."""
 
 from __future__ import annotations
 
@@ -17,21 +17,25 @@ if TYPE_CHECKING:
 
 
 class ShownBodies(ABC):
-    """The bodies of all parts, in the order of the output."""
+    """Bodies of all parts in the order of the output, with their output at a frame."""
 
     def __init__(self, parts: Sequence[Part], order: Sequence[str]) -> None:
-        """order: names of bodies in the order of the output; empty: that of the parts. Raises BadScene where two bodies
-        have one name."""
+        """order: names of bodies in the order of the output; empty: the order of the parts.
+
+        Raises BadScene where two bodies have the same name.
+        """
         self.parts, self._order = list(parts), list(order)
         self._output_slices = self._body_slices()
 
     @abstractmethod
     def parted(self, state: State) -> list[State]:
-        """Return the states of the parts, with attached nodes at their carriers."""
+        """Return the state of each part, with attached nodes moved by their carriers."""
 
     def _body_slices(self) -> list[tuple[int, int, slice, slice]]:
-        """Return part, index in it, slice of its vertices and of the whole output, for each body in the order of the
-        output."""
+        """Return the part, the index in it, and the vertices in the part and in the whole output, of each body.
+
+        Raises BadScene where two bodies have the same name.
+        """
         found: dict[str, tuple[int, int, slice]] = {}
         for k, part in enumerate(self.parts):
             for number, (name, first, count) in enumerate(part.bodies):
@@ -47,7 +51,7 @@ class ShownBodies(ABC):
 
     @property
     def bodies(self) -> list[tuple[str, int, int]]:
-        """Return (name, first vertex, number of vertices) of each body's output."""
+        """Return the name, first vertex and number of vertices of each body's output."""
         return [(self.parts[k].bodies[number][0], there.start, there.stop - there.start)
                 for k, number, _, there in self._output_slices]
 
@@ -62,7 +66,7 @@ class ShownBodies(ABC):
 
     @property
     def backend(self) -> str:
-        """Return the linear solver of the first part."""
+        """Return the name of the linear solver of the first part."""
         return self.parts[0].backend
 
     @property
@@ -70,20 +74,22 @@ class ShownBodies(ABC):
         return [values for part in self.parts for values in part.mechanisms]
 
     def output(self, state: State, frame: int) -> Vec:
-        """Return vertices of all bodies in object space at this frame, (v, 3)."""
+        """Return the vertices of all bodies in object space at a frame, (v, 3) [m]."""
         of_parts = [part.output(part_state, frame) for part, part_state in zip(self.parts, self.parted(state))]
         if not self._output_slices:
             return np.zeros((0, 3))
         return np.concatenate([of_parts[k][part_state] for k, _, part_state, _ in self._output_slices])
 
     def longest(self, state: State) -> Vec:
-        """Return the largest stretch of an edge of each body, (b,)."""
+        """Return the largest length of an edge of each body, relative to rest, (b,); 0 where it is not measured."""
         values = [part.longest(part_state) for part, part_state in zip(self.parts, self.parted(state))]
         return np.array([values[k][number] for k, number, _, _ in self._output_slices])
 
     def stress(self, state: State) -> Vec | None:
-        """Return von Mises stress [Pa], largest stretch, pressure [Pa] and speed [m/s] at the vertices of all bodies,
-        (v, 4), in the order of `output`, zeros where a body shows none; None where no body does."""
+        """Return von Mises stress [Pa], largest stretch, pressure [Pa] and speed [m/s] of all vertices, (v, 4).
+
+        Rows are in the order of `output`, and zero for bodies without these; None where no body has them.
+        """
         values = [part.stress(part_state) for part, part_state in zip(self.parts, self.parted(state))]
         width = next((rows.shape[1] for rows in values if rows is not None), 0)
         if not width:
@@ -96,31 +102,33 @@ class ShownBodies(ABC):
 
     @property
     def sheet_names(self) -> list[str]:
-        """Return names of the bodies whose topology changes from frame to frame."""
+        """Return the names of the bodies whose topology changes between frames: remeshed cloth."""
         return [name for part in self.parts for name in part.sheet_names]
 
     def sheets(self, state: State, frame: int) -> dict[int, SheetRecord]:
-        """Return the meshes of those at this frame, by their index among `bodies`."""
+        """Return the meshes of remeshed cloth at a frame, by the index of the body in `bodies`."""
         numbers = {(k, number): i for i, (k, number, _, _) in enumerate(self._output_slices)}
         return {numbers[k, number]: sheet for k, (part, part_state) in enumerate(zip(self.parts, self.parted(state)))
                 for number, sheet in part.sheets(part_state, frame).items()}
 
     def poses(self, state: State) -> dict[str, Vec] | None:
-        """Return poses of all mechanisms, which are one part; None where there are none."""
+        """Return the arrays of `JointsPart.poses`; None in a world without mechanisms."""
         values = (part.poses(part_state) for part, part_state in zip(self.parts, self.parted(state)))
         return next((poses for poses in values if poses is not None), None)
 
     def contact_forces(self, state: State) -> Vec | None:
-        """Return positions [m], forces [N] and distances [m] of all contacts, (k, 7); None where contact is off."""
+        """Return position in world [m], force [N] and distance [m] of all contacts, (k, 7); None without contact."""
         return all_contacts(self.contact_forces_by_part(state))
 
     def contact_forces_by_part(self, state: State) -> list[Vec | None]:
-        """Return the contacts of each part as `contact_forces` has those of all."""
+        """Return position in world [m], force [N] and distance [m] of the contacts of each part, (k, 7) or None."""
         return [part.contact_forces(part_state) for part, part_state in zip(self.parts, self.parted(state))]
 
     def liveliness(self, state: State) -> Vec | None:
-        """Return body, strain-rate activity [1/s] and awake (1 or 0) of each dynamic node, (3, m); None where none may
-        sleep."""
+        """Return body index, strain-rate activity [1/s] and awake (1 or 0) of each dynamic node, (3, m).
+
+        None where no body may sleep.
+        """
         numbers = {(k, number): i for i, (k, number, _, _) in enumerate(self._output_slices)}
         found = []
         for k, (part, part_state) in enumerate(zip(self.parts, self.parted(state))):
@@ -133,6 +141,6 @@ class ShownBodies(ABC):
 
 
 def all_contacts(by_part: Sequence[Vec | None]) -> Vec | None:
-    """Return the contacts of all parts, (k, 7); None where contact is off in each."""
+    """Return the contacts of all parts in one array, (k, 7); None where no part has contact."""
     found = [rows for rows in by_part if rows is not None]
     return np.concatenate(found) if found else None

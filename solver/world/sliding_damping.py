@@ -1,23 +1,23 @@
-"""Viscosity of bodies while they slide.
+"""Viscous damping of bodies while they slide.
 
-An elastic body that slides under Coulomb friction vibrates by itself: normal forces swing with its shear, it sticks
-while they are large and slips while they are small, and goes on with less friction on average than its coefficient
-says, until it hops down a slope that would hold it (Adams, Self-excited oscillations of two elastic half-spaces sliding
-with a constant coefficient of friction, 1995; Martins, Oden & Simões, A study of static and kinetic friction, 1990).
-What lies in the band of a half-life is damped too little to prevent that, and real bodies lose far more where they rub.
-So a body without pins has a viscosity α E while its contacts slide: none while it sticks, rolls, flies, or lands. Where
-they slide faster than it sways by its own weight they must have slid to one side for the time that some waves take
-through it, as what stops within that time leans, and its lean becomes motion again. On what is shaken to and fro, as a
-glass or what tumbles, slip comes of that and not of vibration: what carries a body may change its own velocity by about
-as much as that sway, and it has no viscosity.
+An elastic body that slides under Coulomb friction has self-excited vibrations: normal forces oscillate with its shear,
+so that it sticks while these are large, slips while these are small, and slides with less friction on average than its
+coefficient, so that it moves down a slope on which it should rest (Adams, Self-excited oscillations of two elastic
+half-spaces sliding with a constant coefficient of friction, 1995; Martins, Oden & Simões, A study of static and kinetic
+friction, 1990). Half-life damping is too small to prevent that, and the losses of real bodies in sliding are far
+larger. So a body without pins has a viscosity α E while its contacts slide: none while it sticks, rolls, flies, or
+impacts. Where contacts slide faster than the body sways by its own weight, they must have slid in one direction for the
+time in which a few waves cross the body, since a body that stops within that time leans, and its lean becomes motion
+again. On a support that is shaken, such as a glass, slip is due to that motion and not to vibration: where the velocity
+of the support changes by about as much as that sway, the body has no viscosity.
 
-The barrier of a collider is a spring as well, of a few millimeters and without damping, on which a rigid block would
-bounce and slip down whenever it is light. So that has dashpots in proportion to its stiffness while a body slides, also
-in the moments at which it sticks.
+The barrier of a collider is also a spring, a few millimeters long and without damping, on which a rigid block would
+bounce, and slip whenever its load is small. So it has dashpots in proportion to its stiffness while a body slides, also
+at the moments at which the body sticks.
 
-Both act between steps, on velocities: (M − h D) v⁺ = M v, D negative semi-definite, of the Green strain rate and of the
-rates of the gaps. So they take energy at any step, and no matrix of a step changes. The viscosity takes neither
-momentum nor angular momentum.
+Both act between steps, on velocities: (M − h D) v⁺ = M v, with a negative semi-definite D, of the Green strain rate and
+of the rates of the gaps. So they dissipate energy at any step size, and no matrix of a step changes. The viscosity
+conserves momentum and angular momentum.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ NARROW = 1.0e-9  #: smallest width of a ramp
 
 @dataclass(frozen=True)
 class SlidingBody:
-    """A body without prescribed nodes."""
+    """Body without prescribed nodes, with viscosity and dashpots for its sliding."""
 
     across = 0.5  #: α, relative to the time that a wave takes through a body
     gap = 0.5  #: time of the dashpots, relative to 1 / ω of a rigid body on its contacts
@@ -56,19 +56,22 @@ class SlidingBody:
     @classmethod
     def of_material(cls, viscous: Green, tets: Index, nodes: slice, mass: Vec, volume: float,
                     modulus: Vec) -> SlidingBody:
-        """Return a body. viscous: its Green damping of 1 s. tets: (p, 4). mass: of its nodes, (k,) [kg]. volume: [m³].
-        modulus: Young's of its elements, (e,) [Pa]."""
+        """Return a sliding body with a wave time from its material.
+
+        viscous: Green damping with α of 1 s. tets: (p, 4). nodes: of the body among all. mass: of its nodes, (k,) [kg].
+        volume: [m³]. modulus: Young's modulus of its elements, (e,) [Pa].
+        """
         slowness = np.sqrt(float(mass.sum()) / volume / modulus).mean()
         return cls(nodes, tets, viscous, float(np.cbrt(volume) * slowness))
 
     @cached_property
     def _elements(self) -> tuple[Vec, Vec]:
-        """Arrays of the elements' forces (p, 4, 3) and blocks (p, 6, 9), which each step overwrites."""
+        """Return work arrays for the elements' forces, (p, 4, 3), and blocks, (p, 6, 9), overwritten in each step."""
         return np.zeros((len(self.tets), 4, 3)), np.zeros((len(self.tets), 6, 9))
 
     @cached_property
     def _vectors(self) -> Vec:
-        """Products of its nodes' matrix and of the preconditioner, (2, 3 k), which each iteration overwrites."""
+        """Return work arrays for products with the matrix and the preconditioner, (2, 3 k)."""
         return np.zeros((2, 3 * (self.nodes.stop - self.nodes.start)))
 
     @cached_property
@@ -76,8 +79,10 @@ class SlidingBody:
         return ConjugateGradients(self.left, self.most)
 
     def viscosity(self, x: Vec, seconds: float) -> tuple[Index, Vec]:
-        """Return the elements (p, 4) and their blocks h D of so many seconds of full viscosity at x (n, 3) [m]; the
-        next call overwrites them."""
+        """Return the elements, (p, 4), and their blocks h D of viscosity, (p, 6, 9); overwritten by the next call.
+
+        x: positions of all nodes, (n, 3) [m]. seconds: h times the fraction of full viscosity [s].
+        """
         forces, blocks = self._elements
         self.viscous.fill(x, 0.0, forces, blocks)
         blocks *= seconds * self.across * self.wave
@@ -85,10 +90,11 @@ class SlidingBody:
 
     def dashpots(self, nodes: Index, blocks: Vec, others: Mask, mass: Vec, seconds: float, scratch: Vec
                  ) -> tuple[Index, Vec]:
-        """Return the pairs of the body and what is prescribed, (s, 4), and their blocks h D of so many seconds.
+        """Return the contact pairs of the body with prescribed nodes, (s, 4), and their blocks h D, (s, 6, 9).
 
-        nodes, blocks: of the stiffness of all pairs, (s, 4) and (s, 6, 9) [N/m]. others: the prescribed nodes, (n,).
-        mass: of all nodes, (n,) [kg]. scratch: (2, n, 3), overwritten.
+        nodes, blocks: of the stiffness of all pairs, (s, 4) and (s, 6, 9) [N/m]. others: whether each node is
+        prescribed, (n,). mass: of all nodes, (n,) [kg]. seconds: h times the fraction of full damping [s]. scratch:
+        (2, n, 3), overwritten.
         """
         own = np.zeros(len(others), dtype=bool)
         own[self.nodes] = True
@@ -106,8 +112,11 @@ class SlidingBody:
         return nodes, blocks
 
     def damped(self, rates: Sequence[Vec], mass: Vec, tables: Sequence[tuple[Index, Vec]], scratch: Vec) -> list[Vec]:
-        """Return velocities of all nodes, (n, 3) each, after damping by tables of nodes (s, 4) and blocks of h D
-        (s, 6, 9); those of other bodies and of what is prescribed stay. scratch: (2, n, 3), overwritten."""
+        """Return velocities of all nodes after the damping of this body, (n, 3) [m/s] each.
+
+        rates: velocities before, (n, 3) [m/s] each. mass: of all nodes, (n,) [kg]. tables: nodes, (s, 4), and blocks
+        h D, (s, 6, 9). scratch: (2, n, 3), overwritten. Nodes of other bodies and prescribed nodes do not change.
+        """
         inertia = np.repeat(mass[self.nodes], 3)
         column, product = scratch
 
@@ -142,40 +151,40 @@ class SlidingBody:
 
 @dataclass(frozen=True)
 class ContactMotion:
-    """Motion of the contacts with friction of all bodies, along what they touch."""
+    """Tangential motion of the contacts with friction of each body."""
 
-    is_touching: Mask  #: whether a body has any, (b,)
+    is_touching: Mask  #: whether each body has contacts with friction, (b,)
     slip: Vec  #: mean slip [m/s], (b, 3)
-    impact: Vec  #: speed of the centre of mass relative to them [m/s], (b,)
-    carrier: Vec  #: mean velocity of what they touch [m/s], (b, 3)
+    impact: Vec  #: speed of the centre of mass relative to the contacts [m/s], (b,)
+    carrier: Vec  #: mean velocity of the touched surfaces [m/s], (b, 3)
 
 
 @dataclass(frozen=True)
 class Past:
-    """Motion of the contacts of all bodies of late."""
+    """Recent motion of the contacts of each body, with exponentially fading memory."""
 
-    width: ClassVar[int] = 12  #: numbers of a body
+    width: ClassVar[int] = 12  #: number of values of a body
 
-    impact: Vec  #: greatest speed of the centre of mass over them [m/s], (b,)
-    peak: Vec  #: greatest mean slip [m/s], (b,)
-    shake: Vec  #: greatest difference of what carries a body from its own mean velocity [m/s], (b,)
+    impact: Vec  #: largest speed of the centre of mass relative to the contacts [m/s], (b,)
+    peak: Vec  #: largest mean slip [m/s], (b,)
+    shake: Vec  #: largest deviation of the support's velocity from its mean [m/s], (b,)
     slip: Vec  #: mean slip [m/s], (b, 3)
-    slid: Vec  #: how long they have slid to one side [s], (b, 3)
-    carrier: Vec  #: mean velocity of what carries a body [m/s], (b, 3)
+    slid: Vec  #: duration of sliding in one direction [s], (b, 3)
+    carrier: Vec  #: mean velocity of the support [m/s], (b, 3)
 
     @classmethod
     def of(cls, rows: Vec) -> Past:
-        """Return the past that was remembered as rows, (b, 12)."""
+        """Return the recent motion from rows of a memory, (b, 12)."""
         return cls(rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3:6], rows[:, 6:9], rows[:, 9:])
 
     @property
     def rows(self) -> Vec:
-        """Return all of it in one array, (b, 12)."""
+        """Return all values as rows for a memory, (b, 12)."""
         return np.column_stack([self.impact, self.peak, self.shake, self.slip, self.slid, self.carrier])
 
 
 class SlidingDampers:
-    """Damping of all bodies that may slide."""
+    """Viscous damping of all bodies of a part that may slide."""
 
     of_late = 0.3  #: time in which slips and speeds of contacts fall to 1/e [s]
     slides = 2.0e-3  #: mean slip of a body's contacts from which the viscosity acts fully [m/s]
@@ -191,7 +200,7 @@ class SlidingDampers:
     slowly = 0.1  #: rate at which that time decreases while the contacts do not slide
 
     def __init__(self, bodies: Sequence[SlidingBody], count: int) -> None:
-        """count: number of all nodes."""
+        """bodies: bodies that may slide. count: number of all nodes."""
         self._bodies = bodies
         self._first = np.array([body.nodes.start for body in bodies], dtype=np.int64)
         self._waves = np.array([body.wave for body in bodies])
@@ -201,7 +210,7 @@ class SlidingDampers:
             self._owner[body.nodes] = number
 
     def apply(self, system: MovingNodes, state: State, h: float, of_rates: Sequence[str]) -> State:
-        """Return the state at the start of a step of h seconds with the velocities that are left.
+        """Return the state at the start of a step of h seconds with damped velocities of sliding bodies.
 
         of_rates: keys of the memory with earlier rates of an integrator, which decay as well.
         """
@@ -239,7 +248,7 @@ class SlidingDampers:
         return replace(state, u=left[0], memory={**state.memory, **dict(zip(keys, left[1:]))})
 
     def _after(self, past: Past, contacts: ContactMotion, h: float) -> Past:
-        """Return the past at the end of h more seconds with these contacts."""
+        """Return the recent motion after h more seconds with these contacts."""
         fade, speed = float(np.exp(-h / self.of_late)), np.linalg.norm(contacts.slip, axis=1)
         change = np.where(contacts.is_touching[:, None], contacts.carrier - past.carrier, 0.0)
         return Past(np.maximum(contacts.impact, fade * past.impact), np.maximum(speed, fade * past.peak),
@@ -248,7 +257,10 @@ class SlidingDampers:
                     self._slid(past.slid, contacts.slip, speed, h), past.carrier + (1.0 - fade) * change)
 
     def _slides(self, past: Past, late: Vec, gravity: float) -> Vec:
-        """Return how far each body slides, from 0 to 1, (b,). late: its slip of late [m/s], (b,). gravity: [m/s²]."""
+        """Return the degree to which each body slides, in [0, 1], (b,).
+
+        late: recent slip, (b,) [m/s]. gravity: [m/s²].
+        """
         together = late / np.maximum(late + past.impact, np.finfo(float).tiny)
         sway = np.maximum(gravity * self._waves, np.finfo(float).tiny)
         is_fast = _rise(past.peak / sway, self.swaying, self.faster)
@@ -259,8 +271,10 @@ class SlidingDampers:
         return slides
 
     def _slid(self, past: Vec, mean: Vec, speed: Vec, h: float) -> Vec:
-        """Return how long contacts have slid to one side after h more seconds, (b, 3) [s], from how long they had, and
-        their mean slip (b, 3) and its size (b,) [m/s]."""
+        """Return the duration of sliding in one direction after h more seconds, (b, 3) [s].
+
+        past: duration before, (b, 3) [s]. mean, speed: mean slip and its norm, (b, 3), (b,) [m/s].
+        """
         size = np.linalg.norm(past, axis=1)
         is_slow = speed < self.slides
         back = np.where(is_slow, np.minimum(self.slowly * h, size), 0.0) / np.maximum(size, np.finfo(float).tiny)
@@ -271,7 +285,7 @@ class SlidingDampers:
         return out
 
     def _contacts(self, system: MovingNodes, x: Vec, v: Vec, time: float) -> ContactMotion:
-        """Return the motion of each body's contacts at positions x and velocities v of all nodes, (n, 3) [m], [m/s]."""
+        """Return the motion of each body's contacts. x, v: of all nodes, (n, 3) [m], [m/s]. time: [s]."""
         nodes, slips, carriers = [np.zeros(0, dtype=np.int32)], [np.zeros((0, 3))], [np.zeros((0, 3))]
         if system.ground.friction is not None:
             contacts, plane = system.ground.find(x, time), system.ground.plane.velocity(time)
@@ -299,6 +313,6 @@ class SlidingDampers:
 
 
 def _rise(values: Vec, begins: float | Vec, ends: float | Vec) -> Vec:
-    """Return how far values (b,) are on their way between two bounds, from 0 to 1; beyond bounds of zero, 1."""
+    """Return a linear ramp of values, (b,), from 0 at `begins` to 1 at `ends`, clipped to [0, 1]."""
     out: Vec = np.clip((values - begins) / np.maximum(ends - begins, NARROW), 0.0, 1.0)
     return out

@@ -1,4 +1,4 @@
-"""Soft bodies: positions, forces and contact, and their output at any time."""
+"""Soft bodies: positions, forces and contact, and their output at a frame."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from .step_limits import StepLimits
 
 @dataclass(frozen=True)
 class Selection:
-    """Selection of forces to evaluate."""
+    """Selection of bodies and kinds of forces for an evaluation."""
 
     bodies: Sequence[int] | None = None  #: bodies whose elements are evaluated; None: all
     touch: bool = True  #: whether contact forces between surfaces are evaluated
@@ -44,7 +44,7 @@ ALL = Selection()
 
 @dataclass
 class SoftBodies(ContactBounds, StepLimits):
-    """Forces on the nodes of bodies, with their derivatives, and prescribed motion."""
+    """Soft bodies, with the forces on their nodes, derivatives of these, and prescribed motion."""
 
     bodies_in_world: Sequence[BodyInWorld]
     elastic: Sequence[BodyElements]
@@ -58,32 +58,32 @@ class SoftBodies(ContactBounds, StepLimits):
     between: Sequence[StencilForce] = ()  #: forces other than those of materials
     pulls: Sequence[Pull] = ()
     contacts: Sequence[ContactLaw] = ()  #: of surfaces, with bounds on steps
-    links: Sequence[WithMultipliers] = ()  #: ropes and constraints, which remember what they pulled with
-    constraints: Sequence[PointConstraint] = ()  #: those of `links` that are projected where they are hard
+    links: Sequence[WithMultipliers] = ()  #: ropes and constraints, with multipliers in the memory of states
+    constraints: Sequence[PointConstraint] = ()  #: constraints among `links` that are projected where they are hard
     couples_methods: bool = False  #: whether forces couple bodies with different methods
     obstacles: Sequence[ObstacleInWorld] = ()
-    friction = None  #: on given normal forces, which are those of one stage
+    friction = None  #: friction on given normal forces, which only stages have
 
     def __post_init__(self) -> None:
         laws = [*self.between, *self.contacts]
         self._elements = Elements(self.elastic, laws, len(self.rest))
         self.tets = self._elements.tets
         self._node_blocks = np.zeros((len(self.rest), 3, 3))  #: overwritten by each linearisation
-        self._no_contacts = np.zeros_like(self._node_blocks)  #: without those of contacts
+        self._no_contacts = np.zeros_like(self._node_blocks)  #: diagonal blocks without contacts
         self._own_weight = self.mass[:, None] * self.gravity
         self._weight = self._own_weight.copy()  #: with external forces, in place
         damping = Damping(self.damping_laws, self._elements, self.mass)
         self._damping = None if damping.is_off and not damping.may_change and not laws else damping
 
     def weigh(self, gravity: Vec) -> None:
-        """Let gravity be another one from now on [m/s²], (3,)."""
+        """Change gravity, (3,) [m/s²], in all following evaluations."""
         self.gravity[:] = gravity
         self._weight[:] += self.mass[:, None] * gravity - self._own_weight
         self._own_weight[:] = self.mass[:, None] * gravity
 
     @contextmanager
     def with_external_force(self, forces: Vec | None) -> Iterator[None]:
-        """Add external forces on the nodes, (n, 3) [N], within a context."""
+        """Return a context in which external forces act on the nodes, (n, 3) [N]; None: none."""
         if forces is not None:
             self._weight += forces
         try:
@@ -98,7 +98,7 @@ class SoftBodies(ContactBounds, StepLimits):
         return external_force
 
     def _damped(self, state: State, time: float) -> Damped | None:
-        """Return D = ∂f/∂v at the positions predicted for `time`; None where nothing is damped."""
+        """Return D = ∂f/∂v at the positions predicted for a time [s]; None without damping."""
         if self._damping is None:
             return None
         predicted = self.coordinates.advance(state.q, state.u, time - state.time)
@@ -107,9 +107,10 @@ class SoftBodies(ContactBounds, StepLimits):
 
     def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True,
                      extra_forces: Sequence[StencilForce] = (), selection: Selection = ALL) -> Linearised:
-        """Return f and K at positions and velocities (n, 3), None at rest; K is negative semi-definite if `project`.
+        """Return f and K at positions and velocities.
 
-        extra_forces: of one stage. selection: of bodies and forces.
+        x, v: (n, 3) [m], [m/s]; v None: at rest. project: whether K is projected to negative semi-definite.
+        extra_forces: additional forces of one stage. selection: of bodies and forces.
         """
         force = self._weight.copy()
         elements = self._elements_of(selection)
@@ -119,8 +120,10 @@ class SoftBodies(ContactBounds, StepLimits):
     def linearise_reusing_at(self, x: Vec, v: Vec, time: float, strained: Index,
                              extra_forces: Sequence[StencilForce] = (),
                              selection: Selection = ALL) -> Linearised:
-        """Return f and projected K, reusing the last K of all tetrahedra that are not in `strained`, (k,), rising;
-        forces lack those of all tetrahedra."""
+        """Return f without the forces of tetrahedra, and projected K, with the last K of tetrahedra not in `strained`.
+
+        x, v: (n, 3) [m], [m/s]. strained: tetrahedra that are evaluated again, ascending, (k,).
+        """
         elements = self._elements_of(selection)
         elements.fill_again(x, time, strained)
         elements.fill_others(x, time, extra_forces)
@@ -132,7 +135,7 @@ class SoftBodies(ContactBounds, StepLimits):
         return self._elements if selection.touch else self._elements_without_contact
 
     def _linearised(self, elements: Elements, x: Vec, v: Vec | None, time: float, force: Vec) -> Linearised:
-        """Add pulls and the ground to the forces of elements."""
+        """Return the linearisation of elements with the forces and stiffness of pulls and the ground added."""
         self._node_blocks[:] = 0.0
         for pull in self.pulls:
             pull.add_force(x, time, force)
@@ -145,13 +148,15 @@ class SoftBodies(ContactBounds, StepLimits):
                           others=elements.others)
 
     def filled(self, selection: Selection = ALL) -> npt.NDArray[np.int64]:
-        """Return how often K of each body's tetrahedra was evaluated, (b,): an unchanged count means an unchanged K."""
+        """Return the number of evaluations of K of each body's tetrahedra, (b,), which shows whether K has changed."""
         counts = self._elements_of(selection).filled
         return counts.copy() if selection.bodies is None else counts[list(selection.bodies)]
 
     def linearise_without_contact(self, x: Vec, v: Vec, time: float) -> Linearised:
-        """Return f and projected K without contact between surfaces and with the ground, at positions and velocities
-        (n, 3); overwritten by the next call."""
+        """Return f and projected K without contact between surfaces and with the ground; overwritten by the next call.
+
+        x, v: positions and velocities, (n, 3) [m], [m/s].
+        """
         force = self._weight.copy()
         elements = self._elements_without_contact
         elements.fill(x, time, True, force)
@@ -164,7 +169,7 @@ class SoftBodies(ContactBounds, StepLimits):
 
     @cached_property
     def _stretched_elements(self) -> Elements:
-        """Return the elements with stretches as unknowns where they support that."""
+        """Return all elements, with stretches as unknowns of the tetrahedra that support this."""
         from ..forces.in_stretches import InStretches  # compiled only for stages of mixed elements
 
         return Elements([one.in_stretches(InStretches) or one for one in self._elements.elastic],
@@ -173,7 +178,7 @@ class SoftBodies(ContactBounds, StepLimits):
     def in_stretches(self, extra_forces: Sequence[StencilForce] = (), selection: Selection = ALL) -> Stretched | None:
         """Return the forces with stretches as unknowns; None where no elements support that.
 
-        extra_forces: of one stage. selection: of bodies and forces.
+        extra_forces: additional forces of one stage. selection: of bodies and forces.
         """
         from .stretched import stretched_forces
 
@@ -183,8 +188,10 @@ class SoftBodies(ContactBounds, StepLimits):
                                 partial(self.linearise_at, extra_forces=extra_forces, selection=selection))
 
     def products_at(self, x: Vec, v: Vec, time: float, columns: Vec, damped: Damped | None) -> Products:
-        """Return f and the products of the true K with fields (c, n, 3), without contact of surfaces, at positions and
-        velocities (n, 3)."""
+        """Return f and the products of the true K with fields, without contact between surfaces.
+
+        x, v: positions and velocities, (n, 3) [m], [m/s]. columns: fields, (c, n, 3). damped: D, None without damping.
+        """
         force = self._weight.copy()
         products = self._elements.multiply(x, time, columns, force)
         for pull in self.pulls:
@@ -196,14 +203,14 @@ class SoftBodies(ContactBounds, StepLimits):
         return Products(x, v, self.mass, force, products, damped, contacts)
 
     def clamped(self, x: Vec, time: float) -> Mask:
-        """Return a mask of the elements whose stiffness the projection changes at positions x (n, 3), (e,)."""
+        """Return whether the projection changes the stiffness of each element, (e,). x: positions, (n, 3) [m]."""
         return self._elements.clamped(x, time)
 
     def evaluate(self, x: Vec, time: float, extra_forces: Sequence[StencilForce] = (), selection: Selection = ALL
                  ) -> tuple[Vec, float]:
-        """Return forces [N], (n, 3), and elastic, gravitational and contact energy [J], at positions (n, 3).
+        """Return forces, (n, 3) [N], and elastic, gravitational and contact energy [J] at positions x, (n, 3) [m].
 
-        extra_forces: of one stage. selection: of bodies and forces.
+        extra_forces: additional forces of one stage. selection: of bodies and forces.
         """
         force, sums = np.empty_like(self._weight), np.empty(CHUNKS)
         parallel_for(weigh_nodes, CHUNKS, self._weight, x, self.rest, force, sums)
@@ -213,13 +220,15 @@ class SoftBodies(ContactBounds, StepLimits):
         return force, energy + self.ground.add_force(self.ground.find(x, time), force)
 
     def blocks_without_contact(self, time: float) -> Vec:
-        """Return diagonal blocks of K without contacts, (n, 3, 3) [N/m]; overwritten by the next call."""
+        """Return the diagonal blocks of K of pulls, without contacts, (n, 3, 3) [N/m]; overwritten by the next call."""
         self._no_contacts[:] = 0.0
         for pull in self.pulls:
             pull.add_stiffness(time, self._no_contacts)
         return self._no_contacts
 
     def stretching(self, x: Vec, v: Vec) -> Vec:
-        """Return V mean|Ṡ| of each element, (e,) [m³/s], at positions x [m] and velocities v [m/s], (n, 3). [Thesis
-        4.17]"""
+        """Return V mean|Ṡ| of each element, (e,) [m³/s], at positions x [m] and velocities v [m/s], (n, 3).
+
+        [Thesis 4.17]
+        """
         return self._elements.stretching(x, v)

@@ -1,4 +1,4 @@
-"""The bodies of a part of nodes: their output at any time, and errors that name them."""
+"""Output of the bodies of a part of nodes at a frame, and errors with the names of the bodies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .stress import at_vertices
 
 
 class SoftOutput:
-    """Vertices, stress and contact forces of bodies of nodes, and their names in errors."""
+    """Soft bodies with their output: vertices, stress and contact forces, and names in errors."""
 
     bodies_in_world: Sequence[BodyInWorld]
     obstacles: Sequence[ObstacleInWorld]
@@ -32,12 +32,12 @@ class SoftOutput:
     _elements: Elements
 
     def owns(self, name: str) -> bool:
-        """Whether a body of this name is among them."""
+        """Return whether a body of this name is among these bodies."""
         return any(body.name == name for body in self.bodies_in_world)
 
     @property
     def bodies(self) -> list[tuple[str, int, int]]:
-        """Return (name, first vertex, number of vertices) of each body's output."""
+        """Return the name, first vertex and number of vertices of each body's output."""
         out, first = [], 0
         for body in self.bodies_in_world:
             out.append((body.name, first, body.vertices))
@@ -54,33 +54,36 @@ class SoftOutput:
         return max(body.size for body in self.bodies_in_world)
 
     def body_of(self, node: int) -> str | None:
-        """Return the name of the body that a node belongs to."""
+        """Return the name of the body that a node belongs to; None for a node of no soft body."""
         return next((body.name for body in self.bodies_in_world if body.nodes.start <= node < body.nodes.stop), None)
 
     def velocity(self, state: State) -> Vec:
-        """Return velocities of all nodes, (n, 3) [m/s]."""
+        """Return the velocities of all nodes at a state, (n, 3) [m/s]."""
         return self.coordinates.spread(state.u, self.coordinates.prescribed_rate(state.time, state.carrier_motion))
 
     def nodes_at(self, state: State) -> tuple[Vec, Vec]:
-        """Return positions [m] and velocities [m/s] of all nodes, (n, 3)."""
+        """Return the positions [m] and velocities [m/s] of all nodes at a state, (n, 3)."""
         return self.coordinates.positions(state.q, state.time, state.carrier_motion), self.velocity(state)
 
     def show(self, embeddings: Sequence[Embedding | None]) -> None:
-        """Replace the embeddings of the bodies' meshes in the same nodes."""
+        """Replace the embedding of each body's mesh, with unchanged nodes."""
         self.bodies_in_world = [replace(body, embedding=one) for body, one in zip(self.bodies_in_world, embeddings)]
 
     def output(self, state: State, frame: int) -> Vec:
-        """Return vertices of all bodies in object space at this frame, (v, 3)."""
+        """Return the vertices of all bodies in object space at a frame, (v, 3) [m]."""
         x = self.coordinates.positions(state.q, state.time, state.carrier_motion)
         return np.concatenate([body.output(x, frame - self.start_frame) for body in self.bodies_in_world])
 
     def longest(self, state: State) -> Vec:
-        """Return the largest stretch of an edge of each body, (b,)."""
+        """Return the largest length of an edge of each body, relative to rest, (b,)."""
         x = self.coordinates.positions(state.q, state.time, state.carrier_motion)
         return np.array([edges.largest_change(x) for edges in self._edges_of])
 
     def stress(self, state: State) -> Vec | None:
-        """Return stress, stretch, pressure and speed at all vertices, (v, 4); None where no body shows them."""
+        """Return von Mises stress [Pa], largest stretch, pressure [Pa] and speed [m/s] of all vertices, (v, 4).
+
+        Rows are zero for bodies without these; None where no body has them.
+        """
         return at_vertices(self.bodies_in_world, self._elements.elastic, self.rest, *self.nodes_at(state), state.time)
 
     @cached_property
@@ -88,14 +91,16 @@ class SoftOutput:
         return [Edges(one.tets, self.rest) for one in self._elements.elastic]
 
     def contact_forces(self, state: State) -> Vec | None:
-        """Return positions of contacts in world [m], forces on the first side, opposite to those on the second [N], and
-        distances [m], (k, 7); None where contact is off."""
+        """Return position in world [m], force on the first side [N] and distance [m] of each contact, (k, 7).
+
+        The force on the second side is opposite. None where contact is off.
+        """
         if not self.contacts:
             return None
         return self.contact_forces_at(self.coordinates.positions(state.q, state.time, state.carrier_motion))
 
     def contact_forces_at(self, x: Vec) -> Vec:
-        """Return contact forces at positions x, (n, 3) [m]."""
+        """Return position in world [m], force [N] and distance [m] of each contact at positions x, (n, 3), (k, 7)."""
         return np.concatenate([law.contact_forces(x) for law in self.contacts])
 
     def refuse_blow_up(self, state: State) -> None:
@@ -104,16 +109,21 @@ class SoftOutput:
             body.refuse_blow_up(x)
 
     def blocked_at(self, node: int, x: Vec) -> tuple[str, str]:
-        """Return the names of the owner of a prescribed node and of what is in contact with it or with the body that
-        it moves, at x, (n, 3) [m]; each an empty string where that has no name."""
+        """Return the names of the owner of a prescribed node and of the object in contact with it, for messages.
+
+        x: positions of all nodes, (n, 3) [m]. A name is "" where there is none.
+        """
         return blocked_at(self.bodies_in_world, self.obstacles, self.contacts, node, x)
 
     def closes_on(self, x: Vec, end: Vec) -> tuple[int, str] | None:
-        """Return a free node between prescribed surfaces that leave too little room for it at the end of a step, and a
-        sentence; None without one. x, end: at the start and where prescribed motion leads, (n, 3) [m]."""
+        """Return a free node between two prescribed surfaces without room for it at the end of a step, and a message.
+
+        x, end: positions of all nodes at the start of the step and at the end of prescribed motion, (n, 3) [m]. None
+        where there is no such node.
+        """
         return closes_on(self.bodies_in_world, self.obstacles, self.contacts, self.coordinates.free, x, end)
 
     def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
-        """Return the error for the artist: which body, at which frame, and what helps."""
+        """Return the error for the artist, with the body, the frame and a remedy. state: before the failed step."""
         x = self.coordinates.positions(state.q, state.time, state.carrier_motion)
         return diverged(self.bodies_in_world, x, failure, frame)

@@ -1,4 +1,4 @@
-"""Soft bodies as a system for integrators: stages in the rates of their free nodes."""
+"""Soft bodies as a system for integrators, with stages in the rates of their free nodes."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True)
 class SoftSystem(SoftBodies):
-    """Stages of soft bodies, linearised or solved."""
+    """System of soft bodies, whose stages are linearised or solved iteratively."""
 
     modal_parts = 4  #: number of parts into which a step is split if its modal motion gains energy
     condensation: Condensation
     stage_solver: StageSolver
     linear: LinearSolver
-    project: bool = True  #: clamp element stiffness to negative semi-definite
+    project: bool = True  #: whether element stiffness is projected to negative semi-definite
     turns_freely: bool = False  #: whether linearised stages have no stiffness against rotation
 
     def __post_init__(self) -> None:
@@ -47,12 +47,12 @@ class SoftSystem(SoftBodies):
 
     @property
     def unknowns(self) -> int:
-        """Return the number of coordinates of the free nodes."""
+        """Return the number of coordinates of the free nodes, 3 f."""
         return 3 * len(self.coordinates.free)
 
     @property
     def factored(self) -> float:
-        """Return the number of factorizations so far; those of some bodies count as their fraction of all nodes."""
+        """Return the number of factorizations up to now; those of some bodies count by their fraction of all nodes."""
         return self.linear.factored + self.stage_method.island_factorizations
 
     @property
@@ -60,10 +60,10 @@ class SoftSystem(SoftBodies):
         return type(self.linear).__name__
 
     def linearise(self, state: State, time: float | None = None) -> Linearised:
-        """Return f and K = ∂f/∂x at the state, D = ∂f/∂v at the predicted positions at `time`; overwritten by the next
-        call.
+        """Return f and K = ∂f/∂x at a state, D = ∂f/∂v at predicted positions; overwritten by the next call.
 
-        Without a time D is evaluated at the state too, which costs least and an order of accuracy.
+        time: for which positions are predicted [s]; None: D is evaluated at the state, which is cheapest and reduces
+        the order of accuracy by one.
         """
         x = self.coordinates.positions(state.q, state.time, state.carrier_motion)
         sleep = self.condensation.sleep
@@ -85,8 +85,10 @@ class SoftSystem(SoftBodies):
         return replace(lin, damped=damped or self._damped(state, state.time if time is None else time))
 
     def tangent(self, state: State, time: float) -> Tangent:
-        """Return the true K = ∂f/∂x of the free nodes at the state and D = ∂f/∂v at the predicted positions at `time`,
-        for products. Only without condensation."""
+        """Return the true K = ∂f/∂x of the free nodes at a state, and D = ∂f/∂v at predicted positions, for products.
+
+        time: for which positions are predicted [s]. Raises TypeError where velocities are condensed.
+        """
         whole = self.condensation.whole
         if whole is None:
             raise TypeError("this integrator moves every node on its own, so the method has to be Vanilla FEM")
@@ -96,11 +98,11 @@ class SoftSystem(SoftBodies):
 
     @property
     def beta(self) -> float:
-        """Return β of semi-implicit Euler, for K."""
+        """Return β of semi-implicit Euler, the factor of K."""
         return self.condensation.beta
 
     def acceleration(self, state: State) -> Vec:
-        """Return M⁻¹ (f + D v) of the free nodes, (3 f,) [m/s²]."""
+        """Return the acceleration M⁻¹ (f + D v) of the free nodes at a state, (3 f,) [m/s²]."""
         x, v = self.nodes_at(state)
         force, _ = self.evaluate(x, state.time)
         if (damped := self._damped(state, state.time)) is not None:
@@ -110,7 +112,7 @@ class SoftSystem(SoftBodies):
         return acceleration
 
     def pose(self, at: State, stage: Stage, time: float | None = None) -> PosedNodes:
-        """Linearise and factor the stage at a state. time: of D. Raises StepFailed."""
+        """Return a stage linearised and factored at a state. time: at which D is evaluated [s]. Raises StepFailed."""
         lin = self.linearise(at, time)
         if stage.base is None and len(lin.contacts):
             # contacts act on velocities by forces, and do not change the condensation
@@ -124,8 +126,11 @@ class SoftSystem(SoftBodies):
             raise StepFailed("the system matrix is not positive definite") from failure
 
     def finish_linear_stage(self, posed: PosedNodes, stage: Stage, start: State, is_last: bool = True) -> State:
-        """Return the state at the end of a linearised stage with friction; quasistatic nodes are relaxed only at the
-        step's end."""
+        """Return the state at the end of a linearised stage with friction. Raises StepFailed.
+
+        A stage in contact is solved instead. is_last: whether the stage ends the step, where quasistatic nodes are
+        relaxed.
+        """
         after = finish_linear_stage(self, posed, stage, start, is_last)
         if self.couples_methods or self.contacts and in_contact.touches(
                 self, *(self.coordinates.positions(one.q, one.time) for one in (start, after))):
@@ -136,8 +141,11 @@ class SoftSystem(SoftBodies):
         return after
 
     def impact(self, stage: Stage, start: State) -> State | None:
-        """Return the end of a linearised stage, solved where nodes hit the ground at its start or on their ballistic
-        path; None where they do not, or where it is linearised nevertheless. Raises StepFailed."""
+        """Return the state at the end of a stage with an impact on the ground, solved instead of linearised.
+
+        None where no node hits the ground at the start or at the end of its ballistic path, or where such stages are
+        linearised, too. Raises StepFailed.
+        """
         if self.impact_solver is None or self.couples_methods or self.contacts:
             return None
         flown = replace(start, time=stage.time, q=self.coordinates.advance(start.q, start.u, stage.time - start.time))
@@ -146,8 +154,11 @@ class SoftSystem(SoftBodies):
         return self._solve_stage_by(self.impact_solver, replace(stage, beta=1.0), start)
 
     def modal_step(self, state: State, h: float) -> State | None:
-        """Return the end of a step by the condensed bodies' modes, in parts where it gains energy; None where nothing
-        is condensed. Raises StepFailed, and StageNotConverged where the parts gain energy as well."""
+        """Return the state after a modal step of h seconds, which is divided into parts where it gains energy.
+
+        None where the stage method has no modal step. Raises StepFailed, and StageNotConverged where the parts gain
+        energy as well.
+        """
         end, after = state.time + h, state
         for _ in range(self.modal_parts):
             rest = end - after.time
@@ -167,19 +178,24 @@ class SoftSystem(SoftBodies):
         return None if after is None else self.with_spin(state, after, after.time - state.time, damped)
 
     def keep_spin(self, before: State, after: State, h: float, posed: PosedNodes) -> State:
-        """Return the end of a step with the angular momentum that each unconstrained component without contact had
-        before it."""
+        """Return the end of a step with conserved angular momentum of unconstrained components without contact.
+
+        posed: stage of the step, whose damping may change angular momentum.
+        """
         return self.with_spin(before, after, h, posed.lin.damped)
 
     def with_spin(self, before: State, after: State, h: float, damped: Damped | None) -> State:
-        """Return the end of a step with conserved angular momentum, less that of the step's damping."""
+        """Return the end of a step with the earlier angular momentum of unconstrained components, less that of damping.
+
+        damped: D of the step, None without damping.
+        """
         return keep_spin(self, self.condensation.floating.flying, before, after, h, damped)
 
     def solve_stage(self, stage: Stage, start: State,
                     prescribed_directions: EliminatedRows | None = None) -> State:
-        """Return the state at the end of a stage, from the rates of `start`. Raises StepFailed.
+        """Return the state at the end of a stage, solved from the rates of `start`. Raises StepFailed.
 
-        prescribed_directions: only without condensation, like the choice of a stage solver. [Ascher 5]
+        prescribed_directions: of velocities, supported only without condensation. [Ascher 5]
         """
         return self._solve_stage_by(self.stage_solver, stage, start, prescribed_directions)
 
@@ -203,6 +219,8 @@ class SoftSystem(SoftBodies):
         return replace(solved_again, memory=with_friction.memory)
 
     def damped_through(self, stage: Stage, start: State) -> Damped | None:
-        """Return D of a whole stage, evaluated at the predicted positions: at those of its start it would cost an
-        order."""
+        """Return D of a whole stage at its predicted positions; None without damping or inertia.
+
+        D at the positions of the start would reduce the order of accuracy by one.
+        """
         return self._damped(start, stage.time) if stage.inertia else None

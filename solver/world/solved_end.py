@@ -1,4 +1,4 @@
-"""The end of a stage that was solved without friction of the ground."""
+"""End of a stage that was solved without friction on the ground, and its correction for friction."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .soft_bodies import SoftBodies
 
 @dataclass(frozen=True)
 class SolvedEnd:
-    """One stage of soft bodies, linearised and evaluated at states of its end."""
+    """Stage of soft bodies that was solved without friction on the ground, linearised at states of its end."""
 
     soft: SoftBodies
     pose: Callable[[Linearised, NodeStage], PosedNodes]  #: factors a linearised stage; raises StepFailed
@@ -26,11 +26,11 @@ class SolvedEnd:
 
     def with_friction(self, after: State, posed_at_end: Callable[[Linearised, NodeStage], PosedNodes | None],
                       is_repeated: bool) -> State:
-        """Return the end with friction of the ground. Raises StepFailed.
+        """Return the end of the stage with friction on the ground. Raises StepFailed.
 
-        posed_at_end: returns the stage on the factor of its last iteration, None without one. is_repeated: whether
-        friction that bends a body beyond its linear response, which would gain energy, is evaluated again at the new
-        positions.
+        after: end without friction. posed_at_end: returns the stage on the factor of its last iteration, None without
+        such a factor. is_repeated: whether friction is evaluated again at the new positions, since friction that
+        deforms a body beyond its linear response would gain energy.
         """
         lin = self._linearised(after)
         posed = posed_at_end(lin, self.stage) or self.pose(lin, self.stage)
@@ -52,6 +52,6 @@ class SolvedEnd:
         return self.stage.net_impulse_of(self.soft.mass, self.soft.evaluate(x, self.stage.time)[0], v, self.damped)
 
     def _at(self, end: State) -> tuple[Vec, Vec]:
-        """Return positions and velocities of all nodes, (n, 3)."""
+        """Return positions [m] and velocities [m/s] of all nodes at a state, (n, 3)."""
         coordinates = self.soft.coordinates
         return coordinates.positions(end.q, self.stage.time), coordinates.spread(end.u, self.stage.w)

@@ -1,4 +1,4 @@
-"""Forces of one stage: those of soft bodies, and additional ones that depend on where the stage starts."""
+"""Forces of one stage: the forces of soft bodies, and additional forces that depend on the start of the stage."""
 
 from __future__ import annotations
 
@@ -20,14 +20,17 @@ GroundFriction = StaticFriction | LaggedGroundFriction  #: on given normal force
 
 
 class LastForces:
-    """Forces at the last positions, cached: friction with other normal forces needs them again."""
+    """Cache of the forces at the last positions, which are used again with friction of other normal forces."""
 
     def __init__(self) -> None:
         self._at: tuple[Selection, float, Vec] | None = None
         self._found: tuple[Vec, float]
 
     def at(self, soft: SoftBodies, x: Vec, time: float, selection: Selection) -> tuple[Vec, float]:
-        """Return `SoftBodies.evaluate`, as a copy that the caller may add to."""
+        """Return the result of `SoftBodies.evaluate`: forces, (n, 3) [N], as a copy for the caller, and energy [J].
+
+        x: positions, (n, 3) [m]. time: [s].
+        """
         known = self._at
         if known is None or known[:2] != (selection, time) or not np.array_equal(known[2], x):
             self._at, self._found = (selection, time, x), soft.evaluate(x, time, (), selection)
@@ -36,17 +39,17 @@ class LastForces:
 
 @dataclass
 class StageForces:
-    """Forces of soft bodies with additional ones of one stage."""
+    """Forces of soft bodies in one stage, with additional forces and friction of that stage."""
 
     soft: SoftBodies
     extra_forces: Sequence[StencilForce]
     selection: Selection = ALL  #: of forces and bodies
-    ground_friction: GroundFriction | None = None  #: where the stage is solved with it
-    last: LastForces = field(default_factory=LastForces)  #: cache of all but the additional ones, may be shared
+    ground_friction: GroundFriction | None = None  #: None where the stage is solved without friction on the ground
+    last: LastForces = field(default_factory=LastForces)  #: cache of all but the additional forces, may be shared
     friction: FrictionLimits | None = None  #: None where the stage is solved without friction
 
     def evaluate(self, x: Vec, time: float) -> tuple[Vec, float]:
-        """Return forces [N], (n, 3), and energy [J] at positions (n, 3)."""
+        """Return forces, (n, 3) [N], and energy [J] at positions x, (n, 3) [m], and a time [s]."""
         force, energy = self.last.at(self.soft, x, time, self.selection)
         for law in self.extra_forces:
             table = law.measure(x, time)
@@ -55,21 +58,26 @@ class StageForces:
         return force, energy if self.ground_friction is None else energy + self.ground_friction.add_force(x, force)
 
     def filled(self) -> npt.NDArray[np.int64]:
-        """Return how often K of each body's tetrahedra was evaluated, (b,)."""
+        """Return the number of evaluations of K of each body's tetrahedra, (b,), which shows whether K has changed."""
         return self.soft.filled(self.selection)
 
     def in_stretches(self) -> Stretched | None:
-        """Return the forces with stretches as unknowns; None where no elements support that, or where the ground has
-        friction."""
+        """Return the forces with stretches as unknowns; None where unsupported or with friction on the ground."""
         return self.soft.in_stretches(self.extra_forces, self.selection) if self.ground_friction is None else None
 
     def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:
-        """Return f and K at positions and velocities (n, 3)."""
+        """Return f and K at positions and velocities.
+
+        x, v: (n, 3) [m], [m/s]; v None: at rest. project: whether K is projected to negative semi-definite.
+        """
         return self._with_ground_friction(x, self.soft.linearise_at(x, v, time, project, self.extra_forces,
                                                                     self.selection))
 
     def linearise_reusing_at(self, x: Vec, v: Vec, time: float, strained: Index) -> Linearised:
-        """Return f and K, reusing the last K of all tetrahedra that are not in `strained`, (k,)."""
+        """Return f and projected K, with the last K of all tetrahedra that are not in `strained`, (k,).
+
+        x, v: (n, 3) [m], [m/s]. f lacks the forces of tetrahedra.
+        """
         return self._with_ground_friction(x, self.soft.linearise_reusing_at(x, v, time, strained, self.extra_forces,
                                                                             self.selection))
 

@@ -1,4 +1,4 @@
-"""Protocol of methods that solve the stages of soft bodies."""
+"""Protocol of the methods that solve the stages of soft bodies."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from ..state import State
 
 
 class StageMethod(Protocol):
-    """Solves stages of one method; most members have defaults.
+    """Protocol of a method that solves the stages of soft bodies; most members have defaults.
 
-    Bodies that are stepped by another integrator, or repeat a step by another rule, are copies that share this with the
-    first ones. So it knows `SoftBodies`, which they share as well, and nothing that a copy has of its own.
+    Copies of bodies with another integrator, or that repeat a step by another rule, share the method with the original.
+    So it refers to `SoftBodies`, which copies share as well, and to no data of a single copy.
     """
 
     #: solver of linearised stages that hit the ground; None where they are linearised nevertheless
     impact_solver: StageSolver | None = None
-    #: whether the last stage was solved with the ground's friction, which is in the memory of its end
+    #: whether the last stage was solved with friction on the ground, which is in the memory of its end
     solves_friction: bool = False
 
     #: number of factorizations of some bodies alone, each as its fraction of all nodes
@@ -32,10 +32,9 @@ class StageMethod(Protocol):
     @abstractmethod
     def solve_stage(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
                     prescribed_directions: EliminatedRows | None = None) -> State:
-        """Return the state at a stage's end, without friction of the ground unless `solves_friction`. Raises
-        StepFailed.
+        """Return the state at a stage's end, without ground friction unless `solves_friction`. Raises StepFailed.
 
-        damped: D through the whole stage. prescribed_directions: of velocities.
+        damped: D through the whole stage, None without damping. prescribed_directions: of velocities.
         """
 
     def start_step(self) -> None:
@@ -43,19 +42,20 @@ class StageMethod(Protocol):
         return  # nothing by default
 
     def end_step(self, before: State, after: State, h: float) -> State:
-        """Return the state at the end of a step of h seconds; unchanged, where positions follow velocities."""
+        """Return the corrected state at the end of a step of h seconds; by default `after` itself."""
         return after
 
     def modal_motion(self, stage: NodeStage, start: State, damped: Damped | None) -> State | None:
-        """Return the end of a step, or of its first part, by modes of the dynamic unknowns; None where there are none,
-        or in contact. Raises StepFailed."""
+        """Return the end of a modal step, or of its first part; None in contact or without modes. Raises StepFailed."""
         return None
 
     def posed_at_end(self, lin: Linearised, stage: NodeStage) -> PosedNodes | None:
-        """Return the last stage linearised at its end, on a factor of its iterations; None where there is none, or with
-        contacts that the factor lacks."""
+        """Return the last stage linearised at its end, on a factor of its iterations.
+
+        lin: linearisation at that end. None where there is no such factor, or where it lacks contacts of `lin`.
+        """
         return None
 
     def forget_past(self) -> None:
-        """Discard what depends on earlier steps and is not in the State."""
+        """Discard cached data that depends on earlier steps and is not part of the State."""
         return

@@ -1,4 +1,4 @@
-"""The start of bodies in equilibrium."""
+"""Initial positions of bodies that start in equilibrium."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from .soft_bodies import SoftBodies
 
 def start_in_equilibrium(soft: SoftBodies, x: Vec, balanced: Sequence[BodyInWorld], floating: Sequence[Group],
                          linear: LinearSolver) -> Vec:
-    """Return positions of all nodes at the start frame, (n, 3) [m], with some bodies in equilibrium. Raises Diverged.
+    """Return the positions of all nodes at the start frame, (n, 3) [m], with some bodies in equilibrium.
 
-    x: positions before, (n, 3) [m]. floating: groups of unconstrained components, which start in their rest shape.
+    x: positions without equilibrium, (n, 3) [m]. balanced: bodies that start in equilibrium. floating: groups of
+    unconstrained components, which start in their rest shape. Raises Diverged where no equilibrium is found.
     """
     try:
         return equilibrium(soft, x, 0.0, _constrained_nodes(soft, balanced, floating), soft.tets, linear)
@@ -29,7 +30,7 @@ def start_in_equilibrium(soft: SoftBodies, x: Vec, balanced: Sequence[BodyInWorl
 
 
 def _constrained_nodes(soft: SoftBodies, balanced: Sequence[BodyInWorld], floating: Sequence[Group]) -> Index:
-    """Return free nodes of components with pins or kinematic nodes, of bodies that start in equilibrium."""
+    """Return the free nodes of components with prescribed nodes, of bodies that start in equilibrium, (k,)."""
     chosen = np.zeros(len(soft.rest), dtype=bool)
     for body in balanced:
         chosen[body.nodes] = soft.coordinates.is_free[body.nodes]

@@ -1,4 +1,4 @@
-"""Counts of steps that were taken by another method than the integrator's, and sentences about them."""
+"""Counts of steps by other methods than the integrator's, and sentences about these steps."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ FALLBACK_STEPS, RESCUED = "calmed", "rescued"
 
 
 def sentences(counts: Counter[str]) -> list[str]:
-    """Return sentences for the user about fallback steps and about linearised steps of quasistatic bodies."""
+    """Return sentences for the user about the fallback steps and linearised quasistatic steps in `counts`."""
     out, fallbacks, rescued = [], counts[FALLBACK_STEPS], counts[RESCUED]
     if fallbacks:
         steps, were, them = ("step", "was", "it") if fallbacks == 1 else ("steps", "were", "them")

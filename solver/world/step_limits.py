@@ -1,4 +1,4 @@
-"""How far a step deforms bodies and stops those that land, which of them most, and whether surfaces push each other."""
+"""Measures of a step that limit its size: deformation, impacts and contact of soft bodies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NO_NODES: Index = np.zeros(0, dtype=np.int32)
 
 
 class StepLimits:
-    """Measures of a step that may be too long, for bodies of nodes."""
+    """Soft bodies with measures of whether a step is too long."""
 
     bodies_in_world: Sequence[BodyInWorld]
     coordinates: FreeNodes
@@ -31,20 +31,24 @@ class StepLimits:
     ground: GroundPenalty
 
     def deformation(self, before: State, after: State) -> float:
-        """Return the largest relative change of an edge in a step: of cloth the change of length, of all else the
-        change of the edge vector, rotation included; by its velocities, or by its displacement where that is less. The
-        largest hundredth of the edges of a body in contact does not count.
+        """Return the largest relative change of an edge in a step, by velocities or by displacement, whichever is less.
 
-        ConJac's corrections are limited separately, and do not shrink with the step. After the impact of a thin skin
-        the velocities at the end of a solved step are those of a ripple that has hardly moved it. Cloth rotates and
-        folds by its edges' whole length in a step without harm to its elements.
+        Of cloth it is the change of length, of other bodies that of the edge vector, rotation included. The hundredth
+        of the edges of a body in contact that changes most is left out.
+
+        ConJac's corrections are limited separately and do not decrease with the step. After the impact of a thin skin,
+        the velocities at the end of a solved step are those of a ripple with a small displacement. Cloth can rotate and
+        fold by the length of its edges in a step without errors in its elements.
         """
         start, end = (self._at(one) for one in (before, after))
         pairs = [law.node_pairs_within(x, 1.0).ravel() for law in self.contacts for x in (start, end)]
         return self._edge_changes.largest(start, end, (after.time - before.time) * self.velocity(after), pairs)
 
     def most_deformed(self, before: State, after: State) -> tuple[float, str | None]:
-        """Return the largest relative change of an edge vector by displacement in a step, and its body's name."""
+        """Return the largest relative change of an edge vector in a step, by displacement, and the name of its body.
+
+        The name is None in a part without elements.
+        """
         if not len(self.tets):
             return 0.0, None
         changes, owner = self.edges.changes(self._at(after) - self._at(before)), self.edges.first
@@ -53,17 +57,16 @@ class StepLimits:
         return max(found, key=lambda one: one[0], default=(0.0, None))
 
     def in_contact(self, state: State) -> bool:
-        """Return whether surfaces push each other."""
+        """Return whether surfaces are in contact at a state."""
         x = self._at(state)
         return any(len(law.node_pairs_within(x, 1.0)) for law in self.contacts)
 
     def impact_change(self, before: State, after: State) -> tuple[float, str | None]:
-        """Return how many times too large the steepest change of velocity by an impact is in a step, on the ground or
-        on an obstacle that stands still, infinite where the impact has gained energy, and the name of the body that
-        lands; zero where nothing lands.
+        """Return the largest change of velocity by an impact on the ground or a resting obstacle, and its body's name.
 
-        A body of which nodes are prescribed does not land: its carrier moves it. On obstacles what is pushed by nothing
-        else lands: in a heap others take most of it, at every step.
+        The change is relative to the admissible one, infinite where the impact gains energy, and 0 without an impact.
+        Bodies with prescribed nodes are ignored, as their carriers move them. On obstacles, only bodies without other
+        contacts count: in a heap, other bodies absorb most of an impact, at every step.
         """
         lands = self._is_free_body & (self._reach_ground(before, after) | self._reach_still(before, after))
         if not lands.any():
@@ -74,15 +77,17 @@ class StepLimits:
         return gained_energy(self, before, after, float(jumps[worst])), self.bodies_in_world[worst].name
 
     def _reach_ground(self, before: State, after: State) -> Mask:
-        """Return a mask of the bodies that touch the ground at either end of a step, (b,)."""
+        """Return whether each body touches the ground at either end of a step, (b,)."""
         if not self.ground.plane.is_there:
             return np.zeros(len(self.bodies_in_world), dtype=bool)
         return self._bodies_of(np.concatenate([self.ground.find(self._at(one), one.time).nodes
                                                for one in (before, after)]))
 
     def _reach_still(self, before: State, after: State) -> Mask:
-        """Return a mask of the bodies of tetrahedra that touch prescribed nodes at either end of a step, (b,), all of
-        them still in it, and no other body."""
+        """Return whether each body is in contact only with prescribed nodes at rest, at either end of a step, (b,).
+
+        False for bodies without tetrahedra.
+        """
         if not len(self.contacts) or not len(self.tets):
             return np.zeros(len(self.bodies_in_world), dtype=bool)
         start, end = self._at(before), self._at(after)
@@ -98,13 +103,13 @@ class StepLimits:
         return on_still[:none] & ~on_others[:none] & self._bodies_of(self.tets.ravel())
 
     def _bodies_of(self, nodes: Index) -> Mask:
-        """Return a mask of the bodies of free nodes among these, (b,)."""
+        """Return whether each body has free nodes among some nodes, (b,)."""
         found = np.zeros(len(self.bodies_in_world) + 1, dtype=bool)
         found[self._body_groups[nodes]] = True
         return found[:-1]
 
     def nodes_at_ground(self, state: State, h: float) -> Index:
-        """Return nodes that touch the ground at a state, or would after h seconds of straight motion."""
+        """Return the nodes that touch the ground at a state, or would after h seconds of straight motion, (k,)."""
         if not self.ground.plane.is_there:
             return NO_NODES
         x = self._at(state)
@@ -113,7 +118,7 @@ class StepLimits:
 
     @cached_property
     def _is_free_body(self) -> Mask:
-        """Return a mask of the bodies without prescribed nodes, (b,)."""
+        """Return whether each body has no prescribed nodes, (b,)."""
         return np.array([bool(self.coordinates.is_free[body.nodes].all()) for body in self.bodies_in_world], dtype=bool)
 
     @cached_property
@@ -132,15 +137,15 @@ class StepLimits:
         return self.coordinates.positions(state.q, state.time, state.carrier_motion)
 
     def velocity(self, state: State) -> Vec:
-        """Return velocities of all nodes, (n, 3) [m/s]."""
+        """Return the velocities of all nodes at a state, (n, 3) [m/s]."""
         raise NotImplementedError
 
     def nodes_at(self, state: State) -> tuple[Vec, Vec]:
-        """Return positions [m] and velocities [m/s] of all nodes, (n, 3)."""
+        """Return the positions [m] and velocities [m/s] of all nodes at a state, (n, 3)."""
         raise NotImplementedError
 
     def evaluate(self, x: Vec, time: float) -> tuple[Vec, float]:
-        """Return forces [N], (n, 3), and energy [J], at positions (n, 3) [m]."""
+        """Return forces, (n, 3) [N], and energy [J] at positions x, (n, 3) [m], and a time [s]."""
         raise NotImplementedError
 
     @property

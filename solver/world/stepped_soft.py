@@ -1,4 +1,4 @@
-"""Subsystems with soft bodies: the size of their steps by what their integrator knows of its error."""
+"""Subsystems with soft bodies, whose step size is controlled by the integrator's error estimate."""
 
 from __future__ import annotations
 
@@ -14,20 +14,23 @@ from .nodes_part import NodesPart
 
 
 class SteppedSoft(Subsystem):
-    """Soft bodies that are stepped by an integrator, alone or with their carriers."""
+    """Subsystem of soft bodies that are stepped by an integrator, alone or with their carriers."""
 
     integrator: Integrator
 
     @property
     @abstractmethod
     def parts(self) -> Sequence[Part]:
-        """Return its parts, the soft bodies first."""
+        """Return the parts of the subsystem, with the soft bodies first."""
 
     def controller(self, tolerance: float, largest: int) -> Controller:
-        """Return a controller of steps with errors below `tolerance`; largest: number of largest steps in a frame."""
+        """Return a controller of the step size for errors below a tolerance, relative to a body's size.
+
+        largest: number of steps in a frame if all are of the largest size.
+        """
         return Controller(tolerance, self.integrator.order, self.integrator.equal_steps, largest)
 
     def error(self, before: State, after: State, h: float) -> float:
-        """Return the error of a step of h seconds at the worst soft node, relative to the size of its body."""
+        """Return the largest error of a soft node in a step of h seconds, relative to the size of its body."""
         soft = cast(NodesPart, self.parts[0])
         return soft.error_by(self.integrator, self.parted(before)[0], self.parted(after)[0], h)

@@ -1,4 +1,4 @@
-"""Stress, stretch, pressure and speed at what a body shows, for colours and shaders."""
+"""Stress, stretch, pressure and speed at the output vertices of bodies, for colours and shaders."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ FLATTEST = 0.01  #: fraction of the rest volume: a flatter or inverted element g
 
 def at_vertices(bodies: Sequence[BodyInWorld], elastic: Sequence[BodyElements], rest: Vec, x: Vec, v: Vec,
                 time: float) -> Vec | None:
-    """Return von Mises stress [Pa], largest principal stretch, pressure [Pa] and speed [m/s] at the vertices of all
-    bodies, (v, 4), zeros where one shows none; None where none of them does.
+    """Return von Mises stress [Pa], largest principal stretch, pressure [Pa] and speed [m/s] of vertices, (v, 4).
 
-    elastic: elements of each. rest, x: of all nodes, (n, 3) [m]; v: (n, 3) [m/s].
+    Rows are zero for bodies that show no stress; None where no body does. elastic: elements of each body. rest, x, v:
+    rest positions, positions and velocities of all nodes, (n, 3) [m], [m], [m/s].
     """
     if not any(body.shows_stress for body in bodies):
         return None
@@ -30,7 +30,7 @@ def at_vertices(bodies: Sequence[BodyInWorld], elastic: Sequence[BodyElements], 
 
 
 def _of_body(body: BodyInWorld, elements: BodyElements, rest: Vec, x: Vec, v: Vec, time: float) -> Vec:
-    """Return the same of one body, (n, 4). Cloth and ropes have no stress and no pressure: these are zero.
+    """Return stress, stretch, pressure and speed of one body's vertices, (v, 4), zero stress for cloth and ropes.
 
     Element values are averaged at nodes by rest volume.
     """
@@ -56,16 +56,16 @@ def _of_body(body: BodyInWorld, elements: BodyElements, rest: Vec, x: Vec, v: Ve
 
 
 def _padding(tets: Index) -> Mask:
-    """Whether a row of elements is a copy of the first one, which fills up whole lanes, (p,)."""
+    """Return whether each element is a copy of the first element that pads arrays to whole vector lanes, (p,)."""
     copies: Mask = (tets == tets[0]).all(axis=1)
     copies[0] = False
     return copies
 
 
 def _solid(tets: Index, elements: BodyElements, rest: Vec, x: Vec, time: float) -> tuple[Index, Vec, Vec]:
-    """Return corners (e, 4), Cauchy stress [Pa] and stretch (e, 7), and rest volumes [m³], (e,), of tetrahedra.
+    """Return corners, (e, 4), Cauchy stress [Pa] and stretch, (e, 7), and rest volumes, (e,) [m³], of tetrahedra.
 
-    σ = −1/v Σ_a f_a ⊗ x_a, of the forces f on the corners: they hold what fibers pull with, too. [virial stress]
+    σ = −1/v Σ_a f_a ⊗ x_a, of the forces f on the corners, which include fiber forces. [virial stress]
     """
     forces = np.empty((*elements.tets.shape, 3))
     elements.activate(time)
@@ -84,8 +84,10 @@ def _solid(tets: Index, elements: BodyElements, rest: Vec, x: Vec, time: float) 
 
 
 def _thin(tets: Index, rest: Vec, x: Vec) -> tuple[Index, Vec, Vec]:
-    """Return corners, zeros for stress and the stretch (e, 7), and rest areas [m²] or lengths [m], (e,), of the
-    triangles of cloth or the segments of ropes."""
+    """Return corners, values and rest sizes of the triangles of cloth, (e, 3), or the segments of ropes, (e, 2).
+
+    Values are zero stress and the largest stretch, (e, 7); sizes are areas [m²] or lengths [m], (e,).
+    """
     segments = tets[tets[:, 1] == tets[:, 3]][:, :2]
     if len(segments):
         before, now = (np.linalg.norm(at[segments[:, 1]] - at[segments[:, 0]], axis=1) for at in (rest, x))

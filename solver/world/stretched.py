@@ -1,4 +1,4 @@
-"""Soft bodies' forces with the stretches of their tets as unknowns, for stages of mixed finite elements."""
+"""Forces of soft bodies with the stretches of tetrahedra as unknowns, for stages of mixed finite elements."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ from ..state import Index, Vec
 
 
 class StretchedForces(Stretched):
-    """Mixed forces of some bodies, and all other forces on these."""
+    """Mixed forces of some bodies, with all other forces on these."""
 
     friction = None
 
     def __init__(self, elements: Sequence[StretchedElements], evaluate: Callable[[Vec, float], tuple[Vec, float]],
                  linearise: Callable[[Vec, Vec | None, float, bool], Linearised]) -> None:
-        """elements: those with stretches as unknowns. evaluate, linearise: of all forces."""
+        """elements: elements with stretches as unknowns. evaluate, linearise: functions of all forces."""
         self._elements, self._evaluate, self._linearise = elements, evaluate, linearise
         self._count = 0
 
     def evaluate(self, x: Vec, time: float) -> tuple[Vec, float]:
-        """Return forces [N], (n, 3), and the Lagrangian [J] at positions (n, 3) and the present stretches. [MFEM 4]"""
+        """Return forces, (n, 3) [N], and the Lagrangian [J] at positions x, (n, 3), and present stretches. [MFEM 4]"""
         return self._evaluate(x, time)
 
     def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:
-        """Return f̂ and K̂ at positions and velocities (n, 3), always negative semi-definite. [MFEM 6]"""
+        """Return f̂ and K̂ at positions and velocities, (n, 3) [m], [m/s]; K̂ is negative semi-definite. [MFEM 6]"""
         self._count += 1
         return self._linearise(x, v, time, project)
 
     def linearise_reusing_at(self, x: Vec, v: Vec, time: float, strained: Index) -> Linearised:
-        """Return f̂ and K̂ of all elements, since stretches change in each."""
+        """Return f̂ and K̂ of all elements, not only of `strained`, since the stretches of all change."""
         return self.linearise_at(x, v, time)
 
     def filled(self) -> npt.NDArray[np.int64]:
-        """Return how often K was evaluated, (1,)."""
+        """Return the number of evaluations of K, (1,), which shows whether K has changed."""
         return np.array([self._count])
 
     def in_stretches(self) -> Stretched:
-        """Return itself."""
+        """Return these forces themselves."""
         return self
 
     def start(self) -> None:
@@ -65,8 +65,10 @@ class StretchedForces(Stretched):
 def stretched_forces(elements: Sequence[BodyElements], bodies: Sequence[int] | None,
                      evaluate: Callable[[Vec, float], tuple[Vec, float]],
                      linearise: Callable[[Vec, Vec | None, float, bool], Linearised]) -> StretchedForces | None:
-    """Return the mixed forces of some bodies, None for all; None where none of their elements support stretches as
-    unknowns."""
+    """Return the mixed forces of some bodies; None where none of their elements support stretches as unknowns.
+
+    elements: of each body. bodies: indices; None: all. evaluate, linearise: functions of all forces.
+    """
     asked = elements if bodies is None else [elements[k] for k in bodies]
     own = [found for one in asked if (found := one.in_stretches(InStretches)) is not None]
     return StretchedForces(own, evaluate, linearise) if own else None

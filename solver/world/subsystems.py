@@ -1,4 +1,4 @@
-"""The subsystems of a world, which a step advances one after the other."""
+"""Subsystems of a world, which a step advances one after the other."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from ..integrators.control import Controller
 from ..state import State, Vec
 from .interface import NO_INPUTS, Coupling, Part, StepInputs, Subsystem
 
-#: the state of a subsystem after a step, from the index of its first part, itself, its state before and its inputs
+#: returns the state of a subsystem after a step. Arguments: index of its first part, subsystem, state, inputs
 Advance = Callable[[int, Subsystem, State, StepInputs], State]
 
 
 class Subsystems:
-    """Subsystems that a step takes one after the other: couplings, and the parts that are in none of them."""
+    """Couplings, and parts in no coupling, which a step advances one after the other."""
 
     def __init__(self, parts: Sequence[Part], couplings: Sequence[Coupling]) -> None:
-        """Raises BadScene where a coupling has a part that is none of these, or two couplings have one part."""
+        """Raise BadScene where a coupled part is not in `parts` or in two couplings, or a part has no integrator."""
         coupled = [(one, tuple(number_of(parts, part) for part in one.parts)) for one in couplings]
         taken = [k for _, numbers in coupled for k in numbers]
         if len({*taken}) < len(taken):
@@ -31,7 +31,7 @@ class Subsystems:
         self._count = len(parts)
 
     def parted(self, states: list[State]) -> list[State]:
-        """Return the states of the parts with attached nodes at their carriers."""
+        """Return the state of each part, with attached nodes moved by their carriers."""
         states = list(states)
         for subsystem, numbers in self.solved:
             for k, own in zip(numbers, subsystem.parted(subsystem.merged([states[k] for k in numbers]))):
@@ -39,28 +39,32 @@ class Subsystems:
         return states
 
     def initial_states(self) -> list[State]:
-        """Return the states of the parts at the start frame. Raises Diverged."""
+        """Return the state of each part at the start frame. Raises Diverged."""
         found: dict[int, State] = {}
         for subsystem, numbers in self.solved:
             found |= zip(numbers, subsystem.parted(subsystem.initial_state()))
         return [found[k] for k in range(self._count)]
 
     def controller(self, tolerance: float, largest: int) -> Controller:
-        """Return the controller of the first part's steps, with errors below `tolerance`; see `Subsystem`."""
+        """Return the step size controller of the first part's subsystem; see `Subsystem.controller`."""
         first = next(subsystem for subsystem, numbers in self.solved if 0 in numbers)
         return first.controller(tolerance, largest)
 
     def error(self, before: Sequence[State], after: Sequence[State], h: float) -> float:
-        """Return the largest error of a subsystem in a step of h seconds, from the states of the parts."""
+        """Return the largest error of a subsystem in a step of h seconds, relative to a body's size.
+
+        before, after: state of each part.
+        """
         return max(subsystem.error(subsystem.merged([before[k] for k in numbers]),
                                    subsystem.merged([after[k] for k in numbers]), h)
                    for subsystem, numbers in self.solved)
 
     def advanced(self, states: Sequence[State], advance: Advance, without: Collection[int] = (),
                  external_forces: Mapping[int, Vec] | None = None) -> list[State]:
-        """Return the states of the parts after each subsystem advanced, but of those whose first part is `without`.
+        """Return the state of each part after all subsystems have advanced, one after the other.
 
-        external_forces: on parts, by their index. A StepFailed names the part.
+        without: first parts of subsystems that do not advance. external_forces: on parts, by their index. Raises
+        StepFailed with the index of the part.
         """
         after, forces = list(states), external_forces or {}
         for subsystem, numbers in self.solved:
@@ -73,19 +77,19 @@ class Subsystems:
 
 
 def stepping(h: float) -> Advance:
-    """Return the advance by a step of h seconds."""
+    """Return the function that advances a subsystem by a step of h seconds."""
     return lambda k, subsystem, state, inputs: subsystem.step(state, h, inputs)
 
 
 def rescuing(h: float, failure: StepFailed) -> Advance:
-    """Return the advance by h seconds in which the subsystem that failed takes a more robust step."""
+    """Return the function that advances a subsystem by h seconds, the one that failed by a more robust step."""
     return lambda k, subsystem, state, inputs: (subsystem.rescue(state, h, failure, inputs)
                                                 if failure.part in (k, None) else subsystem.step(state, h, inputs))
 
 
 def naming_part(k: int, advance: Advance, subsystem: Subsystem, state: State,
                 inputs: StepInputs = NO_INPUTS) -> State:
-    """Return the state after a subsystem advanced; a StepFailed gets its part's number k unless it has one."""
+    """Return the state of a subsystem after it has advanced. Raises StepFailed with part k unless it names a part."""
     try:
         return advance(k, subsystem, state, inputs)
     except StepFailed as failure:
@@ -94,7 +98,7 @@ def naming_part(k: int, advance: Advance, subsystem: Subsystem, state: State,
 
 
 def number_of(parts: Sequence[Part], part: Part) -> int:
-    """Return the index of a part. Raises BadScene where it is none of them."""
+    """Return the index of a part in `parts`. Raises BadScene where it is not among these."""
     for k, one in enumerate(parts):
         if one is part:
             return k

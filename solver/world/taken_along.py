@@ -1,4 +1,4 @@
-"""Positions of bodies that prescribed motion moves along, free of intersections and without a factor."""
+"""Displacement of bodies by prescribed motion in their path, free of intersections and without a factor."""
 
 from __future__ import annotations
 
@@ -15,20 +15,22 @@ NEAR = 2.0  #: in activation distances: a body so near to a moving one moves alo
 
 def taken_along(bodies: Sequence[slice], obstacles: Sequence[slice], is_free: Mask, contacts: Sequence[ContactLaw],
                 begun: Vec, end: Vec, shares_of: Callable[[Vec, Vec], Vec]) -> Vec | None:
-    """Positions of all nodes, (n, 3) [m], to which they go straight without meeting anything: prescribed ones stand
-    where they end, bodies before these have moved on with them as one, all others stand where they stood.
+    """Return contact-free positions of all nodes after prescribed motion, (n, 3) [m].
 
-    None where there are no such: what is moved by hand changes its shape, two things press from two sides, or what it
-    takes along has no room. bodies, obstacles: their nodes. is_free: of nodes that nothing prescribes, (n,). begun,
-    end: of all nodes, (n, 3) [m]. shares_of: the share of a straight move between positions in which nothing meets, of
-    each node, (n,), each body going as one.
+    Prescribed nodes are at their end positions, bodies in their path have made the same rigid or affine motion, and all
+    other bodies have not moved; straight displacements to these positions have no contact. None where there are no such
+    positions: a prescribed object changes its shape, a body is between two moving objects, or has no room.
+
+    bodies, obstacles: their nodes. is_free: whether each node is not prescribed, (n,). begun, end: positions at the
+    start and at the end of prescribed motion, (n, 3) [m]. shares_of: returns the contact-free fraction of a straight
+    displacement between two positions for each node, (n,), equal for all nodes of a body.
     """
     count, spans = len(bodies), [*bodies, *obstacles]
     x = begun.copy()
     x[~is_free] = end[~is_free]
     moved = x - begun
 
-    # what moves by hand: obstacles, and bodies by what is pinned of them
+    # prescribed motion: of obstacles, and of bodies with pinned nodes
     motions: dict[int, MovedAsOne] = {}
     prescribed = set[int]()
     for k, nodes in enumerate(spans):
@@ -68,17 +70,17 @@ def taken_along(bodies: Sequence[slice], obstacles: Sequence[slice], is_free: Ma
 
 
 class MovedAsOne:
-    """x ↦ A (x − c) + d of what moves as one."""
+    """Rigid or affine motion x ↦ A (x − c) + d."""
 
     exact = 1.0e-6  #: relative error that is admissible for a motion as one body
 
     def __init__(self, turned: Vec, middle: Vec, there: Vec) -> None:
-        """turned: A, (3, 3). middle, there: c and d, (3,) [m]."""
+        """turned: A, (3, 3). middle: c, (3,) [m]. there: d, (3,) [m]."""
         self._turned, self._middle, self._there = turned, middle, there
 
     @classmethod
     def of(cls, start: Vec, end: Vec) -> MovedAsOne | None:
-        """That of points, (k, 3) [m] each: a rigid one, or else an affine one; None where it is neither."""
+        """Return the rigid or affine motion of points from start to end, (k, 3) [m]; None where it is neither."""
         middle, there = start.mean(axis=0), end.mean(axis=0)
         before, after = start - middle, end - there
         size = float(np.abs(before).max(initial=0.0)) + float(np.abs(there - middle).max())
@@ -91,13 +93,13 @@ class MovedAsOne:
         return cls(turned, middle, there)
 
     def of_points(self, x: Vec) -> Vec:
-        """Return where it moves points, (k, 3) [m]."""
+        """Return points after the motion, (k, 3) [m]."""
         out: Vec = (x - self._middle) @ self._turned.T + self._there
         return out
 
 
 def _links(contacts: Sequence[ContactLaw], spans: list[slice], x: Vec) -> set[tuple[int, int]]:
-    """Bodies and obstacles that are near each other at positions (n, 3) [m], by their places among all, both ways."""
+    """Return pairs of bodies and obstacles that are near each other at positions x, (n, 3) [m], in both orders."""
     owner = np.full(len(x), -1)
     for k, nodes in enumerate(spans):
         owner[nodes] = k

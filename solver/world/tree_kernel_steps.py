@@ -1,6 +1,6 @@
-"""Steps of mechanisms without constraints in one kernel: semi-implicit Euler's and leapfrog's.
+"""Steps of mechanisms without constraints in one kernel, by semi-implicit Euler and leapfrog.
 
-They are the steps that an integrator takes on posed stages; posing these would cost more than solving them.
+The results equal the steps of an integrator on posed stages; posing these would cost more than solving them.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ from .joint_bounds import JointBounds
 
 
 class TreeKernelSteps:
-    """How momentum enters an integrator's steps of a mechanism, and these steps in one kernel where they fit. Values
-    are cached: steps of few joints are short."""
+    """Steps of a mechanism in one kernel, and the treatment of momentum in linearised steps.
+
+    Properties are cached, as steps of few joints take little time.
+    """
 
     def __init__(self, jointed: Jointed, integrator: Integrator, bounds: JointBounds, recentres: bool,
                  reflects: bool) -> None:
@@ -28,7 +30,7 @@ class TreeKernelSteps:
 
     @cached_property
     def momentum(self) -> Momentum:
-        """Return how momentum enters linearised steps."""
+        """Return the treatment of momentum in linearised steps."""
         requested = self._integrator.momentum
         # inertia of the rates themselves belongs to no body
         reflects = self._reflects and not self._jointed.on_rates.laws
@@ -42,22 +44,22 @@ class TreeKernelSteps:
 
     @cached_property
     def fit(self) -> bool:
-        """Whether there are no constraints and no options beyond those of the kernels."""
+        """Whether the mechanism has no constraints, and the integrator's step is one of the kernels'."""
         fits = self._integrator.linear_euler and TreeStep.serves(self._jointed)
         return fits and self.momentum in (Momentum.PROJECTED, Momentum.REFLECTED)
 
     @cached_property
     def _tree_step(self) -> TreeStep:
-        """Return semi-implicit Euler's step."""
+        """Return the kernel of semi-implicit Euler."""
         return TreeStep(self._jointed)
 
     @cached_property
     def _leapfrog_step(self) -> LeapStep:
-        """Return leapfrog's step."""
+        """Return the kernel of leapfrog."""
         return (CentredStep if self.is_centred else LeapStep)(self._jointed)
 
     def step(self, state: State, h: float) -> State:
-        """Return the state after h seconds, with charts recentred. Raises StepFailed."""
+        """Return the state after a step of h seconds, with charts recentred. Raises StepFailed."""
         tree, reflected = self._jointed.tree, self.momentum is Momentum.REFLECTED
         after, is_regular = (self._leapfrog_step.solve if reflected else self._tree_step.step)(state, h)
         if not is_regular:

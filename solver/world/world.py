@@ -1,4 +1,4 @@
-"""The world: all parts in one state, their couplings, and the protocol of a bake."""
+"""World of a simulation: all parts in one state, their couplings, and the methods that a bake calls."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from .subsystems import Subsystems, number_of, rescuing, stepping
 
 
 class World(ShownBodies):
-    """All parts of a scene. A part acts only on those that it is coupled with (the room `coupling`)."""
+    """World with all parts of a scene and their couplings. Parts without a coupling do not interact."""
 
     def __init__(self, parts: Sequence[Part], order: Sequence[str] = (), notes: Sequence[str] = (),
                  couplings: Sequence[Coupling] = ()) -> None:
-        """order: names of bodies in the order of the output; empty: that of the parts. notes: sentences in addition to
-        those of the parts. couplings: of parts. Raises BadScene where two bodies have one name, or a part is in two
-        couplings or in none of the world."""
+        """order: names of bodies in the order of the output; empty: that of the parts. notes: additional sentences.
+
+        Raises BadScene where two bodies have the same name, a coupled part is not in `parts` or in two couplings, or a
+        part has no integrator.
+        """
         super().__init__(parts, order)
         self.couplings = list(couplings)
         self._earlier_notes, self._own_notes = list[str](), list(notes)
@@ -34,13 +36,12 @@ class World(ShownBodies):
 
     @property
     def notes(self) -> list[str]:
-        """Return the sentences for the user so far, each once; a step may add to them."""
+        """Return the sentences for the user up to now, without duplicates; a step may add sentences."""
         of_parts = [note for one in self._all for note in one.notes]
         return list(dict.fromkeys([*self._earlier_notes, *of_parts, *self._own_notes]))
 
     def with_part(self, k: int, part: Part, couplings: Sequence[Coupling] = ()) -> World:
-        """Return a world with another part in place of the k-th, after that was reshaped. couplings: those of the new
-        part."""
+        """Return a world with part k replaced after it was reshaped. couplings: of the new part."""
         parts, before = list(self.parts), self.parts[k]
         parts[k] = part
         of_part = [one for one in self.couplings if any(coupled is before for coupled in one.parts)]
@@ -50,7 +51,7 @@ class World(ShownBodies):
         return self._again(parts, after if of_part else [*after, *couplings])
 
     def with_parts(self, parts: Sequence[Part], couplings: Sequence[Coupling]) -> World:
-        """Return a world of the same bodies in other parts."""
+        """Return a world with other parts and couplings of the same bodies, in the same order of output."""
         return self._again(parts, couplings)
 
     def _again(self, parts: Sequence[Part], couplings: Sequence[Coupling]) -> World:
@@ -60,37 +61,41 @@ class World(ShownBodies):
 
     @property
     def independent(self) -> list[tuple[tuple[int, ...], list[Coupling]]]:
-        """Return the indices of parts that a step solves together, and their coupling."""
+        """Return the indices of parts, ascending, of each subsystem, and its coupling in a list, empty for a part."""
         return [(tuple(sorted(numbers)), [one for one in self.couplings if one is subsystem])
                 for subsystem, numbers in self._subsystems.solved]
 
     # one state
 
     def parted(self, state: State) -> list[State]:
-        """Return the states of the parts, with attached nodes at their carriers."""
+        """Return the state of each part, with attached nodes moved by their carriers."""
         return self._subsystems.parted(self._layout.parted(state))
 
     def states_of(self, groups: Sequence[Sequence[int]], state: State) -> list[State]:
-        """Return the states of worlds of these parts alone, by their numbers."""
+        """Return the states of smaller worlds from a state of this world. groups: indices of the parts of each."""
         states = self._layout.parted(state)
         return [Layout([self.parts[k].unknowns for k in numbers]).merged([states[k] for k in numbers])
                 for numbers in groups]
 
     def state_of(self, groups: Sequence[Sequence[int]], states: Sequence[State], before: State) -> State:
-        """Return one state of all from those of worlds of these parts alone, of all parts; `before` has the memory that
-        belongs to no part."""
+        """Return the state of this world from the states of smaller worlds that have all of its parts.
+
+        groups: indices of the parts of each. before: state with the memory that belongs to no part.
+        """
         found: dict[int, State] = {}
         for numbers, state in zip(groups, states):
             found |= zip(numbers, Layout([self.parts[k].unknowns for k in numbers]).parted(state))
         return self.merged([found[k] for k in range(len(self.parts))], before)
 
     def merged(self, states: Sequence[State], before: State | None = None) -> State:
-        """Return one state of all; `before` has the memory that belongs to no part."""
+        """Return the state of the world from the state of each part. before: has memory that belongs to no part."""
         return self._layout.merged(states, before)
 
     def check(self, state: State) -> None:
-        """Check a state that was read from a file. Raises ValueError, LookupError or BadInput where no step could have
-        ended in it."""
+        """Check a state that was read from a file.
+
+        Raises ValueError, LookupError or BadInput where it does not fit the parts.
+        """
         self._layout.check(state)
         for part, own in zip(self.parts, self._layout.parted(state)):
             part.check(own)
@@ -100,52 +105,54 @@ class World(ShownBodies):
         return self.merged(self._subsystems.initial_states())
 
     def step(self, state: State, h: float) -> State:
-        """Return the state after h seconds. Raises StepFailed; the old state is still valid."""
+        """Return the state after a step of h seconds. Raises StepFailed; the old state remains valid."""
         return self.merged(self._subsystems.advanced(self._layout.parted(state), stepping(h)), state)
 
     def rescue(self, state: State, h: float, failure: StepFailed) -> State:
-        """Return the state after h seconds, the part that failed stepped by a more robust method. Raises StepFailed."""
+        """Return the state after h seconds, with a more robust step of the part that failed. Raises StepFailed."""
         return self.merged(self._subsystems.advanced(self._layout.parted(state), rescuing(h, failure)), state)
 
     # the loop's protocol
 
     def forget_past(self) -> None:
-        """Discard what depends on earlier steps and is not in the State."""
+        """Discard cached data that depends on earlier steps and is not part of the State."""
         for one in self._all:
             one.forget_past()
 
     def controller(self, tolerance: float, largest: int) -> Controller:
-        """Return a controller of steps with errors below `tolerance` in all parts, which have one integrator."""
+        """Return a controller of the step size for errors below a tolerance, relative to a body's size.
+
+        largest: number of steps in a frame if all are of the largest size. All parts have one integrator.
+        """
         return self._subsystems.controller(tolerance, largest)
 
     def error(self, before: State, after: State, h: float) -> float:
-        """Return the largest error of a subsystem."""
+        """Return the largest error of a subsystem in a step of h seconds, relative to a body's size."""
         return self._subsystems.error(self._layout.parted(before), self._layout.parted(after), h)
 
     def deformation(self, before: State, after: State) -> float:
-        """Return the largest deformation of a part."""
+        """Return the largest relative change of an edge in a step, by velocities."""
         return max(part.deformation(subsystem, other)
                    for part, subsystem, other in zip(self.parts, self.parted(before), self.parted(after)))
 
     def most_deformed(self, before: State, after: State) -> tuple[float, str | None]:
-        """Return the largest relative change of an edge by a step's displacement, and its body's name."""
+        """Return the largest relative change of an edge in a step, by displacement, and the name of its body."""
         found = (part.most_deformed(subsystem, other)
                  for part, subsystem, other in zip(self.parts, self.parted(before), self.parted(after)))
         return max(found, key=lambda one: one[0])
 
     def impact_change(self, before: State, after: State) -> tuple[float, str | None]:
-        """Return how many times too large the steepest change of velocity by an impact is in a step, and its body's
-        name."""
+        """Return the largest change of velocity by an impact, relative to the admissible one, and its body's name."""
         found = (part.impact_change(subsystem, other)
                  for part, subsystem, other in zip(self.parts, self.parted(before), self.parted(after)))
         return max(found, key=lambda one: one[0])
 
     def in_contact(self, state: State) -> bool:
-        """Return whether surfaces push each other."""
+        """Return whether surfaces are in contact at a state."""
         return any(part.in_contact(own) for part, own in zip(self.parts, self.parted(state)))
 
     def check_step_size(self, after: State, h: float) -> None:
-        """Raise StepFailed where a part needs a shorter step."""
+        """Raise StepFailed where a part needs a shorter step than h seconds, with the index of that part."""
         for k, (part, part_state) in enumerate(zip(self.parts, self.parted(after))):
             try:
                 part.check_step_size(part_state, h)
@@ -154,7 +161,7 @@ class World(ShownBodies):
                 raise
 
     def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
-        """Return the error for the artist, from the part that failed or that owns the named body."""
+        """Return the error for the artist, from the part that owns the named body, or else the part that failed."""
         k = failure.part
         candidates: Sequence[int] = range(len(self.parts)) if k is None else [k, *self._solved_with(k)]
         k = next((k for k in candidates if failure.object is not None and self.parts[k].owns(failure.object)),
@@ -165,7 +172,7 @@ class World(ShownBodies):
         return self.parts[k].explain(failure, states[k], frame)
 
     def _solved_with(self, k: int) -> list[int]:
-        """Return the indices of the parts that are unknowns of one system with the k-th."""
+        """Return the indices of the parts whose unknowns are in one system with those of part k."""
         coupled = (one.solved_with(self.parts[k]) for one in self.couplings
                    if any(part is self.parts[k] for part in one.parts))
         return [number_of(self.parts, part) for part in next(coupled, [self.parts[k]])]

@@ -1,4 +1,4 @@
-"""A cut along faces that are listed by their nodes."""
+"""Cut along faces that are listed by their nodes."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .sheet import CuttingSheet
 
 
 class Faces:
-    """Listed faces come apart, wherever an earlier cut has left them joined."""
+    """Cut that separates listed faces, where these are not already separated by an earlier cut."""
 
     def __init__(self, cut: schema.Cut, arrays: Arrays, shape: Shape) -> None:
-        """Raises BadScene where a listed face belongs to no tetrahedron."""
+        """Raise BadScene where a listed face belongs to no tetrahedron."""
         assert cut.faces is not None
         corners, _ = tet_faces(shape.tets)
         listed, known = (np.sort(rows, axis=1).astype(np.int64)
@@ -41,9 +41,9 @@ class Faces:
 
 
 def _beyond_the_surface(shape: Shape, faces: Index) -> CuttingSheet:
-    """The faces as a sheet that goes on for an edge's length where it meets the boundary, (f, 3).
+    """Return a sheet of the faces, (f, 3), extended by the mean length of an edge where it meets the boundary.
 
-    The artist's mesh may lie a little outside of the tetrahedra, and it is cut by the same sheet.
+    The artist's mesh, which may be slightly outside the tetrahedra, is cut by this sheet as well.
     """
     edges = faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
     _, first, counts = np.unique(np.sort(edges, axis=1), axis=0, return_index=True, return_counts=True)

@@ -1,4 +1,4 @@
-"""Protocol of a cut, its input, and functions for kinds without a list of faces."""
+"""Protocol of a cut, its input, and functions for kinds of cuts without a list of faces."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from ...meshing.volume import tet_faces
 from ...state import Index, Mask, Vec
 
 Arrays = Callable[[str], NDArray[Any]]
-SHIFT = 1.0e-9  #: of the body's size: what lies in the cut counts as in front of it, whatever its last bit says
+SHIFT = 1.0e-9  #: of the body's size: offset of a cut, so that points in the cut are in front of it despite rounding
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A body at the moment of a cut."""
+    """Tetrahedra and node positions of a body at the moment of a cut."""
 
-    x: Vec  #: where its nodes are [m], (n, 3)
+    x: Vec  #: positions of its nodes [m], (n, 3)
     tets: Index  #: (e, 4)
-    origin: Index  #: which node of the uncut volume each one is, (n,)
+    origin: Index  #: node of the uncut volume that each node is a copy of, (n,)
 
     @cached_property
     def inner(self) -> Index:
-        """Both rows in `tet_faces` of every face between two tetrahedra, (k, 2)."""
+        """Return both rows in `tet_faces` of every face between two tetrahedra, (k, 2)."""
         _, group = tet_faces(self.tets)
         order = np.argsort(group, kind="stable")
         first, second = order[:-1], order[1:]
@@ -40,34 +40,39 @@ class Shape:
 
     @cached_property
     def centres(self) -> Vec:
-        """Middle of each tetrahedron [m], (e, 3)."""
+        """Return the centroid of each tetrahedron [m], (e, 3)."""
         middle: Vec = self.x[self.tets].mean(axis=1)
         return middle
 
     @property
     def size(self) -> float:
-        """Diagonal of the box around it [m]."""
+        """Return the diagonal of the bounding box of the body [m]."""
         return float(np.linalg.norm(np.ptp(self.x, axis=0)))
 
 
 class Cut(Protocol):
-    """Protocol of a cut: which faces of a body separate."""
+    """Protocol of a cut, which decides which faces of a body separate."""
 
     def __init__(self, cut: schema.Cut, arrays: Arrays, shape: Shape) -> None: ...
 
     def faces(self, shape: Shape) -> tuple[Mask, Mask]:
-        """Which of `shape.inner` come apart, (k,), and which tetrahedra go with the other side than their middle, (e,).
+        """Return whether each face of `shape.inner` separates, (k,), and whether each tetrahedron is reassigned, (e,).
+
+        A reassigned tetrahedron belongs to the side of the cut opposite to its centroid.
         """
 
     def crossings(self, a: Vec, b: Vec) -> Vec:
-        """How far along from a to b, (k, 3) [m], each segment meets the cut, in [0, 1], (k,); NaN where it does not."""
+        """Return the fraction in [0, 1] at which each segment from a to b meets the cut, (k,); NaN where it does not.
+
+        a, b: ends, (k, 3) [m].
+        """
 
 
 def between_centres(cut: Cut, shape: Shape) -> tuple[Mask, Mask]:
-    """The inner faces whose tetrahedra have their middles on both sides of the cut, (k,), and what is left out, (e,).
+    """Return whether a cut separates the centroids at each inner face, (k,), and the reassigned tetrahedra, (e,).
 
-    Left out are crumbs, pieces all of whose tetrahedra the cut passes through: thinner than a tetrahedron, they go
-    with the neighbour that they share most faces with.
+    Reassigned are crumbs, pieces that consist only of tetrahedra through which the cut passes: they are thinner than a
+    tetrahedron and stay with the neighbour with which they share most faces.
     """
     near, count = shape.inner // 4, len(shape.tets)
     apart: Mask = ~np.isnan(cut.crossings(shape.centres[near[:, 0]], shape.centres[near[:, 1]]))
@@ -81,7 +86,7 @@ def between_centres(cut: Cut, shape: Shape) -> tuple[Mask, Mask]:
         is_crumb[piece[~through]] = False
         sides = piece[near]
         open_ = apart & (sides[:, 0] != sides[:, 1])
-        # the first crumb and its widest neighbour, then look again: a neighbour may have been a crumb itself
+        # one crumb and its widest neighbour at a time, as that neighbour may itself be a crumb
         crumbs = np.unique(sides[open_][is_crumb[sides[open_]]])
         if not len(crumbs):
             return apart, moved
@@ -92,14 +97,14 @@ def between_centres(cut: Cut, shape: Shape) -> tuple[Mask, Mask]:
 
 
 def pieces(count: int, links: Index) -> Index:
-    """A label for each of `count` tetrahedra, linked in pairs (k, 2)."""
+    """Return a label of the connected component of each of `count` tetrahedra, (count,). links: pairs, (k, 2)."""
     graph = coo_matrix((np.ones(len(links), dtype=np.int8), (links[:, 0], links[:, 1])), shape=(count, count))
     labels: Index = connected_components(graph, directed=False)[1].astype(np.int32)
     return labels
 
 
 def _passed_through(cut: Cut, shape: Shape) -> Mask:
-    """Which tetrahedra have corners on the other side than their middle, (e,)."""
+    """Return whether each tetrahedron has corners on the side of the cut opposite to its centroid, (e,)."""
     middles = np.repeat(shape.centres, 4, axis=0)
     crossed: Mask = ~np.isnan(cut.crossings(middles, shape.x[shape.tets].reshape(-1, 3)))
     passed: Mask = crossed.reshape(-1, 4).any(axis=1)

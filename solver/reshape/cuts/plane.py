@@ -1,4 +1,4 @@
-"""A cut all along a plane."""
+"""Cut along an infinite plane."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .interface import SHIFT, Arrays, Shape, between_centres
 
 
 class Plane:
-    """Everything in front of the plane comes apart from everything behind it."""
+    """Cut that separates the body in front of a plane from the body behind the plane."""
 
     def __init__(self, cut: schema.Cut, arrays: Arrays, shape: Shape) -> None:
         normal = np.array(cut.normal, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""A cut along a mesh of triangles, open or closed."""
+"""Cut along an open or closed mesh of triangles."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ...meshing.closest import vertex_normals
 from ...state import Index, Mask, Vec
 from .interface import SHIFT, Arrays, Shape, between_centres
 
-CHUNK = 20_000  # segments at a time
+CHUNK = 20_000  # segments that are tested at once
 
 
 class CuttingSheet:
-    """Separates the ends of a segment that the sheet crosses an odd number of times."""
+    """Cut along a sheet, which separates the ends of segments that it crosses an odd number of times."""
 
     def __init__(self, cut: schema.Cut, arrays: Arrays, shape: Shape) -> None:
         assert cut.vertices is not None and cut.triangles is not None
@@ -22,7 +22,7 @@ class CuttingSheet:
 
     @classmethod
     def of(cls, vertices: Vec, triangles: Index, size: float) -> CuttingSheet:
-        """A sheet from its vertices [m], (s, 3), and triangles (t, 3), for a body of this size [m]."""
+        """Return a sheet with these vertices [m], (s, 3), and triangles, (t, 3), for a body of this size [m]."""
         sheet = cls.__new__(cls)
         sheet._build(vertices, triangles, size)
         return sheet
@@ -55,9 +55,10 @@ class CuttingSheet:
         return np.where(odd, np.clip(first, 0.0, 1.0), np.nan)
 
     def _meet(self, a: Vec, b: Vec, triangle: np.ndarray) -> tuple[Vec, Mask]:
-        """Return where segments intersect the plane of a triangle, and whether they do inside of it.
+        """Return the fraction at which segments meet the plane of a triangle, (k,), and whether inside of it, (k,).
 
-        The side of an edge is computed alike for both triangles that have it, so no segment passes between them.
+        a, b: ends, (k, 3) [m]. triangle: (k,). The side of an edge is computed identically for both of its triangles,
+        so that no segment passes between these.
         """
         corners = self.triangles[triangle]
         p = self.vertices[corners]
