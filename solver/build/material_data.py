@@ -11,7 +11,7 @@ from ..state import Index, Vec
 
 @dataclass(frozen=True)
 class MaterialData:
-    """Elements of a body, in the arrays of its part."""
+    """Elements, masses and stiffness of one body, with the node numbers of its part."""
 
     elements: BodyElements
     modulus: Vec  #: of its first elements, as damping laws ask for it [Pa], (e,)

@@ -33,12 +33,13 @@ from .positions import WorldPositions, frame, inverse, place_mechanism, target_o
 
 
 def build_mechanisms(job: Job) -> Joints:
-    """Return a scene's mechanisms, stepped by themselves. Raises BadInput that names the body and its field."""
+    """Return a scene's mechanisms as a part that steps by itself. Raises BadInput that names the body and its field."""
     return alone(job, mechanisms_part(job))
 
 
 def alone(job: Job, part: JointsPart) -> Joints:
-    """Return a scene's mechanisms stepped by themselves, by the scene's integrator."""
+    """Return a scene's mechanisms as a part that steps by itself, with the scene's integrator. part: them as part of a
+    coupling."""
     return Joints.of(part, integrator_of(job.scene, keep_spin=False))  # rigid bodies keep their spin by themselves
 
 
@@ -89,7 +90,7 @@ def mechanisms_part(job: Job) -> JointsPart:
 
 
 def _tree(placed: list[WorldPositions]) -> tuple[Tree, Vec]:
-    """The tree of all mechanisms and its coordinates at the start."""
+    """Return the tree of all mechanisms, and its coordinates at the start, (m,)."""
     bodies, joints, started = [], [], {}
     for one in placed:
         with_joint = {joint.child for joint in one.scene.joints}
@@ -118,7 +119,7 @@ def _tree(placed: list[WorldPositions]) -> tuple[Tree, Vec]:
 
 def _law(job: Job, placed: list[WorldPositions], rates: dict[str, Index], start: Vec, balls: set[int],
          implicit: bool) -> tuple[Vec, list[MotorOverTime]]:
-    """Return the law on rates, (m, 8), and the motors: those that are implicit, or the others."""
+    """Return the law on rates, (m, 8), and the motors: the implicit ones, or the explicit ones."""
     law, motors = no_law(len(start)), list[MotorOverTime]()
     for one in placed:
         for joint in one.scene.joints:
@@ -144,7 +145,7 @@ def _motor(job: Job, motor: schema_mechanisms.Motor, rates: Index, law: Vec, is_
 
 
 def _springs(placed: list[WorldPositions], place: dict[str, int], parent: Index, implicit: bool) -> Springs:
-    """The springs that are implicit, or the others."""
+    """Return the implicit springs, or the explicit ones. Raises BadInput where a spring ends in an animated body."""
     body: list[list[int]] = []
     point: list[list[Vec]] = []
     law: list[list[float]] = []
@@ -171,9 +172,9 @@ def _springs(placed: list[WorldPositions], place: dict[str, int], parent: Index,
 
 
 def _rate_laws(placed: list[WorldPositions], rates: dict[str, Index], balls: set[int]) -> list[tuple[RateLaw, Index]]:
-    """Laws on joints besides their own springs and motors, and the rates that each is on. Raises BadScene.
+    """Return the laws on joints other than their own springs and motors, and the rates of each. Raises BadScene.
 
-    balls: first rates of those that a chart of rotations has.
+    balls: first rates of the joints that a chart of rotations has.
     """
     laws = []
     for m, one in enumerate(placed):

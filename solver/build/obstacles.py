@@ -1,4 +1,4 @@
-"""Obstacles of a scene: meshes at rest or of prescribed motion."""
+"""Obstacles of a scene: meshes at rest or of prescribed motion, and surfaces of rigid bodies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .supported import SupportedBody, footing_of
 
 @dataclass(frozen=True)
 class Obstacles:
-    """Meshes that soft bodies touch, as nodes after those of the bodies; surfaces of rigid bodies are last."""
+    """Obstacle meshes of a scene, whose nodes follow those of the soft bodies; surfaces of rigid bodies are last."""
 
     names: list[str]
     called: list[str]  #: what `touches` of a body calls each: its name, or that of its mechanism
@@ -36,13 +36,13 @@ class Obstacles:
 
     @property
     def own(self) -> int:
-        """How many nodes do not ride."""
+        """Return the number of nodes that are not attached to rigid bodies, which are the first ones."""
         return self.rides[0][1].start if self.rides else len(self.places)
 
 
 def obstacles_of(job: Job, skins: Sequence[RigidSkin] = (), anchors: Sequence[CompliantAnchors] = ()) -> Obstacles:
-    """Return the scene's obstacles with faces, and surfaces of rigid bodies; none where it has no contact. anchors: of
-    flesh that gives way."""
+    """Return the scene's obstacles with faces, then surfaces of rigid bodies; none where the scene has no contact.
+    skins: surfaces of rigid bodies. anchors: points of rigid bodies to which compliant attachments tie soft bodies."""
     scene = job.scene
     if scene.contact is None:
         return Obstacles([], [], np.zeros((0, 3)), [], [], [], np.zeros(0), [], [])

@@ -1,4 +1,4 @@
-"""From a job to a world: tetrahedra, fields, coordinates, forces, condensation."""
+"""From soft bodies of a job to a part of its world: tetrahedra, fields, coordinates, forces, condensation."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ MakeCoordinates = Callable[[Vec, Index, SideBySide, Index], FreeNodes]
 
 
 def prepare_all(job: Job, report: Stage, volumes: list[Volume] | None = None) -> list[Prepared]:
-    """Return all bodies, meshed and painted. Raises a ConJacError that names the body and, where the job is at fault,
-    the field."""
+    """Return all bodies of a job, meshed and painted. volumes: their tetrahedra; None: they are made, or read from the
+    job. Raises a ConJacError that names the body and, where the job is at fault, the field."""
     volumes = volumes_of(job, report) if volumes is None else volumes
     return [_kind(body)(job, body, volume, report) for body, volume in zip(job.scene.bodies, volumes)]
 
@@ -80,10 +80,12 @@ def _kind(body: schema.Body) -> Callable[[Job, schema.Body, Volume, Stage], Prep
 def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None = None,
              obstacles: Obstacles | None = None, reshaped: bool = False,
              targets: TargetNodes | None = None) -> NodesPart:
-    """Return soft bodies as one part, stepped by themselves unless a mechanism carries some of their nodes.
+    """Return soft bodies as one part, which steps by itself unless a mechanism carries some of its nodes. Raises
+    BadScene.
 
-    riding: coordinates of nodes on rigid bodies, where some may be. obstacles: the scene's alone where left out.
-    reshaped: whether they were cut or nailed since the start. targets: of constraints, made where left out.
+    riding: makes coordinates with nodes on rigid bodies; None: there are none. obstacles: None: only those of the
+    scene. reshaped: whether bodies were cut or nailed since the start. targets: nodes to which constraints tie the
+    bodies; None: they are made.
     """
     scene = job.scene
     if obstacles is None:
@@ -140,8 +142,8 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
 
 
 def _stepped(integrator: Integrator, coordinates: FreeNodes, condensation: Condensation) -> Callable[..., NodesPart]:
-    """Return what makes a part: one that is stepped by itself, or one without an integrator where a mechanism carries
-    nodes of it."""
+    """Return the constructor of a part: one that steps by itself, or one without an integrator where a mechanism
+    carries some of its nodes."""
     if not len(coordinates.attached.nodes):
         return partial(Nodes, integrator=integrator)
     return partial(NodesPart, turns_freely=integrator.turns_freely and condensation.whole is not None)
@@ -149,7 +151,7 @@ def _stepped(integrator: Integrator, coordinates: FreeNodes, condensation: Conde
 
 def _mesh(prepared: list[Prepared], matter: list[MaterialData], rest: Vec, mass: Vec, first: Index,
           coordinates: FreeNodes) -> Mesh:
-    """Return the elements of all bodies as one mesh, of which methods make their condensation."""
+    """Return the elements of all bodies as one mesh, from which methods make their condensation."""
     dynamic = np.concatenate([one.fields.dynamic + start for one, start in zip(prepared, first)]).astype(np.int32)
     patches = [Patch(patch.nodes + np.int32(start), patch.ways)
                for one, start in zip(prepared, first) for patch in one.fields.patches]
@@ -226,7 +228,7 @@ def _in_world(job: Job, one: Prepared, nodes: slice) -> BodyInWorld:
 
 
 class _Damping(NamedTuple):
-    """How a body is damped."""
+    """Damping of one body."""
 
     losses: list[HalfLifeDamping]  #: relative to what carries it
     law: DampingLaw
@@ -236,8 +238,8 @@ class _Damping(NamedTuple):
 
 def _damping(job: Job, one: Prepared, made: MaterialData, rest: Vec, mass: Vec, is_free: Mask, nodes: slice,
              integrator: Integrator, linear: Callable[[], LinearSolver]) -> _Damping:
-    """Return a body's own damping law, and what its half-life lacks. is_free: nodes without those that pins and bones
-    move, (n,). nodes: of the body among all."""
+    """Return the damping law of a body, and the damping that its half-life needs in addition. is_free: nodes that
+    neither pins nor bones move, (n,). nodes: of the body among all."""
     own: DampingLaw = catalogue.find("damping", one.body.damping.kind).load()(
         rest, made.elements, made.modulus, parameters("damping", one.body.damping))
     return _Damping(*losses_of(job, one, made, own, rest, mass, is_free, nodes, integrator, linear))
@@ -286,7 +288,8 @@ def _alike(job: Job, prepared: list[Prepared]) -> list[list[int]]:
 
 
 def joins_apart(job: Job, prepared: list[Prepared]) -> bool:
-    """Return whether a force joins some of these bodies that have different methods."""
+    """Return whether a force joins some of these bodies that have different methods or different settings of one
+    method."""
     group = {prepared[k].body.name: number for number, own in enumerate(_alike(job, prepared)) for k in own}
     return any(len({group[name] for name in bodies}) > 1 for bodies in job.scene.joins() if group.keys() >= {*bodies})
 
@@ -344,7 +347,8 @@ def _between(job: Job, prepared: list[Prepared], rest: Vec, first: Index
 
 
 def pulls_of(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> list[Pull]:
-    """Return pulls at these bodies. mass: of all nodes [kg], (n,). first: of each body's nodes, (bodies + 1,)."""
+    """Return the pulls on these bodies. mass: of all nodes, (n,) [kg]. first: first node of each body, (bodies + 1,).
+    Raises BadScene where a pull is near no node of its body."""
     pulls = []
     for one, start in zip(prepared, first):
         for k, pull in enumerate(one.body.pulls):
@@ -366,14 +370,15 @@ def pulls_of(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> lis
 
 
 def _distance(place: Vec, points: Vec) -> Vec:
-    """Return how far points (k, 3) are from a place, (k,) [m]."""
+    """Return the distances of points (k, 3) from a position (3,), (k,) [m]."""
     away: Vec = np.linalg.norm(points - place, axis=1)
     return away
 
 
 def _motion(job: Job, prepared: list[Prepared], obstacles: Obstacles, targets: TargetNodes, air: AirAround,
             ends: PrescribedEnds) -> SideBySide:
-    """Return where the pinned nodes of all bodies, the obstacles, the air and ends of constraints are."""
+    """Return the prescribed positions of the pinned nodes of all bodies, of obstacles, of target nodes, of the air and
+    of ends of constraints."""
     return SideBySide([*(places_over_time(job, one.fields.motion, one.volume.nodes[one.fields.pinned])
                          for one in prepared), *obstacles.motions, *targets.motions,
                          *air.motions, *ends.motions])

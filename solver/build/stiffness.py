@@ -1,4 +1,4 @@
-"""How stiff a body has to be for its slowest wobble to have a frequency that is asked for."""
+"""Young's modulus of a body for a given frequency of its slowest wobble."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ LIMP = 1.0e-4  #: of its Young's modulus: what still wobbles too fast then does 
 
 
 def stiffened(job: Job, prepared: Prepared, hertz: float) -> tuple[float, float]:
-    """The frequency of its slowest wobble [Hz], and how many times its Young's modulus makes that `hertz`, painted maps
-    in proportion.
+    """Return the present frequency of a body's slowest wobble [Hz], and the factor on its Young's modulus, painted maps
+    included, with which that is `hertz` [Hz].
 
-    Raises BadInput where nothing of it wobbles, or fibers alone make it wobble faster.
+    Raises BadInput where nothing of the body wobbles, or fibers alone make it wobble faster.
     """
     with blame(job.scene, prepared.body, "material"):
         now = _frequency(job, prepared)
@@ -46,7 +46,7 @@ def _stiffer(prepared: Prepared, times: float) -> Prepared:
 
 
 def _frequency(job: Job, prepared: Prepared) -> float:
-    """Return its fundamental frequency [Hz], pinned and attached nodes at rest."""
+    """Return the fundamental frequency of a body [Hz], with its pinned and attached nodes at rest."""
     fields, rest = prepared.fields, prepared.volume.nodes
     made = prepared.matter(job, rest, 0)
     constrained = np.union1d(fields.pinned, fields.attached)
