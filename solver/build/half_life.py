@@ -169,8 +169,8 @@ def swing(edges: Index, rest: Vec, mass: Vec, part: Index, pins: Index, weight: 
 
 
 def _over_time(job: Job, half_life: float | str, numerical: _Numerical, slower: float = 1.0) -> tuple[Vec, Vec, Vec]:
-    """Half-lives [s], the rates that they ask for and what of these is added, (T,) [1/s]; one of each where it is the
-    same at all times, and no rate where a half-life is 0. slower: how many times longer than asked they may be."""
+    """Return half-lives [s], the rates for them [1/s], and the rates that are added [1/s], (T,) each; T is 1 for a
+    constant half-life, and rates are 0 where it is 0. slower: factor by which wobbles may exceed the half-life."""
     samples = np.asarray(job.array(half_life), dtype=float) if isinstance(half_life, str) else np.full(1, half_life)
     asked: Vec = np.divide(math.log(2.0), samples, out=np.zeros_like(samples), where=samples > 0.0)
     return samples, asked, _table(lambda seconds: numerical.rate(slower * seconds) if seconds > 0.0 else 0.0,
