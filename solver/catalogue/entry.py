@@ -12,7 +12,7 @@ _ROOT = (__package__ or "").rpartition(".")[0]  #: `solver`, whatever it is call
 
 
 class Param(Record):
-    """One number or switch that a user sets. SI units."""
+    """One number or switch that a user sets, in SI units."""
 
     key: str
     label: str  #: Title Case
@@ -28,7 +28,7 @@ class Param(Record):
 
 
 class Entry(Record):
-    """One choice in a family."""
+    """One choice of a family."""
 
     family: str
     key: str
@@ -48,14 +48,15 @@ class Entry(Record):
     number: int | None = None  #: in its family for ever, for files that keep the choice; None for maps of fields
 
     def able(self, capability: str) -> bool:
-        """Whether it has a capability of its family. Raises KeyError for a word that is none."""
+        """Return whether the entry has a capability of its family. Raises KeyError for an unknown capability."""
         return not self.why_not(capability) if CAPABILITIES[capability].is_usual else capability in self.can
 
     def why_not(self, capability: str) -> str:
-        """Return the clause that says why it lacks a usual capability, "" where it has it."""
+        """Return the clause that explains why the entry lacks a usual capability; "" where it has the capability."""
         return dict(self.lacks).get(capability, "")
 
     def load(self, package: str | None = None) -> Any:
-        """The class or function behind this entry, imported now. `package` is the root its path starts from."""
+        """Return the class or function of the entry, imported now. package: root from which its path starts; None: the
+        solver."""
         module, _, name = self.path.partition(":")
         return getattr(importlib.import_module(f"{package or _ROOT}.{module}"), name)
