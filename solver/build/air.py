@@ -19,8 +19,8 @@ from .inputs import places_over_time
 class AirAround:
     """The air around cloth, as one node behind all others of a part; without a node where it acts on no cloth."""
 
-    place: Vec  #: at the start, (1, 3) or (0, 3) [m]
-    motions: list[OverTime]  #: where it is, (1, 3) [m] at a time; as many
+    place: Vec  #: position of the node at the start, (1, 3) or (0, 3) [m]
+    motions: list[OverTime]  #: position of the node, (1, 3) [m] at a time; empty without a node
     density: float  #: [kg/m³]
 
     def laws(self, prepared: list[Prepared], first: Index, node: int) -> list[StencilForce]:
@@ -45,7 +45,7 @@ def air_of(job: Job, prepared: list[Prepared]) -> AirAround:
     speed = np.tile(np.array(wind.velocity), (job.samples, 1)) if wind.motion is None else job.array(wind.motion)
     way: Vec | None = None
     if speed.any():
-        # how fast it is between two samples is the mean of both
+        # its velocity between two samples is their mean
         time, way = job.scene.time, np.zeros((job.samples, 1, 3))
         way[1:, 0] = np.cumsum(0.5 * (speed[1:] + speed[:-1]), axis=0) / (time.fps * time.samples_per_frame)
     return AirAround(np.zeros((1, 3)), [places_over_time(job, way, np.zeros((1, 3)))], wind.density)

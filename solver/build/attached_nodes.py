@@ -22,7 +22,7 @@ class AttachedCoordinates:
     def __init__(self, prepared: list[Prepared], rigid: JointsPart, by_body: bool,
                  skins: Sequence[tuple[int, slice]] = ()) -> None:
         """by_body: whether the mechanism needs the forces on each of its bodies. skins: surfaces of rigid bodies, each
-        with the index of the body among all that are shown, and its nodes, counted from the first one after those of
+        with the index of the body among all that are shown, and a slice of its nodes, counted from the first node after
         the soft bodies."""
         self._prepared, self._rigid, self._by_body, self._skins = prepared, rigid, by_body, skins
         self.riders: Index = np.zeros(0, dtype=np.int32)  #: nodes on bodies that joints move
@@ -48,9 +48,9 @@ class AttachedCoordinates:
 class AttachedNodes:
     """Attached nodes of all soft bodies."""
 
-    attached: Attached  #: to bodies that joints move
-    still: Index  #: to bodies that nothing moves
-    prescribed: list[tuple[Index, OverTime]]  #: to bodies of prescribed motion: nodes, and the body, (4, 4) at a time
+    attached: Attached  #: nodes on bodies that joints move
+    still: Index  #: nodes on bodies that do not move
+    prescribed: list[tuple[Index, OverTime]]  #: nodes on animated bodies, with the body's frame, (4, 4) at a time
 
     def attached_motion(self, rest: Vec, prescribed: Index, motion: SideBySide) -> tuple[Index, SideBySide]:
         """Return the prescribed nodes and their positions over time, including nodes on bodies that no joint moves.

@@ -35,7 +35,7 @@ class PreparedCloth(Prepared):
     """Cloth, meshed and painted: the volume has nodes and no tetrahedra."""
 
     triangles: Index  #: (m, 3)
-    material: Vec  #: places of their corners in material space [m], (m, 3, 2)
+    material: Vec  #: positions of their corners in material space [m], (m, 3, 2)
 
     @property
     def skin(self) -> Index:

@@ -32,11 +32,11 @@ NO_FACES = np.zeros((0, 3), np.int32)
 class CoupledPoints:
     """Points of another part, as a staggered part sees them."""
 
-    places: Vec  #: at the start [m], (k, 3)
+    places: Vec  #: positions at the start [m], (k, 3)
     motion: OverTime  #: (k, 3) [m] at a time
-    #: who feels what is done to them, and the motion; None: nobody, its motion is prescribed
+    #: points of the part on which reactions act, and their motion; None: the motion is prescribed
     on: tuple[InterfacePoints, OnItsWay] | None
-    #: the places from those of what `on` feels, (k, p); None: the very same
+    #: interpolation from the points of `on` to these points, (k, p); None: identity
     within: csr_matrix | None = field(default=None, kw_only=True)
 
 
@@ -59,7 +59,7 @@ class CoupledSurface(CoupledPoints):
 class CoupledPins(CoupledPoints):
     """Points of another part to which vertices of a cloth are attached."""
 
-    vertices: Index  #: of the cloth, as the artist has them, (k,)
+    vertices: Index  #: vertices of the artist's cloth, (k,)
 
 
 def interface_of(number: int, part: StaggeredPart, surfaces: Sequence[CoupledSurface]) -> CoupledInterface:

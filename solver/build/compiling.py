@@ -70,7 +70,7 @@ def main() -> int:
     second = loading.start_beside("compiling.be_second()", subprocess.DEVNULL) if cores.available() > 1 else None
     load([*of_new_body(), *others()])
     if second is not None:
-        second.kill()  # all that it has not done is done here
+        second.kill()  # its remaining kernels are compiled by now
         second.wait()
     return 0
 

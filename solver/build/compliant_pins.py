@@ -23,10 +23,10 @@ REPORTED = 0.1  #: of a mean edge of the skin: pins that are so far off give way
 class CompliantAnchors:
     """Points of one rigid body to which compliant attachments tie nodes of a soft body, at the start."""
 
-    body: str  #: whose flesh
-    nodes: Index  #: of the flesh, numbers in its own body, (k,)
-    places: Vec  #: (k, 3) [m]
-    shown: int  #: the rigid body's place among all that are shown
+    body: str  #: name of the soft body
+    nodes: Index  #: nodes of the soft body, counted from its first one, (k,)
+    places: Vec  #: positions at the start, (k, 3) [m]
+    shown: int  #: index of the rigid body among all that are shown
 
 
 def anchors_of(job: Job, prepared: list[Prepared]) -> list[CompliantAnchors]:
@@ -44,8 +44,8 @@ def anchors_of(job: Job, prepared: list[Prepared]) -> list[CompliantAnchors]:
 def grips(job: Job, prepared: list[Prepared], mass: Vec, first: Index, anchored: list[tuple[CompliantAnchors, slice]]
           ) -> list[CompliantAttachment]:
     """Return the springs from soft bodies to their anchors on rigid bodies. mass: of all nodes, (n,) [kg]. first: first
-    node of each body, (bodies + 1,). anchored: anchors, each with its nodes, counted from the first one after those of
-    the bodies."""
+    node of each body, (bodies + 1,). anchored: anchors, each with a slice of its nodes, counted from the first node
+    after the bodies."""
     found, clock, place = [], job.scene.time, {one.body.name: k for k, one in enumerate(prepared)}
     for anchors, riding in anchored:
         one, start = prepared[place[anchors.body]], int(first[place[anchors.body]])

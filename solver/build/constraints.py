@@ -1,4 +1,4 @@
-"""Constraints of a job's mechanisms besides forces: loops, drives, limits, and shapes in contact."""
+"""Constraints of a job's mechanisms other than forces: loops, drives, limits, and shapes in contact."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _colliders(job: Job, placed: Sequence[WorldPositions], tree: Tree, place: Ma
     mechanism = np.zeros(tree.count, dtype=np.int32)
     apart: list[list[int]] = []
     ground = ground_of(job)
-    is_fixed = tree.dof[1:] == tree.dof[:-1]  # fixed, all the way to the world
+    is_fixed = tree.dof[1:] == tree.dof[:-1]  # fixed to the world, by all joints above
     for i, above in enumerate(tree.parent):
         is_fixed[i] &= above < 0 or is_fixed[above]
     for k, one in enumerate(placed):
@@ -139,7 +139,7 @@ def _colliders(job: Job, placed: Sequence[WorldPositions], tree: Tree, place: Ma
     itself = np.array([one.scene.self_collisions for one in placed])
     moving = [i for i in body if i >= 0]
     if not ground.is_there and not itself.any() and len(moving) == len(body) and len(np.unique(mechanism[moving])) < 2:
-        return None  # one mechanism alone whose bodies pass through each other
+        return None  # a single mechanism without self-collisions
     return Colliders(Shapes.of(shapes), np.array(body, np.int32), np.array(offset), np.array(friction), tree.parent,
                      mechanism, itself, pairs, ground, motion, np.array(link, np.int32))
 
@@ -151,7 +151,7 @@ DEEP = 0.05
 def _let_overlaps_be(colliders: Colliders, tree: Tree, E: Vec) -> Colliders:
     """Return the colliders without contact of jointed bodies that overlap at the start, E (n, 4, 4): shoulder and
     breast of a ragdoll, whose contact would act against their joints for ever."""
-    top = np.arange(tree.count, dtype=np.int32)  # of each body, the one that flies or hangs in the world
+    top = np.arange(tree.count, dtype=np.int32)  # root of each body in the tree
     for i, above in enumerate(tree.parent):
         if above >= 0:
             top[i] = top[above]
@@ -175,7 +175,7 @@ def notes_of(world: JointsPart, constraints: MechanismConstraints | None, placed
     stage = Stage(1.0e-3, 1.0, 1.0, state.time, None, state.u)
     try:
         names = constraints.redundant(world.condensation.pose(world.linearise(state), stage))
-    except (StepFailed, ValueError) as failure:  # the first step meets it again, and may go round it
+    except (StepFailed, ValueError) as failure:  # the first step has the failure again, and may recover
         notes.append(f"Whether loops are redundant could not be determined, since {failure}")
         return notes
     if names:

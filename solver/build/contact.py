@@ -118,7 +118,7 @@ def _arrangement(job: Job, rest: Vec, at_start: Vec, first: Index, obstacles: Ob
     nodes, start_of_obstacles = len(rest), np.int32(first[-1])
 
     def arrange(bodies: list[Prepared], carried: EmbeddedVertices | None) -> Touching:
-        # vertices that tetrahedra carry stand behind the nodes, free where one of those is that carry them
+        # embedded vertices come after the nodes, free where one of the nodes that carry them is
         skins, riding = _skins(job, bodies, first, nodes)
         riding = riding if carried is None else carried
         faces = [*skins, *(one + start_of_obstacles for one in obstacles.triangles)]
@@ -160,7 +160,7 @@ def _without_intersecting(surfaces: Surfaces, between: Callable[[NDArray[np.bool
 
 def _stiffness(job: Job, prepared: list[Prepared], mass: Vec, first: Index, edges: list[float],
                riding: EmbeddedVertices) -> Vec:
-    """Return the stiffness with which each node resists contact, (n + v,) [N/m]; infinite for those of obstacles."""
+    """Return the stiffness with which each node resists contact, (n + v,) [N/m]; infinite for nodes of obstacles."""
     stiffness = np.full(riding.nodes, np.inf)
     for one, start, edge in zip(prepared, first, edges):
         own = slice(int(start), int(start) + len(one.volume.nodes))
@@ -170,7 +170,8 @@ def _stiffness(job: Job, prepared: list[Prepared], mass: Vec, first: Index, edge
 
 def _friction(job: Job, prepared: list[Prepared], first: Index, obstacles: Obstacles, usual: float,
               riding: EmbeddedVertices, of_node: Index) -> Vec:
-    """Return the friction coefficient of each node and vertex, (n + v,). usual: of what has none of its own."""
+    """Return the friction coefficient of each node and embedded vertex, (n + v,). usual: coefficient of bodies without
+    one."""
     given = [one.body.friction for one in prepared] + obstacles.friction
     friction: Vec = np.array([usual if mu is None else mu for mu in given], dtype=float)[of_node]
     painted, behind = np.ones(riding.nodes), int(first[len(prepared)])
@@ -216,7 +217,7 @@ def _prescribed(coordinates: FreeNodes, obstacles: Obstacles, behind: int) -> ND
 
 def _loads(job: Job, prepared: list[Prepared], mass: Vec, first: Index, obstacles: Obstacles,
            riding: EmbeddedVertices) -> LoadsOnCloth | None:
-    """Return loads that may lie on cloth; None where there is no cloth, or nothing else that has a mass."""
+    """Return the loads that may lie on cloth; None without cloth, or without another body that has a mass."""
     if not any(one.body.cloth is not None for one in prepared):
         return None
     area, behind, squared = np.zeros(riding.nodes), np.zeros(riding.nodes), job.scene.time.step**2
@@ -379,7 +380,7 @@ def _refuse_inside(prepared: list[Prepared], skins: list[Index], first: Index, o
     behind = int(first[len(prepared)])
     points = [int(skin[0, 0]) if len(skin) else int(one.wires[0, 0] + start)
               for skin, one, start in zip(skins, prepared, first)]
-    nothing = np.zeros((0, 3), dtype=np.int32)  # is all that is inside of cloth
+    nothing = np.zeros((0, 3), dtype=np.int32)  # cloth has no inside
     solid = [(one.body.name, skin if _has_inside(one, skin) else nothing, point)
              for one, skin, point in zip(prepared, skins, points)]
     closed = [(name, mesh + np.int32(behind), int(mesh[0, 0]) + behind)
@@ -389,7 +390,7 @@ def _refuse_inside(prepared: list[Prepared], skins: list[Index], first: Index, o
             if i == j or not meets[i, j] or (point >= behind and its >= behind):
                 continue
             if winding_numbers(now[point][None], now, mesh)[0] > 0.5:
-                # an obstacle comes as large as its Thickness has made it
+                # an obstacle has been enlarged by its Thickness
                 thick = f'lower the Thickness of "{other}" if it has one; ' if j >= len(solid) else ""
                 raise BadScene(f'it is inside "{other}" at the start',
                                f"Move it out; {thick}if the object around it is "

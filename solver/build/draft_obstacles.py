@@ -32,7 +32,7 @@ def draft_obstacles(job: Job, one: Prepared, start: Vec, painted: Vec | float, s
         mesh = ObstacleMesh(triangles - own.start, motion)
         made.append(DraftObstacle(mesh, mesh.side_of(start), (usual if rough is None else rough) * found.painted[own]))
     own_friction = usual if one.body.friction is None else one.body.friction
-    # what is thin keeps its middle surface off by its thickness
+    # thin bodies keep a distance of their thickness from their middle surface
     gap = one.stands_out or one.thickness or 0.0
     friction = np.broadcast_to(own_friction * np.clip(painted, 0.0, 1.0), (len(start),))
     return DraftObstacles(made, size, gap, friction) if made else None

@@ -18,7 +18,7 @@ def draft_pins(job: Job, one: Prepared) -> tuple[Index, OverTime]:
     groups, motions = [fields.pinned], [places_over_time(job, fields.motion, nodes[fields.pinned])]
     for k, attach in enumerate(one.body.attach):
         bone = job.scene.holder_of(attach)
-        assert bone is not None and bone.motion is not None  # `check_drafts` lets no others through
+        assert bone is not None and bone.motion is not None  # `check_drafts` has refused others
         mine = fields.attached[fields.attached_by == k]
         groups.append(mine)
         motions.append(Carried(over_time(job, bone.motion), nodes[mine]))

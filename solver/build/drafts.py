@@ -56,7 +56,7 @@ def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
     pinned, motion = draft_pins(job, one)
     groups = _groups(one.volume, pinned, motion, (scene.time.end - scene.time.start) / scene.time.fps)
     weights, points = int(params["subspace_weights"]), int(params["subspace_points"]) or None
-    # what is linear in positions has no stretches
+    # a material that is linear in positions has no stretches
     iterating = Iterating(material.is_objective, int(params["subspace_iterations"]))
     stepping = Stepping(scene.integrator.kind, (float(scene.gravity[0]), float(scene.gravity[1]),
                                                 float(scene.gravity[2])), iterating=iterating)

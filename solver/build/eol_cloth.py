@@ -188,7 +188,7 @@ def _linked(things: FeatureObstacles, surfaces: list[CoupledSurface], pinned: in
     """Return the links to other parts: smooth surfaces are first among the interface points, pins after them."""
     linked = list[InterfaceLink]()
     _, which = things.round_triangles
-    # surfaces of other parts are the last of what is round
+    # surfaces of other parts are the last smooth ones
     first = len(which) - sum(len(one.places) for one in surfaces)
     for one in [*surfaces, *holds]:
         if one is (holds[0] if holds else None):
@@ -235,7 +235,7 @@ def _fabric(prepared: Prepared) -> EolElements:
 
 def _law(family: str, choice: schema_values.Choice) -> Law:
     make, params = catalogue.find(family, choice.kind).load(), parameters(family, choice)
-    # a step of it is linearised once: threads that get a hundred times stiffer within one would throw it about
+    # each step is linearised once: threads that become a hundred times stiffer within a step would blow it up
     params.pop(catalogue.STRETCH_LIMIT.key, None)
 
     def law(sheet: Sheet) -> SheetLaw:
@@ -270,7 +270,7 @@ def _pushing(job: Job, sheets: Sequence[Prepared], thickness: float, things: Fea
     given = np.array([one.friction for one in things.rounds])[which] if len(which) else np.zeros(0)
     make = catalogue.find("contact", contact.law.kind).load()
     stretch = max(float(one.resistance(0.0).max()) for one in sheets)
-    # surfaces of other parts are the last of what is round
+    # surfaces of other parts are the last smooth ones
     lies = np.zeros(len(things.rounds))
     lies[len(lies) - len(surfaces):] = [one.behind / job.scene.time.step**2 for one in surfaces]
     behind = lies[which] if len(which) else np.zeros(0)

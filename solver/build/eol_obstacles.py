@@ -31,9 +31,9 @@ BEVEL = np.deg2rad(60.0)
 class Feels:
     """Contact settings of all sheets of one cloth."""
 
-    thickness: float  #: the largest of theirs [m]
-    angle: float  #: the smallest beyond which something is sharp to one of them [rad]
-    at_edges: Sequence[float | None]  #: friction that each sets for what is sharp
+    thickness: float  #: largest thickness of the sheets [m]
+    angle: float  #: smallest feature angle of the sheets [rad]
+    at_edges: Sequence[float | None]  #: friction of each sheet on sharp edges; None: that of the obstacle
 
     @classmethod
     def of(cls, cloths: Sequence[schema.Cloth]) -> Feels:
@@ -104,7 +104,7 @@ def _faces(job: Job, one: schema.Obstacle, x: Vec, motion: OverTime, feels: Feel
     offset: OverTime = OffsetSurface(motion, triangles, feels.thickness) if has_sides else motion
     apart = 0.0 if has_sides else feels.thickness
     if is_round:
-        # rows over several vertices, one a pair, would be hundreds there
+        # pairs with rows over several vertices would be hundreds there
         return Obstacle(one.name, offset, NO_FACES, closed, found, *friction, apart,
                         SmoothSurface(motion, triangles, its))
     return Obstacle(one.name, offset, triangles, closed, found, *friction, apart)

@@ -50,7 +50,7 @@ def _fastest(world: JointsPart, h: float) -> tuple[float, str]:
     mass = TreeFactor(tree.parent, tree.dof)
     mass.factor(at.X, at.S, tree.inertia, np.zeros((n, 6, 6)), np.zeros((n, 6, 6)))
 
-    # any start that no swing is orthogonal to
+    # any start vector that is orthogonal to no mode
     way: Vec = np.cos(np.arange(m, dtype=float))[:, None]
     pulled, size = np.zeros_like(way), 0.0
     for _ in range(ITERATIONS):

@@ -37,7 +37,7 @@ class Prepared:
     volume: Volume
     embedding: Embedding | None
     fields: Fields
-    #: by which it touches in place of its mesh, where that has more faces
+    #: simplified contact surface, where the mesh has too many faces
     thinned: ThinnedMesh | None = field(default=None, kw_only=True)
 
     @property
@@ -47,7 +47,7 @@ class Prepared:
 
     @property
     def wires(self) -> Index:
-        """Return the edges that collide besides those of the skin, (k, 2)."""
+        """Return the edges that collide in addition to those of the skin, (k, 2)."""
         return np.zeros((0, 2), dtype=np.int32)
 
     @property
@@ -156,8 +156,8 @@ def prepare(job: Job, body: schema.Body, volume: Volume, report: Stage) -> Prepa
 
 
 def _far_out(volume: Volume, embedding: Embedding, vertices: Vec) -> tuple[int, float, str]:
-    """Return how many vertices (n, 3) [m] are far outside of the tetrahedra that carry them, how far at most [m], and
-    where the farthest is, in words."""
+    """Return the number of vertices (n, 3) [m] far outside of the tetrahedra that carry them, the largest distance [m],
+    and the position of the farthest one as text."""
     inside = np.maximum(embedding.weights, 0.0)
     nearest = np.einsum("nc,nck->nk", inside / inside.sum(axis=1)[:, None], volume.nodes[embedding.corners])
     away = np.linalg.norm(vertices - nearest, axis=1)

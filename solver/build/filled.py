@@ -72,8 +72,8 @@ def filled_quickly(job: Job, cells: int, report: Stage, chosen: Job | None = Non
 
 
 def filled_for_bake(job: Job, report: Stage) -> tuple[Job, list[Volume]]:
-    """Return the job with the mesher by which each body is filled, its own unless its method fills it quickly, and the
-    tetrahedra of every body. Raises a ConJacError that names the body."""
+    """Return the job with the meshers that fill its bodies, and the tetrahedra of every body. A body is filled by its
+    own mesher, or by a quicker one where its method fills quickly. Raises a ConJacError that names the body."""
     quick = {body.name for body in job.scene.bodies
              if catalogue.find("method", job.scene.method_of(body).kind).able("fills quickly")}
     return filled_quickly(job, CELLS, report, some=quick) if quick else (job, volumes_of(job, report))
@@ -92,15 +92,15 @@ def _like_bake(job: Job, body: schema.Body) -> schema.Body:
 
 
 def _sizes(job: Job, surface: schema.Surface) -> tuple[Vec, float]:
-    """Return the sides of the box around a surface, along the axes of its object [m], (3,), and what it encloses, an
-    open one with its middle [m³]."""
+    """Return the sides of the box around a surface, along the axes of its object [m], (3,), and the volume that it
+    encloses [m³], closed towards its middle where it is open."""
     vertices = vertices_to_fill(job, surface)
     inside = enclosed_volumes(vertices - vertices.mean(axis=0), job.array(surface.triangles))
     return np.ptp(vertices, axis=0), abs(float(inside.sum()))
 
 
 def _filled(job: Job, body: schema.Body, cells: int, by_bake: bool, inside: bool) -> schema.Body:
-    if body.cloth is not None:  # what slides over sharp edges is too slow, and has a mesh of its own in each frame
+    if body.cloth is not None:  # Sharp Edges are too slow, and have a different mesh at each frame
         return structs.replace(body, cloth=structs.replace(body.cloth, eulerian=None))
     if body.surface is None or body.tets is not None or body.rope is not None:
         return body

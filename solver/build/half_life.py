@@ -69,7 +69,7 @@ def losses_of(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, rest
         return [], own, ["Wobble Half-Life: nothing of it wobbles"], None
     seen = wobbles.omegas >= 2.0 * math.pi * SEEN[0]
     first = int(np.argmax(seen)) if seen.any() else len(seen) - 1
-    # what is too fast to be seen may rock on the ground as slowly as can be
+    # a body whose wobbles are too fast to be seen may rock on the ground slowly
     omega = min(float(wobbles.omegas[first]), 2.0 * math.pi * SEEN[1])
     numerical = _Numerical(job, one, integrator, omega, float(wobbles.lost[0][first]) + own.drag)
     hertz = float(wobbles.omegas[0]) / (2.0 * math.pi)
@@ -163,7 +163,7 @@ def swing(edges: Index, rest: Vec, mass: Vec, part: Index, pins: Index, weight: 
     inertia = float(mass[part] @ depth**2)
     if weight == 0.0:
         return SEEN[0]
-    if inertia == 0.0:  # as straight as its ends are apart
+    if inertia == 0.0:  # straight between its ends
         return SEEN[1]
     return min(math.sqrt(weight * float(mass[part] @ depth) / inertia) / (2.0 * math.pi), SEEN[1])
 
@@ -197,10 +197,11 @@ def _more_damped(rest: Vec, made: MaterialData, own: DampingLaw, asked: Callable
 
 def _wobbles(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, rest: Vec, mass: Vec, nodes: slice,
              linear: Callable[[], LinearSolver]) -> Wobbles | None:
-    """Return the modes of a body that hangs from its pins and bones, compliant pins too."""
+    """Return the vibration modes of a body that hangs from its pins and bones, including compliant pins; None without
+    any."""
     still = np.concatenate([one.fields.pinned, one.fields.attached]) + np.int32(nodes.start)
     free = np.setdiff1d(np.arange(nodes.start, nodes.stop), still).astype(np.int32)
-    if not len(free):  # its pins let all of it go on the way, and it wobbles from then on
+    if not len(free):  # all of its pins end within the bake, and it wobbles from then on
         free, still = np.arange(nodes.start, nodes.stop, dtype=np.int32), still[:0]
     carried = [part for part in made.parts if np.isin(part, still).any()]
     hanging = np.intersect1d(free, np.concatenate(carried)).astype(np.int32) if carried else free[:0]
@@ -224,7 +225,8 @@ def _parts(made: MaterialData, is_free: Mask, mass: Vec, rate: Callable[[float],
 
 
 def _slow(wobbles: Wobbles, mass: Vec, nodes: Index) -> SlowModes | None:
-    """Return the modes of these nodes that are slower than what is seen as a wobble."""
+    """Return the modes of these nodes that are slower than visible wobbles; None without any. mass: of all nodes, (n,)
+    [kg]."""
     shares = wobbles.omegas / (2.0 * math.pi * SEEN[0])
     fields = wobbles.fields[:, nodes]
     norms = np.sqrt(np.einsum("mki,k,mki->m", fields, mass[nodes], fields))
@@ -319,5 +321,5 @@ class _Numerical:
 
 
 def _half_life(rate: float) -> float:
-    """Return the half-life of a rate [1/s], infinite for none [s]."""
+    """Return the half-life [s] of a decay rate [1/s], infinite at 0."""
     return math.log(2.0) / rate if rate > 1.0e-12 else math.inf

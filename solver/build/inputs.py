@@ -31,7 +31,7 @@ def number_over_time(job: Job, value: float | str) -> OverTime:
 def at_frame(job: Job, samples: str | Vec, frame: int, subframe: float = 0.0) -> Vec:
     """Return the value at a frame of the curve through samples (T, …), in the shape of one sample. subframe: in [0, 1).
     """
-    # counted in samples, so that at a sample there is that sample to the last bit
+    # time in samples, so that the value at a sample is that sample exactly
     curve = Motion(over_time(job, samples).samples, 1.0)
     return curve.at((frame - job.scene.time.start + subframe) * job.scene.time.samples_per_frame)
 

@@ -50,7 +50,7 @@ class Loading:
             if scene.mechanisms else []
         self._adaptive = any(parameters("method", method).get("adaptive") for method in self._methods)
         self._mark = Path(os.environ["NUMBA_CACHE_DIR"]) / _name_of((self._share, self._adaptive, *self._joints))
-        #: whether kernels of such a scene have to be compiled here, and never were
+        #: whether this computer has never compiled the kernels of such a scene, and has to
         self._first = not self._mark.exists() and not kernel_archive.has_all(sources())
         self._progress = LoadProgress(self._modules(), self._mark.parent) if self._first else None
         self._notes: list[str] = []
@@ -106,14 +106,14 @@ class Loading:
                 catalogue.find("force", force.law.kind).load()
             for one in self._scene.constraints:
                 catalogue.find("constraint", one.kind.kind).load()
-            # both shares take about as long: one that takes three times the other hangs
+            # both processes take about as long: a second one that takes three times as long does not end
             self._wait_for_second(2.0 * (time.monotonic() - began) + 5.0)
             load_share(*self._share)
             # these call kernels of the linear solver and of materials, which the second process has compiled by now
             for entry in methods:
                 entry.load()
             catalogue.find("stage_solver", self._scene.stage_solver.kind).load()
-        except Exception:  # `build.world` meets it again, where it is reported
+        except Exception:  # `build.world` raises it again, where it is reported
             return
         finally:
             if self._second is not None:
@@ -162,7 +162,7 @@ def start_beside(call: str, errors: Any) -> subprocess.Popen[bytes] | None:
     if sys.platform == "win32":
         options = {"creationflags": subprocess.CREATE_NO_WINDOW}
     try:
-        # our end of its standard input closes when this process ends, however it does
+        # its standard input ends when this process does, in any case
         return subprocess.Popen([sys.executable, "-I", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
                                 stderr=errors, **options)
     except OSError:

@@ -33,18 +33,20 @@ from .positions import WorldPositions, frame, inverse, place_mechanism, target_o
 
 
 def build_mechanisms(job: Job) -> Joints:
-    """Return a scene's mechanisms as a part that steps by itself. Raises BadInput that names the body and its field."""
+    """Return a scene's mechanisms as a part that steps by itself. Raises BadInput or BadScene that names the body and
+    its field."""
     return alone(job, mechanisms_part(job))
 
 
 def alone(job: Job, part: JointsPart) -> Joints:
-    """Return a scene's mechanisms as a part that steps by itself, with the scene's integrator. part: them as part of a
-    coupling."""
-    return Joints.of(part, integrator_of(job.scene, keep_spin=False))  # rigid bodies keep their spin by themselves
+    """Return a scene's mechanisms as a part that steps by itself, with the scene's integrator. part: the mechanisms as
+    a part of a coupling."""
+    return Joints.of(part, integrator_of(job.scene, keep_spin=False))  # rigid bodies conserve their spin anyway
 
 
 def mechanisms_part(job: Job) -> JointsPart:
-    """Return a scene's mechanisms as a part of a coupling. Raises BadInput that names the body and its field."""
+    """Return a scene's mechanisms as a part of a coupling. Raises BadInput or BadScene that names the body and its
+    field."""
     scene = job.scene
     placed = [place_mechanism(job, i, one) for i, one in enumerate(scene.mechanisms)]
     tree, q = _tree(placed)
@@ -112,7 +114,7 @@ def _tree(placed: list[WorldPositions]) -> tuple[Tree, Vec]:
     for i, name in enumerate(tree.bodies):
         if name in started:
             q[tree.dof[i]:tree.dof[i + 1]] = started[name]
-    # the joint's frame is fixed in the parent: the moving one stands where the start brings it
+    # the joint's frame is fixed in the parent: the child's frame is where the start moves it
     turned = tree.posture(q, np.zeros(tree.rates), tree.fresh).place
     return replace(tree, in_child=tree.in_child @ turned), q
 
@@ -137,7 +139,7 @@ def _law(job: Job, placed: list[WorldPositions], rates: dict[str, Index], start:
 
 def _motor(job: Job, motor: schema_mechanisms.Motor, rates: Index, law: Vec, is_ball: bool) -> list[MotorOverTime]:
     mode = catalogue.find("motor", motor.mode.kind).load()(parameters("motor", motor.mode))
-    if mode.exact:  # rows hold it
+    if mode.exact:  # rows enforce it
         return []
     if motor.limit is not None:
         law[rates, columns.MOTOR_LIMIT] = motor.limit

@@ -23,10 +23,10 @@ class Animated:
 
     vertices: Index  #: (p,)
     motion: OverTime  #: of the vertices [m], (p, 3) at a time
-    nodes: Index  #: that are pinned, numbers in the body, (k,)
+    nodes: Index  #: pinned nodes of the body, (k,)
     node_motion: OverTime  #: of these [m], (k, 3) at a time
-    share: Vec  #: of each pinned node in each vertex, (p, k), rows that sum to 1; none where pins do not give way
-    frame: float  #: how long one is [s]
+    share: Vec  #: weights of the pinned nodes in each vertex, (p, k), rows sum to 1; empty where pins are not compliant
+    frame: float  #: duration of a frame [s]
 
     def places(self, x: Vec, frame: int) -> Vec:
         """Return positions of the vertices [m], (p, 3), with the body's nodes at x [m], (k, 3), at a frame counted from
@@ -68,7 +68,7 @@ def drawn_pinned(job: Job, one: Prepared) -> PinnedVertices | None:
     if pin.weights is not None:
         pinned = hard_weights(pin, np.asarray(job.array(pin.weights))) > PINNED
         taken = pinned.copy()
-        if pin.until is not None:  # what lets go on its way would jump there
+        if pin.until is not None:  # a vertex whose pin ends within the bake would jump then
             taken &= np.asarray(job.array(pin.until)) > job.scene.time.end
         target = _animated(job, one, np.flatnonzero(taken & np.isin(corners, one.fields.pinned).any(axis=1)), rest)
         targets += [] if target is None else [target]

@@ -29,10 +29,10 @@ class TargetNodes:
     """Nodes of other objects to which constraints tie soft bodies: of objects of given motion, then points of rigid
     bodies. They come after the nodes of soft bodies and obstacles."""
 
-    places: Vec  #: at the start, (k, 3) [m]
-    motions: list[OverTime]  #: of those that do not ride, in their order
-    rides: list[tuple[int, slice]]  #: the rigid body's place among all that are shown, and its nodes among these
-    spans: dict[tuple[int, int], slice]  #: of each end that has such, by the places of its constraint and itself
+    places: Vec  #: positions at the start, (k, 3) [m]
+    motions: list[OverTime]  #: of nodes that are not on rigid bodies, in their order
+    rides: list[tuple[int, slice]]  #: index of the rigid body among all that are shown, and its target nodes
+    spans: dict[tuple[int, int], slice]  #: target nodes of an end, by the indices of its constraint and of itself
 
 
 def points_of(one: Constraint, end: ConstraintEnd) -> Vec:
@@ -70,7 +70,7 @@ def target_nodes(job: Job, prepared: list[Prepared]) -> TargetNodes:
 class Tie:
     """A constraint with its ends bound to nodes."""
 
-    place: int  #: in the scene
+    place: int  #: index in the scene
     constraint: Constraint
     ends: list[TiedEnd]
     kind: PointKind

@@ -55,7 +55,7 @@ def place_mechanism(job: Job, index: int, mechanism: schema_mechanisms.Mechanism
 def frame(position: schema_values.Vector, rotation: schema_values.Quaternion) -> Vec:
     """Return the frame (4, 4) at a position [m], turned by a quaternion (w, x, y, z) of any length but 0."""
     turn = np.asarray(rotation, dtype=float)
-    turn /= np.abs(turn).max()  # whatever its length, its square is a number
+    turn /= np.abs(turn).max()  # so that its square does not overflow
     w, (x, y, z) = turn[0], turn[1:]
     skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     out = np.eye(4)
@@ -73,8 +73,8 @@ def inverse(frames: Vec) -> Vec:
 
 
 def solid_of(job: Job, body: schema_mechanisms.RigidBody) -> Solid:
-    """Return the mass, centre and inertia of a rigid body in its own frame. Raises BadScene or BadMesh for a shape
-    without them."""
+    """Return the mass, centre and inertia of a rigid body in its own frame. Raises BadScene for invalid sizes, BadMesh
+    for a surface that encloses no volume."""
     entry = catalogue.find("shape", body.shape.kind)
     arrays: dict[str, Any] = {name: job.array(getattr(body, name)) for name in entry.reads}
     solid: Solid = entry.load()(**parameters("shape", body.shape), **arrays, density=body.density)

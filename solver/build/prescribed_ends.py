@@ -27,8 +27,8 @@ class PrescribedEnds:
     """Single nodes at ends of constraints whose other ends have a prescribed motion."""
 
     nodes: Index  #: (k,)
-    motions: list[OverTime]  #: their places, in their order
-    ties: frozenset[int]  #: whose rows they replace, by their places among all
+    motions: list[OverTime]  #: positions of the nodes over time, in their order
+    ties: frozenset[int]  #: indices of the constraints whose rows they replace
 
     def without(self, is_free: Mask) -> Mask:
         """Return which nodes move freely apart from these constraints, (n,). is_free: which do so with them, (n,)."""
@@ -69,7 +69,7 @@ def prescribed_ends(job: Job, ties: Sequence[Tie], targets: TargetNodes, behind:
         alone = _single(near.nodes, near.weights)
         if alone is None or not can_move[alone].all() or any(users[node] > 1 for node in alone.tolist()):
             continue
-        # what touches something else may not go the straight way
+        # a straight path may lead through other bodies
         if gap.jump > APART * size or job.scene.contact is not None and np.abs(gap.at(0.0)).max() > APART * size:
             continue
         span = targets.spans[tie.place, far]

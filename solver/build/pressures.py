@@ -14,6 +14,6 @@ def pressures(prepared: list[Prepared], first: Index, rest: Vec) -> list[Stencil
              if one.body.cloth is not None and one.body.cloth.pressure]
     if not blown:
         return []
-    from ..forces.cloth.pressure import Pressure  # its kernel is compiled where something is blown up
+    from ..forces.cloth.pressure import Pressure  # its kernel is compiled where cloth has a pressure
 
     return [Pressure(skin, pressure, rest) for skin, pressure in blown]

@@ -22,11 +22,11 @@ class RigidSkin:
     """A contact surface of one rigid body at the start frame."""
 
     name: str
-    mechanism: str  #: that it is a body of
+    mechanism: str  #: name of the body's mechanism
     vertices: Vec  #: in world [m], (k, 3)
     triangles: Index  #: facing outwards, (t, 3)
     friction: float  #: Coulomb's coefficient
-    shown: int  #: the body's place among all that are shown
+    shown: int  #: index of the body among all that are shown
     mass: float  #: [kg]; 0 where its motion is prescribed
 
 

@@ -177,7 +177,7 @@ def _contacts(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first: I
 
 
 class _Acting(NamedTuple):
-    """Forces and constraints on all bodies, besides elasticity, contact and ground."""
+    """Forces and constraints on all bodies other than elasticity, contact and the ground."""
 
     between: list[StencilForce]
     pulls: list[Pull]
@@ -187,7 +187,8 @@ class _Acting(NamedTuple):
 
 def _acting(job: Job, prepared: list[Prepared], matter: list[MaterialData], rest: Vec, mass: Vec, first: Index,
             obstacles: Obstacles, air: AirAround, ties: list[PointConstraint]) -> _Acting:
-    """Return all that acts on these bodies. ties: constraints of points; those that forces make come behind them."""
+    """Return all forces and constraints on these bodies. ties: constraints of points, which precede constraints that
+    are forces."""
     anchored_pins = grips(job, prepared, mass, first, obstacles.anchored)
     between, breaking, hard = _between(job, prepared, rest, first)
     constraints = [*ties, *hard]
@@ -201,7 +202,7 @@ def _acting(job: Job, prepared: list[Prepared], matter: list[MaterialData], rest
 
 def _linear_solver(job: Job, prepared: list[Prepared], rides: bool, has_rows: bool
                    ) -> tuple[LinearSolver, type[LinearSolver]]:
-    """Return the linear solver of these bodies, and its class for a single body. rides: whether some are attached to
+    """Return the linear solver of these bodies, and its class for a single body. rides: whether nodes are attached to
     rigid bodies. has_rows: whether constraints have rows."""
     use = linear_use(job, prepared, rides, has_rows)
     chosen = choose(job.scene.linear_solver, [one.count for one in prepared], use)
@@ -210,7 +211,8 @@ def _linear_solver(job: Job, prepared: list[Prepared], rides: bool, has_rows: bo
 
 
 def _asleep(job: Job, methods: list[dict[str, Any]], joins: bool) -> list[str]:
-    """Take *Adaptive* out of settings of methods where nodes may not sleep, and return what the log says of that."""
+    """Remove *Adaptive* from the settings of methods where no node may sleep, and return sentences for the log. joins:
+    whether forces join bodies of different methods."""
     if not (job.scene.contact is not None or joins):
         return []
     adaptive = [params.pop("adaptive", False) for params in methods]
@@ -276,8 +278,8 @@ def _method(job: Job, one: Prepared) -> tuple[type[Balancing], dict[str, Any]]:
 
 
 def _alike(job: Job, prepared: list[Prepared]) -> list[list[int]]:
-    """Return groups of bodies with one method and, where nodes follow others, one set of its parameters, by their
-    numbers. Two are not compared: β, which bodies that may touch share, and the start, which is each one's own."""
+    """Return the groups of bodies, as indices, with one method and, where nodes are quasistatic, the same settings of
+    it, apart from β, which bodies that may touch have in common, and the start, which each body has on its own."""
     groups: dict[str, list[int]] = {}
     for k, one in enumerate(prepared):
         make, params = _method(job, one)
@@ -295,7 +297,7 @@ def joins_apart(job: Job, prepared: list[Prepared]) -> bool:
 
 
 def _apart(job: Job, prepared: list[Prepared]) -> list[list[int]]:
-    """Return groups of bodies that forces join to each other, by their numbers."""
+    """Return the groups of bodies, as indices, that forces join to each other."""
     groups: dict[str, list[int]] = {}
     for k, one in enumerate(prepared):
         groups.setdefault(min(job.scene.joined(one.body.name)), []).append(k)
@@ -318,10 +320,10 @@ def _coordinates(job: Job, rest: Vec, prepared: list[Prepared], first: Index, ri
 
 def _between(job: Job, prepared: list[Prepared], rest: Vec, first: Index
              ) -> tuple[list[StencilForce], list[WithMultipliers], list[PointConstraint]]:
-    """Return forces of the scene on these bodies, those of them that break or begin later and remember which points
-    stick, and others that are hard constraints.
+    """Return the forces of the scene on these bodies, then those among them that break or begin later, and so have a
+    memory of the points that stick, and the hard constraints among the scene's forces.
 
-    rest: (n, 3) [m]. first: of each body's nodes, (bodies + 1,).
+    rest: (n, 3) [m]. first: first node of each body, (bodies + 1,).
     """
     place = {one.body.name: k for k, one in enumerate(prepared)}
 
@@ -354,14 +356,14 @@ def pulls_of(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> lis
         for k, pull in enumerate(one.body.pulls):
             x, place = one.volume.nodes, np.array(pull.position)
             near = np.flatnonzero(_distance(place, x) <= pull.radius)
-            if not len(near):  # it is smaller than a tetrahedron
+            if not len(near):  # the radius is smaller than a tetrahedron
                 near = nodes_near(x, one.volume.tets, one.embedding, partial(_distance, place), pull.radius,
                                   place[None])
             if not len(near):
                 with blame(job.scene, one.body, f"pulls[{k}].radius"):
                     raise BadScene("a pull is not near any of its nodes", "Move it to the body or raise its radius")
             nodes = (near + start).astype(np.int32)
-            # by mass, so that a finer mesh is pulled no harder
+            # by mass, so that the force does not depend on the mesh
             share = pull.stiffness * mass[nodes] / mass[nodes].sum()
             places = Still(x[near]) if pull.motion is None else Carried(over_time(job, pull.motion), x[near])
             strength = None if pull.strength is None else activation_of(job, pull.strength)

@@ -56,7 +56,7 @@ def _carrying_nodes(one: Prepared, rest: Vec, triangles: Index, vertices: Index,
         carriers, shares = vertices[:, None], np.ones((len(vertices), 1))
     else:
         carriers = one.embedding.corners[vertices].astype(np.int64)
-        shares = np.maximum(one.embedding.weights[vertices], 0.0)  # what is outside of its tetrahedron leans on these
+        shares = np.maximum(one.embedding.weights[vertices], 0.0)  # negative where a vertex is outside
         shares /= shares.sum(axis=1, keepdims=True)
     nodes, place = np.unique(carriers, return_inverse=True)
     column = np.repeat(np.arange(len(vertices)), carriers.shape[1])

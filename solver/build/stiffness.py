@@ -52,7 +52,7 @@ def _frequency(job: Job, prepared: Prepared) -> float:
     constrained = np.union1d(fields.pinned, fields.attached)
     free = np.setdiff1d(np.arange(len(rest)), constrained).astype(np.int32)
     alone = followed(job, prepared, fields.dynamic)
-    # what is quasistatic is asked how it would wobble
+    # without dynamic nodes it is measured as if all nodes were
     alone = None if alone is None or not len(alone) else alone
     carried = [part for part in made.parts if np.isin(part, constrained).any()]
     hanging = np.intersect1d(free, np.concatenate(carried)).astype(np.int32) if carried else constrained[:0]

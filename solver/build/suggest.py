@@ -36,8 +36,8 @@ def suggest(job: Job, prepared: Prepared, count: int) -> Vec:
 
 
 def suggested(job: Job, prepared: Prepared, report: Stage) -> Prepared:
-    """Return the body with as many dynamic spots as its job leaves to be found and as fit. The body is not changed
-    where its job asks for none, it has others, or its method has no quasistatic nodes."""
+    """Return the body with the dynamic spots that its job leaves to be found, as many as fit. The body is not changed
+    where its job has none to be found, it has others, or its method has no quasistatic nodes."""
     body, fields = prepared.body, prepared.fields
     count, follows = body.dynamic.suggested, catalogue.find("method", job.scene.method_of(body).kind).follows
     if count is None or not follows or body.cloth is not None or len(fields.dynamic) or fields.patches:
@@ -50,7 +50,7 @@ def suggested(job: Job, prepared: Prepared, report: Stage) -> Prepared:
     scene = msgspec.structs.replace(job.scene, bodies=[still], mechanisms=[], obstacles=[], forces=[], contact=None)
     try:
         places = _places(replace(job, scene=scene), alone, count, 1)
-    except (BadInput, Diverged) as none:  # no place is free, or it does not vibrate: balance is all it has
+    except (BadInput, Diverged) as none:  # no node is free, or there are no vibrations: all is quasistatic
         return replace(prepared, fields=replace(fields, notes=(*fields.notes, f"no spots are suggested: {none.what}")))
     made = msgspec.structs.replace(still, dynamic=schema.Dynamic(points="suggested.npy"))
     notes = [note for note in fields.notes if note != QUASISTATIC]

@@ -40,7 +40,7 @@ def thinned_mesh(volume: Volume, embedding: Embedding, triangles: Index, share: 
     found = thinned(rest, triangles, share * float(volume.extents_of(rest).max()), mean_edge(volume.nodes, faces))
     if len(found.triangles) > MOST * len(faces):
         return None
-    # faces go outwards by how far the mesh stands out of them: so none of it is outside
+    # faces move outwards by as much as the mesh is outside of them, so that none of it is outside
     far = np.zeros(len(rest))
     np.maximum.at(far, found.triangles, np.repeat(found.outside[:, None], 3, axis=1))
     used, own = np.unique(found.triangles, return_inverse=True)

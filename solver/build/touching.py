@@ -32,13 +32,13 @@ class Touching:
     """Contact surfaces of all bodies and obstacles at the start."""
 
     prepared: list[Prepared]
-    skins: list[Index]  #: of each body, triangles of nodes and of the vertices behind these
-    wires: Index  #: edges besides, of all bodies, (k, 2)
-    quads: Index  #: that touch along either diagonal, of all bodies, (q, 4)
-    riding: EmbeddedVertices  #: those vertices
-    surfaces: Surfaces  #: of those that meet
+    skins: list[Index]  #: triangles of each body, of nodes and of embedded vertices, which come after the nodes
+    wires: Index  #: edges of no triangle, of all bodies, (k, 2)
+    quads: Index  #: quads that collide along both diagonals, of all bodies, (q, 4)
+    riding: EmbeddedVertices  #: vertices that tetrahedra carry
+    surfaces: Surfaces  #: of bodies and obstacles that collide
     now: Vec  #: positions of nodes and vertices [m], (n + v, 3)
-    owner: Index  #: which body or obstacle each is of, (n + v,)
+    owner: Index  #: index of the body or obstacle of each, (n + v,)
 
     def crossing(self) -> set[tuple[int, int]]:
         """Return the pairs of bodies and obstacles that intersect, as indices, the lower one first; twice the same
@@ -55,7 +55,7 @@ class Touching:
         return bool(near.is_self.all())
 
 
-#: bodies as they touch, riding on places of their own
+#: contact surfaces of bodies, with these embedded vertices; None: with their own
 Arrange = Callable[[list[Prepared], EmbeddedVertices | None], Touching]
 
 
@@ -114,7 +114,7 @@ def _within(made: Touching, bodies: set[int], share: float) -> EmbeddedVertices:
             pairs = made.surfaces.near(made.now, NEAR * inset)
             among = pairs.nodes[~pairs.is_self]
             moved = np.unique(among[(among >= start) & (among < start + count)]) - start
-            # at rest, where weights are made
+            # at rest, where weights are computed
             rest = one.embedding.apply(nodes)
             inwards = rest[moved] - inset * out_of_all(rest, made.skins[k] - start)[moved]
             row = start - made.riding.nodes + moved

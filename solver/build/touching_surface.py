@@ -20,10 +20,10 @@ HALVINGS, MOST = 4, 20_000  #: how often, and into how many triangles at most
 class TouchingSurface:
     """A contact surface of triangles that moves with a reduced body."""
 
-    triangles: Index  #: (t, 3), their normals outwards
+    triangles: Index  #: (t, 3), facing outwards
     rest: Vec  #: vertices at rest [m], (n, 3)
-    functions: Vec  #: Φ there, (n, p)
-    led: Vec  #: Ψ there, (n, 4 g)
+    functions: Vec  #: Φ at the vertices, (n, p)
+    led: Vec  #: Ψ at the vertices, (n, 4 g)
     is_drawn: bool  #: whether these are the vertices that are drawn
 
     def at(self, state: ReducedState) -> Vec:

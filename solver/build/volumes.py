@@ -57,8 +57,8 @@ def volume_of(job: Job, body: schema.Body, key: str, report: Stage) -> Volume:
 
 
 def looked_at(job: Job) -> list[str]:
-    """Return notes on the surfaces that are to be filled with tetrahedra, before any of them is. Raises BadMesh as a
-    bake does."""
+    """Return notes on the surfaces that a bake fills with tetrahedra, without filling any. Raises BadMesh as a bake
+    does."""
     notes = []
     for body in job.scene.bodies:
         params = parameters("mesher", body.mesher)

@@ -33,10 +33,10 @@ SHIFT = 1.0e-4  #: of an even stretch's ω²: how far under zero the spectrum is
 class Wobbles:
     """Vibration modes of a body, slowest first, each with q̈ + d q̇ + ω² q = 0."""
 
-    x: Vec  #: positions that they are about, (n, 3) [m]
+    x: Vec  #: equilibrium positions, (n, 3) [m]
     omegas: Vec  #: ω [rad/s], (m,)
     fields: Vec  #: orthonormal in the product of the masses, (m, n, 3)
-    lost: tuple[Vec, ...]  #: the d that each of some laws gives them, without a drag, (m,) [1/s]
+    lost: tuple[Vec, ...]  #: d of the modes by each damping law, without mass damping, (m,) [1/s]
 
 
 def slowest(elastic: BodyElements, laws: Sequence[DampingLaw], x: Vec, mass: Vec, free: Index, dynamic: Index | None,
@@ -56,7 +56,7 @@ def slowest(elastic: BodyElements, laws: Sequence[DampingLaw], x: Vec, mass: Vec
         corners = field[None, elastic.tets]
         return -float(np.vdot(corners, corner_products(blocks, corners)) / np.vdot(field, mass[:, None] * field))
 
-    # −K and a little M: what nothing holds has motions without stiffness
+    # −K and a little M: an unconstrained part has motions without stiffness
     elastic.fill(x, True, forces, blocks)
     stretch = np.zeros_like(x)
     stretch[free] = x[free] - x[free].mean(axis=0)
@@ -65,7 +65,7 @@ def slowest(elastic: BodyElements, laws: Sequence[DampingLaw], x: Vec, mass: Vec
     pattern = Pattern(elastic.tets, free[linear.order(graph)], len(mass))
     matrix, weight = pattern.matrix(), np.repeat(mass[pattern.order], 3)
     linear.analyse(matrix, 0)
-    # what a load stretches is stiffer across it, and what it presses softer: the true K where it has a balance
+    # tension stiffens a body across it and compression softens it: the true K where the equilibrium is stable
     for project in (False, True):
         elastic.fill(x, project, forces, blocks)
         pattern.gather(blocks, np.zeros((len(mass), 3, 3)), -1.0, shift * mass)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..world.joints import Joints
     from ..world.joints_part import JointsPart
 
-#: parts from soft bodies and the mechanisms, where there are any
+#: parts of soft bodies, with the mechanisms where there are any
 Grouping = Callable[[list[Prepared], "Mechanisms | None"], "list[SoftPart]"]
 
 SIDE_BY_SIDE = "Soft bodies and mechanisms are simulated side by side and do not touch each other"
@@ -48,8 +48,8 @@ class SoftPart:
     """A part of soft bodies that are solved at once; it is built again where some are cut or nailed."""
 
     part: NodesPart
-    rigid: Mechanisms | None = None  #: the mechanisms that they may hang on or touch
-    rides: list[Coupling] = field(default_factory=list)  #: on those, where joints move any of what they hang on
+    rigid: Mechanisms | None = None  #: mechanisms that the bodies may be attached to or touch
+    rides: list[Coupling] = field(default_factory=list)  #: where joints move nodes of the bodies
 
 
 class Built(NamedTuple):
@@ -69,7 +69,7 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None, groupin
     """
     prepared = prepare_all(job, report, volumes) if job.scene.bodies else []
     if any(one.body.dynamic.suggested for one in prepared):
-        from .suggest import suggested  # what finds vibrations is loaded where they are looked for
+        from .suggest import suggested  # loaded only where it is needed
 
         prepared = [suggested(job, one, report) for one in prepared]
     rigid = _mechanisms(job)
@@ -176,7 +176,7 @@ def _add_staggered(job: Job, parts: list[Part], sharp: list[Prepared], drafted: 
     surroundings = ClothSurroundings(job, *around)
     interfaces: list[CoupledInterface] = []
     if sharp:
-        from .eol_cloth import sharp_cloth, together  # its kernels are compiled where something slides
+        from .eol_cloth import sharp_cloth, together  # its kernels are compiled where cloth has Sharp Edges
 
         for sheets in together(job, sharp):
             part, interface = sharp_cloth(job, sheets, len(parts), surroundings)
@@ -194,7 +194,7 @@ def _add_staggered(job: Job, parts: list[Part], sharp: list[Prepared], drafted: 
 def _mechanisms(job: Job) -> Mechanisms | None:
     if not job.scene.mechanisms:
         return None
-    from .mechanisms import alone, mechanisms_part  # its kernels are compiled where something is jointed
+    from .mechanisms import alone, mechanisms_part  # its kernels are compiled where there are mechanisms
 
     part = mechanisms_part(job)
     return Mechanisms(part, alone(job, part))

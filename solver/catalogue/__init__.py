@@ -98,7 +98,7 @@ def find(name: str, key: str) -> Entry:
     """Return the entry of family `name` with this key. Raises NoSuchThing that lists the keys of the family."""
     known = family(name)
     if key not in known:
-        from ..errors import NoSuchThing  # Blender's start does without
+        from ..errors import NoSuchThing  # not loaded when Blender starts
 
         raise NoSuchThing(f'there is no {name.replace("_", " ")} "{key}"', f"Use one of {', '.join(known)}")
     return known[key]

@@ -53,7 +53,7 @@ class ShownSheet:
     def __init__(self, rest: Vec, material: Vec, triangles: Index, to_object: Vec | None = None) -> None:
         """rest: the artist's vertices in the world at the start frame [m], (N, 3); vertices of no face do not move.
         material: their X [m], (N, 2). triangles: (M, 3). to_object: world to object space at each frame, (f, 4, 4)."""
-        # a job's arrays are not to be written to, which kernels do not know
+        # copies, since kernels take no read-only arrays
         self.material, self._triangles = np.array(material, dtype=float), np.array(triangles, dtype=np.int32)
         self._to_object = to_object
         self._rest, self._used = rest, np.unique(triangles)

@@ -36,7 +36,7 @@ class Filled:
 
     volume: Volume
     before: int  #: parts of the surface that came apart
-    after: int  #: pieces of the volume that they are in; 0 where nothing did
+    after: int  #: pieces of the volume that these parts are in; 0 without any
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -145,7 +145,7 @@ def _check_volume(volume: float, surface: Surface) -> None:
     enclosed = surface.volume
     if not surface.open_edges and not surface.tangled_edges and 0.9 < volume / max(enclosed, 1e-30) < 1.1:
         return
-    # it overlaps itself or is open: ask at points spread over the box which of them are inside
+    # it overlaps itself or is open: the fraction of points in the box that are inside
     low, high = surface.vertices.min(axis=0), surface.vertices.max(axis=0)
     golden = np.array([0.8191725134, 0.6710436067, 0.5497004779])  # powers of 1/1.2207, Roberts' additive sequence
     points = low + (high - low) * ((0.5 + np.outer(np.arange(1, SAMPLES + 1), golden)) % 1.0)

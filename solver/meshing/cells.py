@@ -40,7 +40,7 @@ class Cells:
         if np.prod(counts.astype(float)) > MOST_CELLS:
             raise BadMesh(f"an edge length of {edge:.3g} m gives more than two million cells",
                           "Make the edge length larger", where="mesher.params.edge_length")
-        # the grid stands around the body's middle
+        # the grid is centred on the body
         origin = 0.5 * (low + high) - 0.5 * edge * counts
         points = spread(vertices, triangles, edge / SAMPLES)[0]
         place = np.clip(((points - origin) / edge).astype(int), 0, counts - 1)

@@ -65,7 +65,7 @@ def python_commands() -> list[list[str]]:
 def _started() -> Iterator[tuple[subprocess.Popen[bytes], list[str], queue.Queue[tuple[str, bytes]]]]:
     """Yield a child that runs the same Python, the command that starts its mesher in the same way, and the queue of its
     pipes' output. The child and its mesher are killed at the end in any case."""
-    options: dict[str, Any] = {"start_new_session": True}  # so that Ctrl-C in a terminal asks us, not the mesher
+    options: dict[str, Any] = {"start_new_session": True}  # Ctrl-C in a terminal ends us, not the mesher
     if sys.platform == "win32":
         options = {"creationflags": subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP}
     tried = []
@@ -182,10 +182,10 @@ def run_mesher(mesher: Any, vertices: Vec, triangles: Index, settings: Mapping[s
 
 def _follow(mesher: Any, messages: queue.Queue[tuple[str, bytes]], seconds: float, report: TimedReport,
             spent: Spent) -> tuple[bytes | None, str]:
-    """Return all bytes of the answer, None where it is not whole, and the end of what was printed."""
+    """Return all bytes of the answer, None where it is incomplete, and the end of the printed output."""
     answer: list[bytes] = []
     printed, line_start, last_progress = "", "", (None, "")
-    # two pipes end in any order; after the answer's the other one has its last words, unless somebody else holds it
+    # two pipes end in any order; after the answer's the other one has the last output, unless it is open elsewhere
     left, until = {"answer-end", "print-end"}, np.inf
     while left and time.monotonic() < until:
         had = spent()

@@ -23,7 +23,7 @@ def nearest_on(px, py, pz, x, a, b, c):  # type: ignore[no-untyped-def]
     if area2 > 1e-300 and v >= 0.0 and w >= 0.0 and v + w <= area2:
         v, w = v / area2, w / area2
     else:
-        # the nearest place on its sides
+        # the nearest point on its sides
         v, w = 0.0, 0.0
         side = np.inf
         for edge in range(3):
@@ -57,7 +57,7 @@ def nearest_triangles(points, triangles, x, reach, found, weights):  # type: ign
         for k in range(triangles.shape[0]):
             a, b, c = triangles[k, 0], triangles[k, 1], triangles[k, 2]
             dx, dy, dz = px - x[a, 0], py - x[a, 1], pz - x[a, 2]
-            # no place on it is nearer than the first corner less its reach
+            # no point of it is nearer than the first corner less its reach
             nearest = np.sqrt(dx * dx + dy * dy + dz * dz) - reach[k]
             if nearest > 0.0 and nearest * nearest > best:
                 continue
@@ -90,7 +90,7 @@ def nearest_candidates(points, candidates, triangles, x, reach, normals, slack, 
             a = triangles[k, 0]
             dx, dy, dz = px - x[a, 0], py - x[a, 1], pz - x[a, 2]
             squares[count - 1] = np.inf
-            # no place on it is nearer than the first corner less its reach
+            # no point of it is nearer than the first corner less its reach
             if dx * dx + dy * dy + dz * dz > (reach[k] + near) * (reach[k] + near):
                 continue
             v, w, away = nearest_on(px, py, pz, x, a, triangles[k, 1], triangles[k, 2])
@@ -133,7 +133,7 @@ def triangles_around(middles, triangles, x, reach, beyond, squares, found, count
         for k in range(triangles.shape[0]):
             farthest, corner = reach[k] + near + beyond, squares[k]
             squares[k] = np.inf
-            # no place on it is nearer than the first corner less its reach
+            # no point of it is nearer than the first corner less its reach
             if corner <= farthest * farthest:
                 a = triangles[k, 0]
                 _, _, squares[k] = nearest_on(px, py, pz, x, a, triangles[k, 1], triangles[k, 2])

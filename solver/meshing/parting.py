@@ -38,8 +38,8 @@ ROUNDS = 8  #: in which nodes whose tetrahedra would get worse go back less far
 class Parted:
     """A surface with room between its sheets, and the displacements that made it."""
 
-    surface: Surface  #: as it is filled
-    moved: Vec  #: how far its vertices went for that, in its units, (n, 3)
+    surface: Surface  #: with room between its sheets
+    moved: Vec  #: displacements of its vertices, in its units, (n, 3)
 
     def back(self, volume: Volume) -> Volume:
         """Return the volume with its nodes moved back to the original surface, less far where tetrahedra would
@@ -96,7 +96,7 @@ def parted(surface: Surface, room: float) -> Parted:
     if not retreat.any():
         return Parted(surface, np.zeros_like(surface.vertices))
     normal, count = unit_normals(surface.vertices, surface.triangles), len(surface.vertices)
-    # each corner goes where all of its faces have retreated, those that have not among them
+    # each corner moves so that all of its faces retreat, including those that retreat by nothing
     matrix, wanted = np.tile(STIFF * np.eye(3), (count, 1, 1)), np.zeros((count, 3))
     for corner in surface.triangles.T:
         np.add.at(matrix, corner, normal[:, :, None] * normal[:, None, :])

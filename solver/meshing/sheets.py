@@ -24,9 +24,9 @@ LONG_BORDER = 10.0  # length squared by area: 16 of a square, 6 of half a sphere
 class Sheets:
     """Connected parts of a surface that enclose nothing."""
 
-    parts: Mask  #: of each connected part, (parts,)
-    triangles: Mask  #: of each triangle, (m,)
-    share: float  #: of the whole area
+    parts: Mask  #: which connected parts, (parts,)
+    triangles: Mask  #: which triangles, (m,)
+    share: float  #: fraction of the whole area
 
 
 def find_sheets(surface: Surface) -> Sheets:

@@ -144,7 +144,7 @@ def _oriented(vertices: Vec, triangles: Index) -> tuple[Index, Index]:
     """Return the triangles with one orientation within each piece, pieces outwards and cavities inwards; and the
     connected part of each."""
     flip, piece = _consistent(triangles)
-    # as most faces of the piece stood before it was made consistent: what the artist says
+    # as most faces of the piece were oriented before: the artist's choice
     flip ^= (np.bincount(piece, np.where(flip, 1.0, -1.0)) > 0)[piece]
     triangles = np.where(flip[:, None], triangles[:, ::-1], triangles)
     turn = _inside_out(vertices, triangles, piece)
@@ -218,7 +218,7 @@ def _inside_out(vertices: Vec, triangles: Index, piece: Index) -> NDArray[np.boo
     if len(volume) == 1 or len(volume) > 1000:
         return turn
 
-    # from small to large, so that the outermost surrounding piece has the last word
+    # from small to large, so that the outermost surrounding piece decides
     probe = vertices[triangles[np.unique(piece, return_index=True)[1]]].mean(axis=1)
     for outer in np.argsort(np.abs(volume), kind="stable"):
         smaller = np.flatnonzero(np.abs(volume) < np.abs(volume[outer]))

@@ -19,7 +19,7 @@ class TetGen:
 
     in_child = True
     covers = False  #: whether cells stand out of the surface, which are to count by what is inside of it
-    seconds: float | None = None  #: as of TetWild
+    seconds: float | None = None  #: of the first try; None: from the number of tetrahedra
 
     def settings(self, surface: Surface, params: Mapping[str, float]) -> dict[str, float]:
         """Return the edge length in unit-box units, and the radius-edge ratio. Raises Environment where TetGen is not

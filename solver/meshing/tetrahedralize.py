@@ -97,9 +97,9 @@ def fillable(vertices: NDArray, triangles: NDArray, name: str, thickness: float)
 class _Time:
     """Time limit of a surface's meshing, and number of its tetrahedra."""
 
-    seconds: float  #: of the first try
-    tets: int  #: that come of it at least
-    is_enough: bool  #: whether as many may be made in that time
+    seconds: float  #: limit of the first try
+    tets: int  #: least number of tetrahedra
+    is_enough: bool  #: whether these may be made in that time
 
 
 def _time_for(surface: Surface, params: Mapping[str, float], seconds: float | None = None) -> _Time:
@@ -164,7 +164,8 @@ def _in_two_tries(mesher: Any, label: str, surface: Surface, settings: Mapping[s
 
 
 def _timed(report: Report, seconds: float, which: str, spent: list[float]) -> TimedReport:
-    """Return a report that shows the time of this try too, ten times. spent: receives the time so far [s]."""
+    """Return a report that includes the time of this try, ten times. seconds: its limit [s]. spent: receives the time
+    so far [s]."""
     def timed(done: float | None, words: str, had: float) -> None:
         spent[:] = [had]
         shown = int(10 * had / seconds) * seconds / 10

@@ -26,7 +26,7 @@ class TetWild:
 
     in_child = True
     covers = False  #: whether cells stand out of the surface, which are to count by what is inside of it
-    seconds: float | None = None  #: of the first try; None: by how many tetrahedra there will be
+    seconds: float | None = None  #: of the first try; None: from the number of tetrahedra
 
     def __init__(self) -> None:
         self._first_energy = 0.0

@@ -15,8 +15,8 @@ from .thinning_kernels import thin
 class ThinnedSurface:
     """A simplified surface: triangles between some of the original vertices."""
 
-    triangles: Index  #: numbers of the surface's vertices, (t, 3)
-    outside: Vec  #: how far vertices that went are in front of each at most [m], (t,)
+    triangles: Index  #: indices of the original vertices, (t, 3)
+    outside: Vec  #: largest distance of removed vertices in front of each triangle [m], (t,)
 
 
 def thinned(x: Vec, triangles: Index, tolerance: float, longest: float) -> ThinnedSurface:
