@@ -25,7 +25,7 @@ class AirAround:
 
     def laws(self, prepared: list[Prepared], first: Index, node: int) -> list[StencilForce]:
         """Return the forces of the air on these bodies. first: first node of each body, (bodies + 1,). node: index of
-        the air's."""
+        the node of the air."""
         if not len(self.place):
             return []
         from ..forces.cloth.air import Air

@@ -140,8 +140,8 @@ def prepare_cloth(job: Job, body: schema.Body, volume: Volume, report: Stage) ->
 
 
 def laid_flat(vertices: Vec, triangles: Index, warp: Vec) -> Vec:
-    """Return the corners of each triangle in a plane of its own, with the warp along u, (m, 3, 2) [m]. vertices: (n, 3)
-    [m]. triangles: (m, 3). warp: its direction, (3,)."""
+    """Return the corners of each triangle in a plane of its own, with the warp along u, (m, 3, 2) [m]. vertices: in the
+    world, (n, 3) [m]. triangles: (m, 3). warp: direction in the world, (3,)."""
     corners = vertices[triangles]
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     normal /= np.linalg.norm(normal, axis=1)[:, None]

@@ -291,7 +291,7 @@ def _refuse_same_place(surfaces: Surfaces, now: Vec, distance: float, names: lis
 
 
 def _has_inside(one: Prepared, skin: Index) -> bool:
-    """Return whether the touching surface of a body is closed."""
+    """Return whether the contact surface of a body is closed."""
     return is_closed(skin) if one.body.touches_by_mesh else one.is_closed
 
 
@@ -324,8 +324,8 @@ def _meets(job: Job, called: list[str], bodies: int) -> NDArray[np.bool_]:
 
 
 def _wanted(prepared: list[Prepared], edges: list[float], names: list[str]) -> tuple[Vec, Vec]:
-    """Return the largest activation distance of two of these bodies and obstacles, and the shorter of the mean edges of
-    their skins, (b, b) [m] each; infinite for two obstacles."""
+    """Return the largest activation distance of two bodies or obstacles, and the shorter of the mean edges of their
+    skins, (b, b) [m] each; both are infinite for two obstacles."""
     edge = np.array(edges + [np.inf] * (len(names) - len(edges)))
     thick = np.array([np.nan if one.thickness is None else one.thickness for one in prepared]
                      + [np.nan] * (len(names) - len(edges)))

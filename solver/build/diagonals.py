@@ -34,7 +34,8 @@ def quads_of(job: Job, prepared: Sequence[Prepared], first: Index, now: Vec) -> 
 
 
 def _as_cut(quads: Index, triangles: Index, nodes: int) -> Index:
-    """Return the quads of (q, 4) with both triangles among (m, 3), each from an end of its diagonal on, (k, 4)."""
+    """Return the quads of (q, 4) both of whose triangles are among (m, 3), each beginning at an end of its diagonal,
+    (k, 4)."""
     known, remaining = _keys(triangles, nodes), []
     for shift in (0, 1):
         turned = np.roll(quads, -shift, axis=1)

@@ -45,7 +45,7 @@ def friction_of_nodes(job: Job, one: Prepared) -> Vec:
 
 
 def touching_nodes(one: Prepared) -> Index:
-    """Return the nodes of a body's surface, ascending, (p,)."""
+    """Return the nodes of a body's skin and wires, which collide, (p,) ascending."""
     corners = np.concatenate([one.skin.ravel(), one.wires.ravel()])
     found: Index = np.unique(corners).astype(np.int32)
     return found

@@ -77,8 +77,8 @@ class Tie:
 
     @property
     def is_always_hard(self) -> bool:
-        """Whether the constraint is hard from the start to the end, without compliance, breaking strength and duration.
-        """
+        """Whether the constraint is hard from the start to the end: without compliance, strength over time and limited
+        duration."""
         one = self.constraint
         return not isinstance(one.compliance, str) and one.compliance == 0.0 and one.strength is None and not one.lasts
 

@@ -168,7 +168,8 @@ def _notes_of_bodies(prepared: list[Prepared], damping: list[_Damping]) -> list[
 
 def _contacts(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first: Index, coordinates: FreeNodes,
               obstacles: Obstacles, reshaped: bool) -> tuple[list[ContactLaw], list[str]]:
-    """Return laws between surfaces, and a sentence for each setting that they ignore; nothing without *Collisions*."""
+    """Return the contact laws between surfaces, and a sentence for each setting that they ignore; none where the scene
+    has no contact."""
     if job.scene.contact is None:
         return [], []
     from .contact import contacts_of, ignored_fields  # its kernels are compiled where something touches
@@ -221,7 +222,7 @@ def _asleep(job: Job, methods: list[dict[str, Any]], joins: bool) -> list[str]:
 
 
 def _in_world(job: Job, one: Prepared, nodes: slice) -> BodyInWorld:
-    """Return a body with its nodes among all, and what its output is made of."""
+    """Return a body with its slice of all nodes, and the data that its output is made of."""
     surface = one.body.surface
     to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
     drawn_at_pins = drawn_pinned(job, one)
@@ -249,8 +250,8 @@ def _damping(job: Job, one: Prepared, made: MaterialData, rest: Vec, mass: Vec, 
 
 def _condensation(job: Job, prepared: list[Prepared], first: Index, mesh: Mesh, linear: LinearSolver,
                   joins: bool) -> Condensation:
-    """Return the condensation of the bodies' method, or of several. Where bones carry several bodies, each with dense
-    columns is condensed by itself if none touch. joins: whether forces join bodies of different methods."""
+    """Return the condensation of the bodies' method, or of several methods. Where bones carry bodies with dense columns
+    and none touch, each body is condensed by itself. joins: whether forces join bodies of different methods."""
     touching = job.scene.contact is not None or joins
     groups = _alike(job, prepared) if touching else _apart(job, prepared)
     follow = any(catalogue.find("method", job.scene.method_of(one.body).kind).follows for one in prepared)

@@ -17,7 +17,7 @@ REACH = 2.0  #: of a tetrahedron's edge: how far along the mesh around it a pinn
 
 
 class Target(Protocol):
-    """Prescribed positions of some vertices."""
+    """Target positions of some vertices."""
 
     @property
     def vertices(self) -> Index:

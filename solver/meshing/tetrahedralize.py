@@ -184,7 +184,7 @@ def _remedy(surface: Surface, time: _Time) -> str:
 
 
 def _looks(surface: Surface) -> str:
-    """Return counts of a surface that could not be meshed."""
+    """Return a phrase with the size of a surface that could not be meshed: parts, triangles, thickness and extent."""
     parts = f"{surface.parts} loose parts" if surface.parts > 1 else "one part"
     a, b, c = (surface.vertices[surface.triangles[:, i]] for i in range(3))
     area = 0.5 * float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum())
