@@ -17,14 +17,15 @@ from .inputs import places_over_time
 
 @dataclass(frozen=True)
 class AirAround:
-    """The air's node, behind all others of a part; none where no cloth feels it."""
+    """The air around cloth, as one node behind all others of a part; without a node where it acts on no cloth."""
 
-    place: Vec  #: at the start, (1, 3) or (0, 3) [m]
-    motions: list[OverTime]  #: where it is, (1, 3) [m] at a time; as many
+    place: Vec  #: position of the node at the start, (1, 3) or (0, 3) [m]
+    motions: list[OverTime]  #: position of the node, (1, 3) [m] at a time; empty without a node
     density: float  #: [kg/m³]
 
     def laws(self, prepared: list[Prepared], first: Index, node: int) -> list[StencilForce]:
-        """Return the forces of the air on these bodies. first: of each body's nodes, (bodies + 1,). node: the air's."""
+        """Return the forces of the air on these bodies. first: first node of each body, (bodies + 1,). node: index of
+        the node of the air."""
         if not len(self.place):
             return []
         from ..forces.cloth.air import Air
@@ -37,19 +38,19 @@ class AirAround:
 
 
 def air_of(job: Job, prepared: list[Prepared]) -> AirAround:
-    """The scene's air around these bodies."""
+    """Return the scene's air around these bodies, without a node where it acts on none of them."""
     wind = job.scene.wind or schema.Wind()
     if not wind.density or not any(_feels(one.body) for one in prepared):
         return AirAround(np.zeros((0, 3)), [], 0.0)
     speed = np.tile(np.array(wind.velocity), (job.samples, 1)) if wind.motion is None else job.array(wind.motion)
     way: Vec | None = None
     if speed.any():
-        # how fast it is between two samples is the mean of both
+        # its velocity between two samples is their mean
         time, way = job.scene.time, np.zeros((job.samples, 1, 3))
         way[1:, 0] = np.cumsum(0.5 * (speed[1:] + speed[:-1]), axis=0) / (time.fps * time.samples_per_frame)
     return AirAround(np.zeros((1, 3)), [places_over_time(job, way, np.zeros((1, 3)))], wind.density)
 
 
 def _feels(body: schema.Body) -> bool:
-    """Whether air does anything to it."""
+    """Return whether air acts on a body."""
     return body.cloth is not None and (body.cloth.drag > 0.0 or body.cloth.air_friction > 0.0)

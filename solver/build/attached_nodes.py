@@ -1,4 +1,4 @@
-"""Which nodes of the soft bodies ride on which bodies of the mechanisms, at the start frame."""
+"""Nodes of soft bodies that are attached to bodies of mechanisms, at the start frame."""
 
 from __future__ import annotations
 
@@ -17,17 +17,23 @@ from .fields import Prepared
 
 
 class AttachedCoordinates:
-    """Makes the coordinates of soft bodies of which some hang on a mechanism."""
+    """A factory of the coordinates of soft bodies that are attached to a mechanism."""
 
     def __init__(self, prepared: list[Prepared], rigid: JointsPart, by_body: bool,
                  skins: Sequence[tuple[int, slice]] = ()) -> None:
-        """by_body: whether the mechanism has to know what they do to each of its bodies. skins: of rigid bodies' own
-        surfaces, the body's place among all that are shown and the nodes behind those of the soft bodies."""
+        """by_body: whether the mechanism needs the forces on each of its bodies. skins: surfaces of rigid bodies, each
+        with the index of the body among all that are shown, and a slice of its nodes, counted from the first node after
+        the soft bodies."""
         self._prepared, self._rigid, self._by_body, self._skins = prepared, rigid, by_body, skins
         self.riders: Index = np.zeros(0, dtype=np.int32)  #: nodes on bodies that joints move
 
     def coordinates(self, rest: Vec, prescribed: Index, motion: SideBySide, first: Index) -> FreeNodes:
-        """Nodes on bodies that nothing moves, or of prescribed motion, are prescribed; the others are attached."""
+        """Return the coordinates of all nodes, and set `riders`. Nodes on bodies that joints move are attached; nodes
+        on other bodies are prescribed.
+
+        rest: positions of all nodes, (n, 3) [m]. prescribed, motion: pinned nodes, (p,), and their positions over time.
+        first: first node of each body, (bodies + 1,).
+        """
         on = riders(self._prepared, first, self._rigid, rest, self._skins)
         nodes, motion = on.attached_motion(rest, prescribed, motion)
         self.riders = on.attached.nodes
@@ -42,14 +48,14 @@ class AttachedCoordinates:
 class AttachedNodes:
     """Attached nodes of all soft bodies."""
 
-    attached: Attached  #: to bodies that joints move
-    still: Index  #: to bodies that nothing moves
-    prescribed: list[tuple[Index, OverTime]]  #: to bodies of prescribed motion: nodes, and the body, (4, 4) at a time
+    attached: Attached  #: nodes on bodies that joints move
+    still: Index  #: nodes on bodies that do not move
+    prescribed: list[tuple[Index, OverTime]]  #: nodes on animated bodies, with the body's frame, (4, 4) at a time
 
     def attached_motion(self, rest: Vec, prescribed: Index, motion: SideBySide) -> tuple[Index, SideBySide]:
-        """Prescribed nodes and their motion, with those added that no joint moves.
+        """Return the prescribed nodes and their positions over time, including nodes on bodies that no joint moves.
 
-        rest: (n, 3) [m]. prescribed, motion: what pins hold.
+        rest: positions of all nodes, (n, 3) [m]. prescribed, motion: pinned nodes, (p,), and their positions over time.
         """
         nodes = np.concatenate([prescribed, self.still, *(nodes for nodes, _ in self.prescribed)]).astype(np.int32)
         return nodes, SideBySide([motion, Still(rest[self.still]),
@@ -58,9 +64,10 @@ class AttachedNodes:
 
 def riders(prepared: list[Prepared], first: Index, rigid: JointsPart, rest: Vec,
            skins: Sequence[tuple[int, slice]] = ()) -> AttachedNodes:
-    """The attached nodes of all bodies, and those of rigid bodies' surfaces.
+    """Return the nodes of soft bodies and of surfaces of rigid bodies that are attached to mechanisms.
 
-    first: of each body's nodes, (bodies + 1,). rest: of all nodes, (n, 3) [m]. skins: as of `AttachedCoordinates`.
+    first: first node of each body, (bodies + 1,). rest: positions of all nodes, (n, 3) [m]. skins: see
+    `AttachedCoordinates`.
     """
     place = {key: k for k, key in enumerate(
         (one.name, body) for one in rigid.mechanisms_in_world for body in one.bodies)}

@@ -1,4 +1,4 @@
-"""From a job's mechanisms to the friction inside their joints."""
+"""Friction inside the joints of a job's mechanisms."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ from .positions import WorldPositions
 
 def friction_of(job: Job, placed: Sequence[WorldPositions], tree: Tree, place: Mapping[str, int],
                outside: MechanismConstraints | None) -> Constraints | None:
-    """Return the constraints with friction inside the joints that have a bearing; `outside` where none has friction.
+    """Return the constraints of mechanisms with the friction inside their joints; `outside` where no joint has
+    friction.
 
-    Raises BadScene for a bearing where a joint has none, and for what the chosen law does not know.
+    place: index of each body in the tree, by its key. outside: the constraints without this friction. Raises BadScene
+    for friction in a joint that has no bearing, and for constraints that the chosen law does not support.
     """
     entry = catalogue.find("joint_friction", job.scene.joint_friction.kind)
     bearings = _bearings(placed, tree, place, outside)

@@ -1,4 +1,4 @@
-"""A body that is cloth: its surface's vertices are the nodes, and its triangles and hinges the elements."""
+"""Bodies of cloth: the vertices of the surface are the nodes, and its triangles and hinges the elements."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ ALONG_NORMAL = 1.0e-2  #: of a warp: a face that it runs into more steeply takes
 
 @dataclass(frozen=True)
 class PreparedCloth(Prepared):
-    """Its volume is its nodes, without tetrahedra."""
+    """Cloth, meshed and painted: the volume has nodes and no tetrahedra."""
 
     triangles: Index  #: (m, 3)
-    material: Vec  #: places of their corners in material space [m], (m, 3, 2)
+    material: Vec  #: positions of their corners in material space [m], (m, 3, 2)
 
     @property
     def skin(self) -> Index:
@@ -43,7 +43,7 @@ class PreparedCloth(Prepared):
 
     @property
     def is_closed(self) -> bool:
-        """Never: what is in a bag is not inside of the cloth."""
+        """Whether the skin has an inside: False, since the inside of a bag is outside of its cloth."""
         return False
 
     @property
@@ -66,7 +66,7 @@ class PreparedCloth(Prepared):
 
     @property
     def _stretch(self) -> float:
-        """The larger of its moduli [N/m]."""
+        """Return the larger of the moduli of warp and weft [N/m]."""
         params = parameters("membrane", self._cloth.membrane)
         return max(float(params[name]) for name in ("stretch_warp", "stretch_weft") if name in params)
 
@@ -88,7 +88,7 @@ class PreparedCloth(Prepared):
                             tuple(limits))
 
     def _limits(self, job: Job, sheet: Sheet) -> list[Limits]:
-        """Hard limits of its edges and areas."""
+        """Return the hard limits of edge lengths and areas that the cloth has."""
         if not (self._cloth.length_limit or self._cloth.area_limit):
             return []
         from ..forces.limits import AreaLimit, LengthLimit
@@ -118,7 +118,8 @@ class PreparedCloth(Prepared):
 
 
 def prepare_cloth(job: Job, body: schema.Body, volume: Volume, report: Stage) -> PreparedCloth:
-    """Raises a ConJacError that names the body and the field."""
+    """Return the cloth of a body with its prescribed nodes and its material space. Raises a ConJacError that names the
+    body and the field, such as NoFreeNode where every vertex is pinned or attached."""
     report("fields", body.name, None, "Laying out the cloth")
     surface, cloth = body.surface, body.cloth
     assert surface is not None and cloth is not None
@@ -139,7 +140,8 @@ def prepare_cloth(job: Job, body: schema.Body, volume: Volume, report: Stage) ->
 
 
 def laid_flat(vertices: Vec, triangles: Index, warp: Vec) -> Vec:
-    """Each triangle in a plane of its own with the warp along u, (m, 3, 2) [m]. vertices: (n, 3) [m]."""
+    """Return the corners of each triangle in a plane of its own, with the warp along u, (m, 3, 2) [m]. vertices: in the
+    world, (n, 3) [m]. triangles: (m, 3). warp: direction in the world, (3,)."""
     corners = vertices[triangles]
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     normal /= np.linalg.norm(normal, axis=1)[:, None]
@@ -154,7 +156,7 @@ def laid_flat(vertices: Vec, triangles: Index, warp: Vec) -> Vec:
 
 
 def scaled(uv: Vec, vertices: Vec, triangles: Index) -> Vec:
-    """A UV map (m, 3, 2) of the same area as the mesh [m]."""
+    """Return a UV map (m, 3, 2) scaled to the area of the mesh [m]. vertices: (n, 3) [m]. triangles: (m, 3)."""
     corners = vertices[triangles]
     area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1).sum()
     wide: Vec = uv * np.sqrt(area / np.abs(np.linalg.det(uv[:, 1:] - uv[:, :1])).sum())
@@ -162,7 +164,8 @@ def scaled(uv: Vec, vertices: Vec, triangles: Index) -> Vec:
 
 
 def pieces(triangles: Index, count: int) -> list[Index]:
-    """Nodes of each piece that hangs together, be it by a vertex. count: of all nodes; those of no face are in none."""
+    """Return the nodes of each connected piece, where a shared vertex connects too. triangles: (m, 3). count: number of
+    all nodes; nodes of no face are in no piece."""
     first, second = triangles[:, [0, 1]].ravel(), triangles[:, [1, 2]].ravel()
     graph = sp.coo_array((np.ones(len(first)), (first, second)), shape=(count, count))
     _, piece = connected_components(graph, directed=False)
@@ -171,8 +174,8 @@ def pieces(triangles: Index, count: int) -> list[Index]:
 
 
 def pinned_vertices(job: Job, body: schema.Body, nodes: Vec, faces: Index, notes: list[str]) -> Index:
-    """Return the vertices where the Pin map is above a half, those listed, and those of no face or link. Adds to
-    `notes`."""
+    """Return the vertices where the Pin map is above a half, those listed, and those of no face or link, (p,)
+    ascending. nodes: positions, (n, 3) [m]. notes: sentences are added to it."""
     pin, is_pinned = body.pin, np.zeros(len(nodes), dtype=bool)
     if pin.nodes is not None:
         is_pinned[listed_nodes(job.array(pin.nodes), len(nodes), "pinned", "pin.nodes")] = True
@@ -190,7 +193,8 @@ def pinned_vertices(job: Job, body: schema.Body, nodes: Vec, faces: Index, notes
 
 
 def motion_of(job: Job, body: schema.Body, nodes: Vec, pinned: Index) -> Vec | None:
-    """Return positions of pinned vertices at each sample, (T, pinned, 3); None where all are at rest."""
+    """Return positions of pinned vertices at each sample, (T, p, 3) [m]; None where all are at rest. nodes: positions
+    at rest, (n, 3) [m]. pinned: (p,)."""
     pin = body.pin
     if not len(pinned) or (pin.motion is None and pin.node_motion is None):
         return None

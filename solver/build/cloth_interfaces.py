@@ -1,4 +1,5 @@
-"""Interface points of a staggered part, such as a cloth with substeps, on the parts that it touches or hangs on."""
+"""Interface points of a staggered part, such as a cloth with substeps, on the parts that it touches or is attached to.
+"""
 
 from __future__ import annotations
 
@@ -29,19 +30,19 @@ NO_FACES = np.zeros((0, 3), np.int32)
 
 @dataclass(frozen=True)
 class CoupledPoints:
-    """Points of something that moves, as one cloth sees them."""
+    """Points of another part, as a staggered part sees them."""
 
-    places: Vec  #: at the start [m], (k, 3)
+    places: Vec  #: positions at the start [m], (k, 3)
     motion: OverTime  #: (k, 3) [m] at a time
-    #: who feels what is done to them, and the motion; None: nobody, its motion is prescribed
+    #: points of the part on which reactions act, and their motion; None: the motion is prescribed
     on: tuple[InterfacePoints, OnItsWay] | None
-    #: the places from those of what `on` feels, (k, p); None: the very same
+    #: interpolation from the points of `on` to these points, (k, p); None: identity
     within: csr_matrix | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)
 class CoupledSurface(CoupledPoints):
-    """That touches it."""
+    """Surface of another part that a staggered part touches."""
 
     name: str
     triangles: Index  #: (t, 3)
@@ -50,15 +51,15 @@ class CoupledSurface(CoupledPoints):
 
     @property
     def behind(self) -> float:
-        """Its mass behind a square metre of it [kg/m²]."""
+        """Return the mass of the surface's body per area of the surface [kg/m²]."""
         return 2.0 * self.mass / float(np.linalg.norm(area_vectors(self.places, self.triangles), axis=1).sum())
 
 
 @dataclass(frozen=True)
 class CoupledPins(CoupledPoints):
-    """That holds it."""
+    """Points of another part to which vertices of a cloth are attached."""
 
-    vertices: Index  #: of the cloth, as the artist has them, (k,)
+    vertices: Index  #: vertices of the artist's cloth, (k,)
 
 
 def interface_of(number: int, part: StaggeredPart, surfaces: Sequence[CoupledSurface]) -> CoupledInterface:
@@ -71,15 +72,17 @@ def interface_of(number: int, part: StaggeredPart, surfaces: Sequence[CoupledSur
 
 
 class ClothSurroundings:
-    """All other parts of a scene."""
+    """Other parts of a scene that a staggered part may touch or be attached to."""
 
     def __init__(self, job: Job, soft: Sequence[NodesPart], prepared: Sequence[Prepared],
                  rigid: JointsPart | None) -> None:
-        """soft: the first parts of the world, which have these prepared bodies. rigid: the part behind them."""
+        """soft: the first parts of the world. prepared: the bodies in these. rigid: the mechanisms, the next part;
+        None: there are none."""
         self._job, self._soft, self._prepared, self._rigid = job, soft, prepared, rigid
 
     def surfaces(self, one: Prepared) -> list[CoupledSurface]:
-        """Return surfaces of soft bodies, other cloth and rigid bodies that a cloth touches, where both say so."""
+        """Return the surfaces of soft bodies, other cloth and rigid bodies that a body touches, where neither excludes
+        the other; none where the scene has no contact."""
         scene, own = self._job.scene, one.body
         if scene.contact is None:
             return []
@@ -102,7 +105,7 @@ class ClothSurroundings:
         return found
 
     def holds(self, one: Prepared) -> list[CoupledPins]:
-        """Return bones and soft bodies that carry some of its vertices."""
+        """Return the points of bones and soft bodies to which vertices of a cloth are attached."""
         shown = [(mechanism.name, body.name) for mechanism in self._job.scene.mechanisms for body in mechanism.bodies]
         found = []
         for k, attach in enumerate(one.body.attach):
@@ -115,7 +118,8 @@ class ClothSurroundings:
         return found
 
     def _in_flesh(self, name: str, one: Prepared, vertices: Index) -> CoupledPins:
-        """Vertices of a cloth that go with the tetrahedra of a soft body which they are in, or nearest to."""
+        """Return the points of a soft body's tetrahedra to which vertices of a cloth are attached, in them or next to
+        them."""
         holder = next(other for other in self._prepared if other.body.name == name)
         k, soft, nodes = self._place_of(name)
         places = one.volume.nodes[vertices]
@@ -128,7 +132,7 @@ class ClothSurroundings:
         return CoupledPins(places, Within(way, within), (on, way), vertices, within=within)
 
     def _place_of(self, name: str) -> tuple[int, NodesPart, slice]:
-        """The part that a soft body is in: its place in the world, itself, and the body's nodes there."""
+        """Return the part of a soft body: its index in the world, the part itself, and the body's nodes there."""
         return next((k, soft, body.nodes) for k, soft in enumerate(self._soft) for body in soft.bodies_in_world
                     if body.name == name)
 
@@ -143,7 +147,8 @@ class ClothSurroundings:
                               0.0 if other.body.cloth is not None else float(soft.mass[nodes].sum()))
 
     def _on_body(self, shown: int, places: Vec) -> CoupledPoints:
-        """Points of one rigid body, that stand at places (k, 3) [m] at the start."""
+        """Return points of one rigid body. shown: index of the body among all that are shown. places: positions at the
+        start, (k, 3) [m]."""
         assert self._rigid is not None
         rigid = self._rigid
         body = int(rigid.shown.body[shown])

@@ -1,4 +1,5 @@
-"""Compiles every kernel of the solver into the cache on disk, so that no bake has to wait: the extension runs it once.
+"""Compilation of every kernel of the solver into the cache on disk, which the extension runs once, so that no bake
+waits.
 
     python -m solver.build.compiling
 
@@ -31,34 +32,36 @@ SOLVER = (("method", "vanilla"), ("integrator", "sdirk2"), ("stage_solver", "qui
 
 
 def of_new_body() -> list[str]:
-    """Return the modules, from the solver's root, that a new soft body is solved with."""
+    """Return the modules that solve a new soft body, named from the solver's root."""
     solver = [catalogue.find(family, key).path.partition(":")[0] for family, key in (*SOLVER, MATERIAL)]
     return ["build.world", *solver, "linear.choose", *loading.FACTOR]
 
 
 def others() -> list[str]:
-    """Return all other modules that have kernels, or constants of kernels."""
+    """Return all modules with kernels, or constants of kernels, that `of_new_body` does not load, named from the
+    solver's root."""
     first = {*of_new_body(), *kernels_of(of_new_body())}
     paths = [path.relative_to(ROOT).with_suffix("").parts for path in threads._kernel_sources(ROOT)]
     return [name for name in map(".".join, paths) if name not in first]
 
 
 def load(names: Iterable[str]) -> None:
-    """Import modules, which compiles their kernels. One whose library is not installed is skipped: nothing asks for
-    its kernels then."""
+    """Import modules, which compiles their kernels. A module whose library is not installed is skipped, since its
+    kernels are not needed then."""
     for name in names:
         with suppress(ImportError):
             importlib.import_module("." + name, ROOT.name)
 
 
 def be_second() -> None:
-    """Load the share of a new body that the second process takes in a bake too, and the others from the last one on."""
+    """Compile as the second process: the kernels that it compiles in a bake too, then all other modules from the last
+    one on."""
     loading.load_share([MATERIAL], "auto")
     load(reversed(others()))
 
 
 def main() -> int:
-    """Compile all kernels, unless they came with the extension. Returns an exit code."""
+    """Compile all kernels, unless they came with the extension, and return the exit code."""
     if kernel_archive.has_all(loading.sources()):
         return 0
     print(json.dumps({"event": "compile"}), flush=True)
@@ -67,7 +70,7 @@ def main() -> int:
     second = loading.start_beside("compiling.be_second()", subprocess.DEVNULL) if cores.available() > 1 else None
     load([*of_new_body(), *others()])
     if second is not None:
-        second.kill()  # all that it has not done is done here
+        second.kill()  # its remaining kernels are compiled by now
         second.wait()
     return 0
 

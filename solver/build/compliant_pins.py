@@ -21,16 +21,16 @@ REPORTED = 0.1  #: of a mean edge of the skin: pins that are so far off give way
 
 @dataclass(frozen=True)
 class CompliantAnchors:
-    """Points of a rigid body that flesh which gives way is drawn to, as that stands at the start."""
+    """Points of one rigid body to which compliant attachments tie nodes of a soft body, at the start."""
 
-    body: str  #: whose flesh
-    nodes: Index  #: of the flesh, numbers in its own body, (k,)
-    places: Vec  #: (k, 3) [m]
-    shown: int  #: the rigid body's place among all that are shown
+    body: str  #: name of the soft body
+    nodes: Index  #: nodes of the soft body, counted from its first one, (k,)
+    places: Vec  #: positions at the start, (k, 3) [m]
+    shown: int  #: index of the rigid body among all that are shown
 
 
 def anchors_of(job: Job, prepared: list[Prepared]) -> list[CompliantAnchors]:
-    """Return the anchors of all bodies that hang on mechanisms and have compliant pins."""
+    """Return the anchors of all bodies that are attached to mechanisms and have compliant pins."""
     shown = [(mechanism.name, body.name) for mechanism in job.scene.mechanisms for body in mechanism.bodies]
     found = []
     for one in prepared:
@@ -43,7 +43,9 @@ def anchors_of(job: Job, prepared: list[Prepared]) -> list[CompliantAnchors]:
 
 def grips(job: Job, prepared: list[Prepared], mass: Vec, first: Index, anchored: list[tuple[CompliantAnchors, slice]]
           ) -> list[CompliantAttachment]:
-    """Springs from flesh to its anchors. mass: of all nodes [kg]. anchored: with nodes behind those of the bodies."""
+    """Return the springs from soft bodies to their anchors on rigid bodies. mass: of all nodes, (n,) [kg]. first: first
+    node of each body, (bodies + 1,). anchored: anchors, each with a slice of its nodes, counted from the first node
+    after the bodies."""
     found, clock, place = [], job.scene.time, {one.body.name: k for k, one in enumerate(prepared)}
     for anchors, riding in anchored:
         one, start = prepared[place[anchors.body]], int(first[place[anchors.body]])
@@ -57,8 +59,7 @@ def grips(job: Job, prepared: list[Prepared], mass: Vec, first: Index, anchored:
 
 
 def without_pins(one: Prepared) -> Prepared:
-    """The body as what is prescribed and what rides see it: without its pins, and hanging on no bone, where these give
-    way."""
+    """Return a body without its pins and attachments where these are compliant; else the body itself."""
     if not one.body.pins_yield:
         return one
     return replace(one, fields=replace(one.fields, pinned=np.zeros(0, np.int32), motion=None, attached=nobody(),
@@ -66,7 +67,8 @@ def without_pins(one: Prepared) -> Prepared:
 
 
 def yielding_pins(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> list[YieldingPins]:
-    """Springs in place of the pins that give way. mass: of all nodes [kg]. first: of each body's nodes."""
+    """Return the springs that replace compliant pins. mass: of all nodes, (n,) [kg]. first: first node of each body,
+    (bodies + 1,)."""
     found, clock = [], job.scene.time
     for one, start in zip(prepared, first):
         pinned = one.fields.pinned

@@ -1,4 +1,5 @@
-"""From a job's body to a draft on constraints: those of its tetrahedra, its cloth or its rope, pins, pulls, ground."""
+"""Drafts on constraints, from bodies of a job: constraints of tetrahedra, cloth and ropes, pins, pulls and the ground.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ MakeBody = Callable[[Vec, list[Any], Index], SteppedBody]  #: of masses, constra
 
 
 def projective_draft(job: Job, one: Prepared, report: Stage) -> ConstraintDraft:
-    """The body of projective dynamics. Raises a ConJacError that names it."""
+    """Return a body as a draft of projective dynamics. Raises a ConJacError that names the body."""
     params = parameters("method", job.scene.method_of(one.body))
     own = job.scene.integrator.kind
     integrator = own if own in ("backward_euler", "bdf2") else "backward_euler"
@@ -60,7 +61,7 @@ def projective_draft(job: Job, one: Prepared, report: Stage) -> ConstraintDraft:
 
 
 def compliant_draft(job: Job, one: Prepared, report: Stage) -> ConstraintDraft:
-    """The body of XPBD. Raises a ConJacError that names it."""
+    """Return a body as a draft of XPBD. Raises a ConJacError that names the body."""
     params = parameters("method", job.scene.method_of(one.body))
     law = parameters("damping", one.body.damping)
     notes = []
@@ -142,7 +143,8 @@ def _membrane(one: PreparedCloth) -> dict[str, float]:
 
 
 def _rope(job: Job, one: PreparedRope, mass: Vec) -> Lengths:
-    """Links, springy or as good as inextensible, and second differences that resist bending."""
+    """Return the constraints of ropes: links, elastic or practically inextensible, and second differences that resist
+    bending. mass: of the nodes, (n,) [kg]."""
     rope = one.body.rope
     assert rope is not None
     nodes, edges = one.volume.nodes, one.edges

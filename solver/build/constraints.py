@@ -1,4 +1,4 @@
-"""Constraints of a job's mechanisms besides forces: loops, drives, limits, and shapes in contact."""
+"""Constraints of a job's mechanisms other than forces: loops, drives, limits, and shapes in contact."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 def constraints_of(job: Job, placed: Sequence[WorldPositions], tree: Tree, place: Mapping[str, int], q: Vec
                    ) -> MechanismConstraints | None:
-    """Return the constraints of all mechanisms, None without any. q: coordinates at the start, (m,). Raises
-    BadInput."""
+    """Return the constraints of all mechanisms; None without any. place: index of each body in the tree, by its key. q:
+    coordinates at the start, (m,). Raises BadInput where a loop joins an animated body."""
     at = tree.posture(q, np.zeros(tree.rates), tree.fresh)
     loops = _loops(placed, place, at.E)
     drives = Drives(tree, _drives(job, placed, place))
@@ -48,7 +48,7 @@ def constraints_of(job: Job, placed: Sequence[WorldPositions], tree: Tree, place
 
 
 def _bounds(placed: Sequence[WorldPositions], tree: Tree, place: Mapping[str, int]) -> tuple[Vec, Vec]:
-    """Lower and upper limits of all rates, infinite for none, (m,) both."""
+    """Return the lower and upper limits of the coordinates of all rates, infinite for none, (m,) each."""
     low, high = np.full(tree.rates, -np.inf), np.full(tree.rates, np.inf)
     for one in placed:
         for joint in one.scene.joints:
@@ -74,7 +74,8 @@ def _loops(placed: Sequence[WorldPositions], place: Mapping[str, int], E: Vec) -
 
 
 def _moving(one: WorldPositions, name: str, place: Mapping[str, int], what: str) -> int:
-    """A body's place in the tree. Raises BadInput for one of prescribed motion."""
+    """Return the index of a body in the tree. Raises BadInput where its motion is prescribed. what: the constraint, for
+    the message."""
     if name not in one.bodies:
         raise BadInput(f'{what} of "{one.scene.name}" holds "{name}", which is animated',
                        "Join it to a body that is moved by forces")
@@ -95,7 +96,7 @@ def _drives(job: Job, placed: Sequence[WorldPositions], place: Mapping[str, int]
 
 
 def convex_of(job: Job, body: schema_mechanisms.RigidBody) -> Convex:
-    """A body's shape as contacts see it, in its own frame; a mesh is seen as its convex hull."""
+    """Return the shape of a rigid body for contact, in the body's own frame; of a mesh its convex hull."""
     if body.vertices is not None:
         return Convex.hull(np.asarray(job.array(body.vertices), dtype=float))
     return BY_SIZE[body.shape.kind](**parameters("shape", body.shape))
@@ -111,7 +112,7 @@ def _colliders(job: Job, placed: Sequence[WorldPositions], tree: Tree, place: Ma
     mechanism = np.zeros(tree.count, dtype=np.int32)
     apart: list[list[int]] = []
     ground = ground_of(job)
-    is_fixed = tree.dof[1:] == tree.dof[:-1]  # fixed, all the way to the world
+    is_fixed = tree.dof[1:] == tree.dof[:-1]  # fixed to the world, by all joints above
     for i, above in enumerate(tree.parent):
         is_fixed[i] &= above < 0 or is_fixed[above]
     for k, one in enumerate(placed):
@@ -138,7 +139,7 @@ def _colliders(job: Job, placed: Sequence[WorldPositions], tree: Tree, place: Ma
     itself = np.array([one.scene.self_collisions for one in placed])
     moving = [i for i in body if i >= 0]
     if not ground.is_there and not itself.any() and len(moving) == len(body) and len(np.unique(mechanism[moving])) < 2:
-        return None  # one mechanism alone whose bodies pass through each other
+        return None  # a single mechanism without self-collisions
     return Colliders(Shapes.of(shapes), np.array(body, np.int32), np.array(offset), np.array(friction), tree.parent,
                      mechanism, itself, pairs, ground, motion, np.array(link, np.int32))
 
@@ -150,7 +151,7 @@ DEEP = 0.05
 def _let_overlaps_be(colliders: Colliders, tree: Tree, E: Vec) -> Colliders:
     """Return the colliders without contact of jointed bodies that overlap at the start, E (n, 4, 4): shoulder and
     breast of a ragdoll, whose contact would act against their joints for ever."""
-    top = np.arange(tree.count, dtype=np.int32)  # of each body, the one that flies or hangs in the world
+    top = np.arange(tree.count, dtype=np.int32)  # root of each body in the tree
     for i, above in enumerate(tree.parent):
         if above >= 0:
             top[i] = top[above]
@@ -163,7 +164,8 @@ def _let_overlaps_be(colliders: Colliders, tree: Tree, E: Vec) -> Colliders:
 
 def notes_of(world: JointsPart, constraints: MechanismConstraints | None, placed: Sequence[WorldPositions],
              rates: Mapping[str, Index]) -> list[str]:
-    """Return notes on a mechanism before it moves: joints outside their limits, redundant loops."""
+    """Return notes on mechanisms before they move: joints outside their limits, and redundant loops. rates: indices of
+    the rates of each joint, by the key of its child."""
     if constraints is None:
         return []
     state = world.initial_state()
@@ -173,7 +175,7 @@ def notes_of(world: JointsPart, constraints: MechanismConstraints | None, placed
     stage = Stage(1.0e-3, 1.0, 1.0, state.time, None, state.u)
     try:
         names = constraints.redundant(world.condensation.pose(world.linearise(state), stage))
-    except (StepFailed, ValueError) as failure:  # the first step meets it again, and may go round it
+    except (StepFailed, ValueError) as failure:  # the first step has the failure again, and may recover
         notes.append(f"Whether loops are redundant could not be determined, since {failure}")
         return notes
     if names:

@@ -1,4 +1,4 @@
-"""Surfaces that touch: those of the soft bodies and the obstacles of a scene, and the law between them."""
+"""Contact surfaces of the soft bodies and obstacles of a scene, and the law between them."""
 
 from __future__ import annotations
 
@@ -41,9 +41,10 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
                 coordinates: FreeNodes, obstacles: Obstacles, reshaped: bool = False) -> list[ContactLaw]:
     """Return the laws between all surfaces; none where the scene has no contact.
 
-    rest: of bodies and then of obstacles, (n, 3) [m]. mass: (n,) [kg]. first: of each body's nodes, and of the
-    obstacles'. reshaped: whether bodies were cut or nailed since the start: they are measured at rest, and
-    intersections there are not refused. Raises BadScene where surfaces intersect, or one lies inside another.
+    rest: of bodies and then of obstacles, (n, 3) [m]. mass: (n,) [kg]. first: first node of each body, then of the
+    obstacles. reshaped: whether bodies were cut or nailed since the start: they are measured at rest, and intersections
+    there are not refused. Raises BadScene where surfaces intersect, are nearer than they are thick, or one is inside
+    another.
     """
     contact = job.scene.contact
     if contact is None:
@@ -109,7 +110,7 @@ def _at_start(coordinates: FreeNodes, rest: Vec) -> Vec:
 
 def _arrangement(job: Job, rest: Vec, at_start: Vec, first: Index, obstacles: Obstacles, group: Index,
                  prescribed: NDArray[np.bool_], meets: NDArray[np.bool_], quads: Index) -> Arrange:
-    """Return how bodies touch at the start, for whichever of them touch by their mesh.
+    """Return the function that makes the contact surfaces at the start, whichever bodies touch by their mesh.
 
     at_start: positions of all nodes [m], (n, 3). group, prescribed: of each node, (n,). quads: nodes of faces with four
     corners, (q, 4).
@@ -117,7 +118,7 @@ def _arrangement(job: Job, rest: Vec, at_start: Vec, first: Index, obstacles: Ob
     nodes, start_of_obstacles = len(rest), np.int32(first[-1])
 
     def arrange(bodies: list[Prepared], carried: EmbeddedVertices | None) -> Touching:
-        # vertices that tetrahedra carry stand behind the nodes, free where one of those is that carry them
+        # embedded vertices come after the nodes, free where one of the nodes that carry them is
         skins, riding = _skins(job, bodies, first, nodes)
         riding = riding if carried is None else carried
         faces = [*skins, *(one + start_of_obstacles for one in obstacles.triangles)]
@@ -144,10 +145,9 @@ def _arrangement(job: Job, rest: Vec, at_start: Vec, first: Index, obstacles: Ob
 
 def _without_intersecting(surfaces: Surfaces, between: Callable[[NDArray[np.bool_]], Surfaces],
                           meets: NDArray[np.bool_], now: Vec, of_node: Index) -> NDArray[np.bool_]:
-    """Return which bodies touch each other at first, (b, b): those of `meets` that do not intersect at the start.
-
-    `meets` itself comes back where none do. What intersects itself stays. between: surfaces of what touches.
-    """
+    """Return which bodies collide with each other at first, (b, b): those of `meets` that do not intersect at the
+    start; `meets` itself where none do. A body that intersects itself is not removed. between: makes the surfaces of
+    such pairs."""
     while (found := surfaces.crossing(now)) is not None:
         one, other = of_node[found[0][0]], of_node[found[1][0]]
         if one == other:
@@ -160,7 +160,7 @@ def _without_intersecting(surfaces: Surfaces, between: Callable[[NDArray[np.bool
 
 def _stiffness(job: Job, prepared: list[Prepared], mass: Vec, first: Index, edges: list[float],
                riding: EmbeddedVertices) -> Vec:
-    """Return the stiffness with which each node resists contact, (n + v,) [N/m]; infinite for those of obstacles."""
+    """Return the stiffness with which each node resists contact, (n + v,) [N/m]; infinite for nodes of obstacles."""
     stiffness = np.full(riding.nodes, np.inf)
     for one, start, edge in zip(prepared, first, edges):
         own = slice(int(start), int(start) + len(one.volume.nodes))
@@ -170,7 +170,8 @@ def _stiffness(job: Job, prepared: list[Prepared], mass: Vec, first: Index, edge
 
 def _friction(job: Job, prepared: list[Prepared], first: Index, obstacles: Obstacles, usual: float,
               riding: EmbeddedVertices, of_node: Index) -> Vec:
-    """Return the friction coefficient of each node and vertex, (n + v,). usual: of what has none of its own."""
+    """Return the friction coefficient of each node and embedded vertex, (n + v,). usual: coefficient of bodies without
+    one."""
     given = [one.body.friction for one in prepared] + obstacles.friction
     friction: Vec = np.array([usual if mu is None else mu for mu in given], dtype=float)[of_node]
     painted, behind = np.ones(riding.nodes), int(first[len(prepared)])
@@ -182,8 +183,9 @@ def _friction(job: Job, prepared: list[Prepared], first: Index, obstacles: Obsta
 
 
 def _distances(gap: float, count: int, of_node: Index, stands_out: Vec) -> Vec:
-    """Return how far apart the surfaces of two bodies are pushed, so that their meshes have a gap [m] between them,
-    (count, count) [m]. stands_out: how far meshes stand out of what touches at each node, (n + v,) [m]."""
+    """Return the distances to which the surfaces of two bodies are separated so that their meshes have a gap [m]
+    between them, (count, count) [m]. stands_out: offset of the meshes from the contact surface at each node, (n + v,)
+    [m]."""
     thickness: Vec = np.zeros(count)
     solid = of_node >= 0
     np.maximum.at(thickness, of_node[solid], stands_out[solid])
@@ -200,9 +202,10 @@ def _groups(coordinates: FreeNodes, mass: Vec) -> Index:
 
 
 def _prescribed(coordinates: FreeNodes, obstacles: Obstacles, behind: int) -> NDArray[np.bool_]:
-    """Return whether nothing that a node touches moves it, (n,): pins, obstacles and rigid bodies that are led.
+    """Return whether the motion of each node is prescribed, (n,): pins, obstacles, and surfaces of animated rigid
+    bodies.
 
-    behind: number of nodes that stand before those of the obstacles.
+    behind: number of nodes before those of the obstacles.
     """
     found: NDArray[np.bool_] = ~coordinates.is_free
     found[coordinates.attached.nodes] = False
@@ -214,7 +217,7 @@ def _prescribed(coordinates: FreeNodes, obstacles: Obstacles, behind: int) -> ND
 
 def _loads(job: Job, prepared: list[Prepared], mass: Vec, first: Index, obstacles: Obstacles,
            riding: EmbeddedVertices) -> LoadsOnCloth | None:
-    """Return loads that may lie on cloth; None where there is no cloth, or nothing else that has a mass."""
+    """Return the loads that may lie on cloth; None without cloth, or without another body that has a mass."""
     if not any(one.body.cloth is not None for one in prepared):
         return None
     area, behind, squared = np.zeros(riding.nodes), np.zeros(riding.nodes), job.scene.time.step**2
@@ -245,7 +248,7 @@ def _area(x: Vec, triangles: Index) -> float:
 
 
 def ignored_fields(job: Job) -> list[str]:
-    """Return a sentence for each setting of bodies and obstacles that the law between surfaces ignores."""
+    """Return a sentence for each setting of bodies and obstacles that the contact law ignores."""
     scene = job.scene
     if scene.contact is None:
         return []
@@ -257,7 +260,8 @@ def ignored_fields(job: Job) -> list[str]:
 
 
 def _skins(job: Job, prepared: list[Prepared], first: Index, nodes: int) -> tuple[list[Index], EmbeddedVertices]:
-    """Return triangles of each body that touch others, by numbers of nodes and then of vertices that these carry."""
+    """Return the triangles of each body that collide, numbered by nodes and then by embedded vertices, and these
+    vertices."""
     skins, corners, weights, behind = [], [np.zeros((0, 4), dtype=np.int32)], [np.zeros((0, 4))], nodes
     for one, start in zip(prepared, first):
         surface = one.body.surface
@@ -287,12 +291,12 @@ def _refuse_same_place(surfaces: Surfaces, now: Vec, distance: float, names: lis
 
 
 def _has_inside(one: Prepared, skin: Index) -> bool:
-    """Return whether the touching surface of a body is closed."""
+    """Return whether the contact surface of a body is closed."""
     return is_closed(skin) if one.body.touches_by_mesh else one.is_closed
 
 
 def painted_friction(job: Job, one: Prepared) -> Vec | float:
-    """Return the fraction of its friction that each node has, (k,)."""
+    """Return the painted fraction of a body's friction at each node, (k,); 1 without paint."""
     name = one.body.friction_weights
     return 1.0 if name is None else weights_at_nodes(job, one, name)
 
@@ -307,9 +311,10 @@ def _refuse_too_near(law: ContactLaw, now: Vec, names: list[str], owner: Index) 
 
 
 def _meets(job: Job, called: list[str], bodies: int) -> NDArray[np.bool_]:
-    """Return whether two of these bodies and obstacles touch each other, or one itself, (k, k): where both have it so.
+    """Return whether two bodies or obstacles collide with each other, or one with itself, (k, k): where neither
+    excludes the other.
 
-    called: their names in `touches`; the first ones are soft bodies.
+    called: their names in `touches`. bodies: number of soft bodies, which are first.
     """
     wanted = {body.name: body.touches for body in job.scene.bodies}
     lists = [wanted[name] if k < bodies else None for k, name in enumerate(called)]
@@ -319,8 +324,8 @@ def _meets(job: Job, called: list[str], bodies: int) -> NDArray[np.bool_]:
 
 
 def _wanted(prepared: list[Prepared], edges: list[float], names: list[str]) -> tuple[Vec, Vec]:
-    """Return the largest activation distance of two of these bodies and obstacles, and the shorter of the mean edges of
-    their skins, (b, b) [m] each; infinite for two obstacles."""
+    """Return the largest activation distance of two bodies or obstacles, and the shorter of the mean edges of their
+    skins, (b, b) [m] each; both are infinite for two obstacles."""
     edge = np.array(edges + [np.inf] * (len(names) - len(edges)))
     thick = np.array([np.nan if one.thickness is None else one.thickness for one in prepared]
                      + [np.nan] * (len(names) - len(edges)))
@@ -330,10 +335,11 @@ def _wanted(prepared: list[Prepared], edges: list[float], names: list[str]) -> t
 
 
 def _activations(surfaces: Surfaces, rest: Vec, now: Vec, thickness: Vec, wanted: Vec, edge: Vec) -> Vec:
-    """How near two bodies may be before they push, (b, b) [m]: so little that none pushes itself where it rests, nor
-    another one where they start, if they can.
+    """Return the activation distance of each two bodies, (b, b) [m]: so small that, if possible, no body has contact
+    forces with itself at rest, nor with another one at the start.
 
-    now: positions at the start, (n, 3) [m]. wanted: at most. edge: as `_wanted` has them, (b, b) [m] each.
+    now: positions at the start, (n, 3) [m]. wanted, edge: upper bounds and mean edges, as `_wanted` returns them, (b,
+    b) [m].
     """
     own, finite = wanted.diagonal(), np.isfinite(wanted)
     far = float(wanted[finite].max()) / OF_REST
@@ -370,11 +376,11 @@ def _apart_or_merged(near: Vec) -> str:
 
 def _refuse_inside(prepared: list[Prepared], skins: list[Index], first: Index, obstacles: Obstacles, now: Vec,
                    meets: NDArray[np.bool_]) -> None:
-    """Raise BadScene where a body is inside another one. Nothing intersects, so one point of each decides."""
+    """Raise BadScene where a body is inside another one. One point of each decides, since no surfaces intersect."""
     behind = int(first[len(prepared)])
     points = [int(skin[0, 0]) if len(skin) else int(one.wires[0, 0] + start)
               for skin, one, start in zip(skins, prepared, first)]
-    nothing = np.zeros((0, 3), dtype=np.int32)  # is all that is inside of cloth
+    nothing = np.zeros((0, 3), dtype=np.int32)  # cloth has no inside
     solid = [(one.body.name, skin if _has_inside(one, skin) else nothing, point)
              for one, skin, point in zip(prepared, skins, points)]
     closed = [(name, mesh + np.int32(behind), int(mesh[0, 0]) + behind)
@@ -384,7 +390,7 @@ def _refuse_inside(prepared: list[Prepared], skins: list[Index], first: Index, o
             if i == j or not meets[i, j] or (point >= behind and its >= behind):
                 continue
             if winding_numbers(now[point][None], now, mesh)[0] > 0.5:
-                # an obstacle comes as large as its Thickness has made it
+                # an obstacle has been enlarged by its Thickness
                 thick = f'lower the Thickness of "{other}" if it has one; ' if j >= len(solid) else ""
                 raise BadScene(f'it is inside "{other}" at the start',
                                f"Move it out; {thick}if the object around it is "

@@ -1,4 +1,4 @@
-"""Quads of cloth along whose other diagonal nothing may go through it either.
+"""Quads of cloth that collide along both of their diagonals.
 
 Blender draws and renders a quad along its other diagonal where it is folded by more than a right angle, and what is
 simulated as two triangles would be seen to cross what it touches.
@@ -20,8 +20,8 @@ FLAT = 0.9  #: cosine of a fold: a quad that is folded further at the start touc
 
 
 def quads_of(job: Job, prepared: Sequence[Prepared], first: Index, now: Vec) -> Index:
-    """Quads of all cloths that are as good as flat at positions (n, 3) [m], (q, 4): corners in turn, of which the first
-    and the third are those of both triangles. first: node of each body."""
+    """Return the nearly flat quads of all cloths at positions now (n, 3) [m], (q, 4): corners in order, the first and
+    the third of which both triangles share. first: first node of each body."""
     found = [np.zeros((0, 4), dtype=np.int32)]
     for one, start in zip(prepared, first):
         cloth = one.body.cloth
@@ -34,7 +34,8 @@ def quads_of(job: Job, prepared: Sequence[Prepared], first: Index, now: Vec) -> 
 
 
 def _as_cut(quads: Index, triangles: Index, nodes: int) -> Index:
-    """Return the quads of (q, 4) with both triangles among (m, 3), each from an end of its diagonal on, (k, 4)."""
+    """Return the quads of (q, 4) both of whose triangles are among (m, 3), each beginning at an end of its diagonal,
+    (k, 4)."""
     known, remaining = _keys(triangles, nodes), []
     for shift in (0, 1):
         turned = np.roll(quads, -shift, axis=1)
@@ -44,14 +45,14 @@ def _as_cut(quads: Index, triangles: Index, nodes: int) -> Index:
 
 
 def _keys(triangles: Index, nodes: int) -> Index:
-    """A number of each set of three nodes."""
+    """Return a number that identifies each set of three nodes, (m,)."""
     ordered = np.sort(triangles, axis=1).astype(np.int64)
     keys: Index = (ordered[:, 0] * nodes + ordered[:, 1]) * nodes + ordered[:, 2]
     return keys
 
 
 def _is_flat(quads: Index, now: Vec) -> Index:
-    """Which are folded little along either diagonal, (q,)."""
+    """Return which quads are folded little along either diagonal, (q,)."""
     flat = np.ones(len(quads), dtype=bool)
     for one, other in (([0, 1, 2], [0, 2, 3]), ([1, 2, 3], [1, 3, 0])):
         flat &= np.einsum("qi,qi->q", unit_normals(now, quads[:, one]), unit_normals(now, quads[:, other])) > FLAT
@@ -59,7 +60,7 @@ def _is_flat(quads: Index, now: Vec) -> Index:
 
 
 def without_crossing(quads: Index, surfaces: Surfaces, now: Vec) -> Index:
-    """Return the quads whose other diagonal makes no intersection at positions (n, 3) [m]."""
+    """Return the quads (k, 4), of quads (q, 4), whose other diagonal intersects nothing at positions now (n, 3) [m]."""
     ends = {tuple(sorted(pair)): k for k, pair in enumerate(quads[:, [1, 3]].tolist())}
     crossed = set()
     for edge, face in surfaces.crossings(now):

@@ -1,4 +1,4 @@
-"""From a job's obstacles to those that one draft touches."""
+"""Obstacles that one draft touches, from a job."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .obstacles import obstacles_of
 def draft_obstacles(job: Job, one: Prepared, start: Vec, painted: Vec | float, size: float) -> DraftObstacles | None:
     """Return the obstacles that a body touches; None where there are none.
 
-    start: points by which it touches, at the start, (p, 3) [m]. painted: share of its friction that each has, (p,).
-    size: of the body [m].
+    start: points of the body that collide, at the start, (p, 3) [m]. painted: fraction of the body's friction at each
+    point, (p,). size: of the body [m].
     """
     contact = job.scene.contact
     if contact is None:
@@ -32,20 +32,20 @@ def draft_obstacles(job: Job, one: Prepared, start: Vec, painted: Vec | float, s
         mesh = ObstacleMesh(triangles - own.start, motion)
         made.append(DraftObstacle(mesh, mesh.side_of(start), (usual if rough is None else rough) * found.painted[own]))
     own_friction = usual if one.body.friction is None else one.body.friction
-    # what is thin keeps its middle surface off by its thickness
+    # thin bodies keep a distance of their thickness from their middle surface
     gap = one.stands_out or one.thickness or 0.0
     friction = np.broadcast_to(own_friction * np.clip(painted, 0.0, 1.0), (len(start),))
     return DraftObstacles(made, size, gap, friction) if made else None
 
 
 def friction_of_nodes(job: Job, one: Prepared) -> Vec:
-    """Return the share of its friction that each node of a body has, (n,), as painted."""
+    """Return the painted fraction of a body's friction at each of its nodes, (n,)."""
     shares: Vec = np.broadcast_to(painted_friction(job, one), (len(one.volume.nodes),))
     return shares
 
 
 def touching_nodes(one: Prepared) -> Index:
-    """Return the nodes of a body's surface, ascending, (p,)."""
+    """Return the nodes of a body's skin and wires, which collide, (p,) ascending."""
     corners = np.concatenate([one.skin.ravel(), one.wires.ravel()])
     found: Index = np.unique(corners).astype(np.int32)
     return found

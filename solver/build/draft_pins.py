@@ -1,4 +1,4 @@
-"""Which nodes of a draft have a prescribed motion: those that are pinned, and those that animated bones carry."""
+"""Nodes of a draft with a prescribed motion: pinned nodes, and nodes that animated bones carry."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from .inputs import over_time, places_over_time
 
 
 def draft_pins(job: Job, one: Prepared) -> tuple[Index, OverTime]:
-    """Return prescribed nodes, (p,), and where they are [m], (p, 3) at a time. Each of its bones is animated."""
+    """Return the prescribed nodes of a draft, (p,), and their positions over time, (p, 3) [m]. All bones that the body
+    is attached to are animated."""
     nodes, fields = one.volume.nodes, one.fields
     groups, motions = [fields.pinned], [places_over_time(job, fields.motion, nodes[fields.pinned])]
     for k, attach in enumerate(one.body.attach):
         bone = job.scene.holder_of(attach)
-        assert bone is not None and bone.motion is not None  # `check_drafts` lets no others through
+        assert bone is not None and bone.motion is not None  # `check_drafts` has refused others
         mine = fields.attached[fields.attached_by == k]
         groups.append(mine)
         motions.append(Carried(over_time(job, bone.motion), nodes[mine]))

@@ -1,4 +1,4 @@
-"""From a job's body to its draft: a subspace that is kept in the job folder, groups of pins, damping, ground."""
+"""Draft of a body in a subspace that is stored in the job folder, with groups of pins, damping and the ground."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ TIMES = 24  #: that are looked at for that
 
 
 def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
-    """The body on its subspace, found or read from the job folder. Raises a ConJacError that names it."""
+    """Return a body as a draft on its subspace, which is computed or read from the job folder. Raises a ConJacError
+    that names the body."""
     scene, body = job.scene, one.body
     params = parameters("method", scene.method_of(body))
     nodes, tets = one.volume.nodes, one.volume.tets
@@ -55,7 +56,7 @@ def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
     pinned, motion = draft_pins(job, one)
     groups = _groups(one.volume, pinned, motion, (scene.time.end - scene.time.start) / scene.time.fps)
     weights, points = int(params["subspace_weights"]), int(params["subspace_points"]) or None
-    # what is linear in positions has no stretches
+    # a material that is linear in positions has no stretches
     iterating = Iterating(material.is_objective, int(params["subspace_iterations"]))
     stepping = Stepping(scene.integrator.kind, (float(scene.gravity[0]), float(scene.gravity[1]),
                                                 float(scene.gravity[2])), iterating=iterating)
@@ -103,25 +104,25 @@ def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
 
 
 class _OfGroup:
-    """Some rows of places over time."""
+    """Positions over time of a group of nodes, as rows of the positions of all."""
 
     def __init__(self, motion: OverTime, rows: Index) -> None:
         self._motion, self._rows, self.moves = motion, rows, motion.moves
 
     def at(self, time: float) -> Vec:
-        """[m], (k, 3)."""
+        """Return the positions at `time` [s], (k, 3) [m]."""
         found: Vec = self._motion.at(time)[self._rows]
         return found
 
     def velocity(self, time: float) -> Vec:
-        """[m/s], (k, 3)."""
+        """Return the velocities at `time` [s], (k, 3) [m/s]."""
         found: Vec = self._motion.velocity(time)[self._rows]
         return found
 
 
 def _groups(volume: Volume, pinned: Index, motion: OverTime, last: float) -> list[Index]:
-    """Rows of pinned nodes that move affinely together: what hangs together, cut in two as long as it deforms until a
-    last moment [s]."""
+    """Return the groups of pinned nodes that move affinely, as rows of `pinned`: connected nodes, divided in two as
+    long as they deform. last: end of the motion [s]."""
     if not len(pinned):
         return []
     if not motion.moves:
@@ -148,8 +149,8 @@ def _groups(volume: Volume, pinned: Index, motion: OverTime, last: float) -> lis
 
 
 def _damping(job: Job, one: Prepared, reduced: ReducedBody) -> tuple[float, float, list[str]]:
-    """Shares of stiffness [s] and mass [1/s] of Rayleigh damping, with what the slowest wobble lacks for its half-life,
-    and notes on it."""
+    """Return the coefficients of stiffness [s] and mass [1/s] of Rayleigh damping, with the damping that the slowest
+    wobble lacks for its half-life, and notes."""
     law = parameters("damping", one.body.damping)
     alpha, beta = float(law["stiffness_damping"]), float(law["mass_damping"])
     asked = one.body.wobble_half_life
@@ -170,7 +171,8 @@ def _damping(job: Job, one: Prepared, reduced: ReducedBody) -> tuple[float, floa
 
 
 def lost_in_steps(integrator: str, omega: float, h: float) -> float:
-    """Rate d of q̈ + d q̇ + ω² q = 0 by which steps of h seconds let a swing of ω fade [1/s]."""
+    """Return the damping rate d of q̈ + d q̇ + ω² q = 0 that an integrator has by itself in steps of h [s] [1/s].
+    omega: ω [rad/s]."""
     z = 1j * omega * h
     if integrator == "backward_euler":
         root = abs(1.0 / (1.0 - z))
@@ -182,7 +184,7 @@ def lost_in_steps(integrator: str, omega: float, h: float) -> float:
 
 
 def describe_truth(reduced: ReducedBody, one: Prepared) -> str:
-    """Return a note on the size of the reduced body and the error of its frequencies."""
+    """Return a note on the size of a reduced body and the error of its frequencies."""
     truth = reduced.truth
     note = (f"{reduced.size} coordinates and {reduced.points.count} points stand for {len(one.volume.nodes)} nodes and "
             f"{len(one.volume.tets)} tetrahedra")

@@ -1,4 +1,4 @@
-"""Cloth that slides over what is sharp, from a job."""
+"""Cloth with Sharp Edges, which slides over sharp edges and corners of obstacles, from a job."""
 
 from __future__ import annotations
 
@@ -43,10 +43,12 @@ NEAR = 0.9  #: of the thickness: how near cloth is to itself and to what is roun
 
 def sharp_cloth(job: Job, sheets: Sequence[Prepared], place: int, around: ClothSurroundings) -> tuple[EolCloth,
                                                                                                       CoupledInterface]:
-    """Bodies that are one cloth, as `together` finds them, as the part of that place in the world, and what it touches
-    of the others and hangs on.
+    """Return sheets of cloth with Sharp Edges as one part of the world, and its interface with the parts that it
+    touches or is attached to.
 
-    Raises a ConJacError that names one and the field."""
+    sheets: a group of `together`. place: index of the part in the world. around: the other parts. Raises a ConJacError
+    that names a sheet and the field.
+    """
     prepared, body = sheets[0], sheets[0].body
     materials, meshes, holds, numbers = [], list[SheetMesh](), list[list[CoupledPins]](), []
     for one in sheets:
@@ -99,7 +101,8 @@ def sharp_cloth(job: Job, sheets: Sequence[Prepared], place: int, around: ClothS
 
 
 def together(job: Job, sharp: Sequence[Prepared]) -> list[list[Prepared]]:
-    """Which of these are one cloth of several sheets: those that touch each other, and all else alike."""
+    """Return the groups of sheets that are simulated as one cloth: sheets that touch each other and otherwise touch the
+    same bodies."""
     groups = list[list[Prepared]]()
     for one in sharp:
         near = [group for group in groups if any(_meet(job, one.body, other.body) for other in group)
@@ -110,13 +113,13 @@ def together(job: Job, sharp: Sequence[Prepared]) -> list[list[Prepared]]:
 
 
 def _meet(job: Job, one: schema.Body, other: schema.Body) -> bool:
-    """Whether two bodies touch each other, as both say."""
+    """Return whether two bodies collide with each other: the scene has contact, and neither body excludes the other."""
     return job.scene.contact is not None and all(a.touches is None or b.name in a.touches
                                                  for a, b in ((one, other), (other, one)))
 
 
 def _alike(one: Prepared, other: Prepared) -> bool:
-    """Whether two sheets may be one cloth: they touch the same."""
+    """Return whether two sheets touch the same bodies, apart from each other, so that they may be one cloth."""
     def touched(body: schema.Body) -> list[str] | None:
         return None if body.touches is None else sorted({*body.touches} - {one.body.name, other.body.name})
 
@@ -129,7 +132,7 @@ def _cloth(prepared: Prepared) -> schema.Cloth:
 
 
 def _sizing(cloths: Sequence[schema.Cloth], meshes: Sequence[SheetMesh], apart: SheetOffsets) -> Sizing:
-    """How fine each sheet gets."""
+    """Return the shortest and longest edges to which each sheet is remeshed."""
     bounds = []
     for cloth, mesh in zip(cloths, meshes):
         sharp, edges = cloth.eulerian, _lengths(mesh)
@@ -140,7 +143,7 @@ def _sizing(cloths: Sequence[schema.Cloth], meshes: Sequence[SheetMesh], apart: 
 
 
 def _material(one: Prepared) -> Vec:
-    """Places of a sheet's nodes in its material, (n, 2) [m]. Raises BadMesh."""
+    """Return positions of a sheet's nodes in its material space, (n, 2) [m]. Raises BadMesh."""
     cloth = one.body.cloth
     assert cloth is not None
     return of_flat(one.volume.nodes, one.skin, np.array(cloth.warp)) if cloth.uv is None \
@@ -148,7 +151,7 @@ def _material(one: Prepared) -> Vec:
 
 
 def _as_one(meshes: Sequence[SheetMesh], apart: SheetOffsets) -> SheetMesh:
-    """All sheets in one mesh."""
+    """Return all sheets as one mesh, apart from each other in material space."""
     if len(meshes) == 1:
         return meshes[0]
     first = np.cumsum([0, *(len(one.x) for one in meshes)])
@@ -160,7 +163,8 @@ def _as_one(meshes: Sequence[SheetMesh], apart: SheetOffsets) -> SheetMesh:
 
 
 def _passed(job: Job, body: schema.Body, sheets: Sequence[Prepared]) -> list[str]:
-    """A sentence where other cloth with Sharp Edges should touch this one and is another part."""
+    """Return a sentence where other cloth with Sharp Edges should collide with a sheet but is another part; else none.
+    """
     own = {one.body.name for one in sheets}
     others = [one.name for one in job.scene.bodies if one.name not in own and one.cloth is not None
               and one.cloth.eulerian is not None and _meet(job, body, one)]
@@ -172,7 +176,7 @@ def _passed(job: Job, body: schema.Body, sheets: Sequence[Prepared]) -> list[str
 
 
 def _unlimited(cloth: schema.Cloth) -> list[str]:
-    """A sentence where it is to have a limit to its stretch."""
+    """Return a sentence for each limit of stretch that a cloth sets, since none has an effect with Sharp Edges."""
     limits = {catalogue.STRETCH_LIMIT.label: parameters("membrane", cloth.membrane).get(catalogue.STRETCH_LIMIT.key),
               "Length Limit": cloth.length_limit, "Area Limit": cloth.area_limit}
     return [f"{label} has no effect with Sharp Edges, whose steps are linearised once"
@@ -184,7 +188,7 @@ def _linked(things: FeatureObstacles, surfaces: list[CoupledSurface], pinned: in
     """Return the links to other parts: smooth surfaces are first among the interface points, pins after them."""
     linked = list[InterfaceLink]()
     _, which = things.round_triangles
-    # surfaces of other parts are the last of what is round
+    # surfaces of other parts are the last smooth ones
     first = len(which) - sum(len(one.places) for one in surfaces)
     for one in [*surfaces, *holds]:
         if one is (holds[0] if holds else None):
@@ -197,7 +201,8 @@ def _linked(things: FeatureObstacles, surfaces: list[CoupledSurface], pinned: in
 
 
 def _mesh(nodes: Vec, material: Vec, triangles: Index, pinned: Index) -> tuple[SheetMesh, Index]:
-    """Return the mesh of the vertices that have faces, and which they are. Raises BadMesh."""
+    """Return the mesh of the nodes that have faces, and their indices. nodes: (n, 3) [m]. material: (n, 2) [m]. Raises
+    BadMesh."""
     vertices = np.unique(triangles)
     place = np.full(len(nodes), -1)
     place[vertices] = np.arange(len(vertices))
@@ -230,7 +235,7 @@ def _fabric(prepared: Prepared) -> EolElements:
 
 def _law(family: str, choice: schema_values.Choice) -> Law:
     make, params = catalogue.find(family, choice.kind).load(), parameters(family, choice)
-    # a step of it is linearised once: threads that get a hundred times stiffer within one would throw it about
+    # each step is linearised once: threads that become a hundred times stiffer within a step would blow it up
     params.pop(catalogue.STRETCH_LIMIT.key, None)
 
     def law(sheet: Sheet) -> SheetLaw:
@@ -265,7 +270,7 @@ def _pushing(job: Job, sheets: Sequence[Prepared], thickness: float, things: Fea
     given = np.array([one.friction for one in things.rounds])[which] if len(which) else np.zeros(0)
     make = catalogue.find("contact", contact.law.kind).load()
     stretch = max(float(one.resistance(0.0).max()) for one in sheets)
-    # surfaces of other parts are the last of what is round
+    # surfaces of other parts are the last smooth ones
     lies = np.zeros(len(things.rounds))
     lies[len(lies) - len(surfaces):] = [one.behind / job.scene.time.step**2 for one in surfaces]
     behind = lies[which] if len(which) else np.zeros(0)
@@ -287,7 +292,7 @@ def _pushing(job: Job, sheets: Sequence[Prepared], thickness: float, things: Fea
 
 
 def _refuse_crossing(pushing: ContactSettings, mesh: SheetMesh, now: ObstacleMotion, name: str) -> None:
-    """Raises BadScene where it goes through itself or through something round at the start."""
+    """Raise BadScene where a cloth intersects itself or a smooth obstacle at the start."""
     crossing = pushing.crossing(mesh, now)
     if crossing is None:
         return
@@ -301,7 +306,7 @@ def _refuse_crossing(pushing: ContactSettings, mesh: SheetMesh, now: ObstacleMot
 
 def _touched(surfaces: list[CoupledSurface], pushing: ContactSettings | None, one: Prepared,
              sheets: Sequence[Prepared]) -> str:
-    """For the log."""
+    """Return the names of all that a sheet touches, as a phrase for the log."""
     others = [f'"{seen.name}"' for seen in surfaces] + [f'"{other.body.name}"' for other in sheets if other is not one]
     own = ["itself"] if pushing is not None and one.touches_itself else []
     return ", ".join([*own, *others, "colliders"]) + " and the ground"

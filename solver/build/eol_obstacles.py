@@ -1,4 +1,4 @@
-"""Obstacles of cloth with sharp edges, from a job: objects, the ground, and surfaces of other parts."""
+"""Obstacles of cloth with Sharp Edges, from a job: objects, the ground, and surfaces of other parts."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ BEVEL = np.deg2rad(60.0)
 
 @dataclass(frozen=True)
 class Feels:
-    """How sheets of one cloth feel what is around them."""
+    """Contact settings of all sheets of one cloth."""
 
-    thickness: float  #: the largest of theirs [m]
-    angle: float  #: the smallest beyond which something is sharp to one of them [rad]
-    at_edges: Sequence[float | None]  #: friction that each sets for what is sharp
+    thickness: float  #: largest thickness of the sheets [m]
+    angle: float  #: smallest feature angle of the sheets [rad]
+    at_edges: Sequence[float | None]  #: friction of each sheet on sharp edges; None: that of the obstacle
 
     @classmethod
     def of(cls, cloths: Sequence[schema.Cloth]) -> Feels:
@@ -42,7 +42,7 @@ class Feels:
                    [one.friction for one in sharp])
 
     def changes(self, cloth: schema.Cloth) -> list[str]:
-        """Sentences where one of them set something else."""
+        """Return a sentence for each setting of a sheet that the setting of another sheet replaces."""
         assert cloth.eulerian is not None
         settings = (("Thickness", 1e3 * self.thickness, 1e3 * cloth.thickness, "mm", "largest"),
                     ("Feature Angle", np.degrees(self.angle), np.degrees(cloth.eulerian.angle), "degrees", "smallest"))
@@ -52,7 +52,8 @@ class Feels:
 
 def things_of(job: Job, bodies: Sequence[schema.Body], feels: Feels,
               surfaces: Sequence[CoupledSurface] = ()) -> FeatureObstacles:
-    """Return what a cloth of these sheets touches: the scene's obstacles, its ground, and surfaces of other parts."""
+    """Return all that a cloth touches: the scene's obstacles, its ground, and surfaces of other parts. bodies: sheets
+    of the cloth. feels: their contact settings."""
     scene, things, touches = job.scene, list[Obstacle](), bodies[0].touches
     if scene.contact is not None:
         usual = float(parameters("contact", scene.contact.law)["friction_coefficient"])
@@ -68,7 +69,8 @@ def things_of(job: Job, bodies: Sequence[schema.Body], feels: Feels,
 
 
 def _obstacle(job: Job, one: schema.Obstacle, feels: Feels, own: Vec, its: float) -> list[Obstacle]:
-    """Its faces, its wires and its nails. own, its: Coulomb's coefficients of sheets, (s,), and of the obstacle."""
+    """Return the faces, the wires and the nails of an obstacle as one obstacle each. own, its: friction coefficients of
+    the sheets, (s,), and of the obstacle."""
     x = np.asarray(job.array(one.vertices), dtype=float)
     motion = places_over_time(job, one.motion, x)
     mu = mixed(own, its)
@@ -88,7 +90,8 @@ def _obstacle(job: Job, one: schema.Obstacle, feels: Feels, own: Vec, its: float
 
 def _faces(job: Job, one: schema.Obstacle, x: Vec, motion: OverTime, feels: Feels, friction: tuple[Vec, Vec],
            its: float) -> Obstacle:
-    """friction: of sheets on its faces and on its edges, (s,) each. its: what it says itself."""
+    """Return the faces of an obstacle with their sharp edges. friction: coefficients of the sheets on faces and on
+    edges, (s,) each. its: coefficient of the obstacle."""
     assert one.triangles is not None
     triangles = outwards(x, np.asarray(job.array(one.triangles), dtype=np.int32))
     marked = None if one.sharp_edges is None else np.asarray(job.array(one.sharp_edges), dtype=np.int32)
@@ -101,7 +104,7 @@ def _faces(job: Job, one: schema.Obstacle, x: Vec, motion: OverTime, feels: Feel
     offset: OverTime = OffsetSurface(motion, triangles, feels.thickness) if has_sides else motion
     apart = 0.0 if has_sides else feels.thickness
     if is_round:
-        # rows over several vertices, one a pair, would be hundreds there
+        # pairs with rows over several vertices would be hundreds there
         return Obstacle(one.name, offset, NO_FACES, closed, found, *friction, apart,
                         SmoothSurface(motion, triangles, its))
     return Obstacle(one.name, offset, triangles, closed, found, *friction, apart)

@@ -1,4 +1,4 @@
-"""How long steps may be with explicit forces: reported before anything blows up."""
+"""Stability limit of steps with explicit forces on mechanisms, reported before a simulation diverges."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SHORTEST = 2.0**-20  #: of the scene's step
 
 
 def notes_of_explicit(world: JointsPart, h: float) -> list[str]:
-    """Return notes on explicit forces that are too stiff for steps of h [s] where the mechanisms start."""
+    """Return notes on explicit forces that are too stiff for steps of h [s], as the mechanisms start."""
     explicit = world.condensation.explicit
     if explicit is None:
         return []
@@ -36,8 +36,8 @@ def notes_of_explicit(world: JointsPart, h: float) -> list[str]:
 
 
 def _fastest(world: JointsPart, h: float) -> tuple[float, str]:
-    """The largest eigenvalue of M_r⁻¹ (−h² K − DAMPED h D) of explicit forces where the world starts, by the power
-    method, and the body that moves most in it."""
+    """Return the largest eigenvalue of M_r⁻¹ (−h² K − DAMPED h D) of explicit forces as the mechanisms start, by the
+    power method, and the body that moves most in its mode."""
     explicit, tree, state = world.condensation.explicit, world.tree, world.initial_state()
     assert explicit is not None
     n, m, at = tree.count, tree.rates, tree.posture(state.q, state.u, state.memory)
@@ -50,7 +50,7 @@ def _fastest(world: JointsPart, h: float) -> tuple[float, str]:
     mass = TreeFactor(tree.parent, tree.dof)
     mass.factor(at.X, at.S, tree.inertia, np.zeros((n, 6, 6)), np.zeros((n, 6, 6)))
 
-    # any start that no swing is orthogonal to
+    # any start vector that is orthogonal to no mode
     way: Vec = np.cos(np.arange(m, dtype=float))[:, None]
     pulled, size = np.zeros_like(way), 0.0
     for _ in range(ITERATIONS):

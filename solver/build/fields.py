@@ -1,4 +1,4 @@
-"""One body with its volume and what was painted on it: for a bake, and to be looked at before."""
+"""One body with its volume and painted fields, for a bake and for previews before it."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ class Prepared:
     volume: Volume
     embedding: Embedding | None
     fields: Fields
-    #: by which it touches in place of its mesh, where that has more faces
+    #: simplified contact surface, where the mesh has too many faces
     thinned: ThinnedMesh | None = field(default=None, kw_only=True)
 
     @property
     def skin(self) -> Index:
-        """Triangles that touch what is around it, (t, 3)."""
+        """Return the triangles that collide, (t, 3)."""
         return boundary_faces(self.volume.tets)[0]
 
     @property
     def wires(self) -> Index:
-        """Return the edges that collide besides those of the skin, (k, 2)."""
+        """Return the edges that collide in addition to those of the skin, (k, 2)."""
         return np.zeros((0, 2), dtype=np.int32)
 
     @property
@@ -57,37 +57,40 @@ class Prepared:
 
     @property
     def touches_itself(self) -> bool:
-        """Whether its parts do, where surfaces touch."""
+        """Whether the body collides with itself, where the scene has contact."""
         return self.body.touches is None or self.body.name in self.body.touches
 
     @property
     def in_material(self) -> Vec:
-        """Places of the skin's corners in material space [m], (t, 3, 2); of a solid none."""
+        """Return positions of the skin's corners in material space [m], (t, 3, 2); none for a solid."""
         return np.zeros((0, 3, 2))
 
     @property
     def count(self) -> int:
-        """Return the number of its elements."""
+        """Return the number of elements."""
         return len(self.volume.tets)
 
     @property
     def thickness(self) -> float | None:
-        """How far its skin keeps from others [m]; None where that follows from its edges."""
+        """Return the distance that the skin keeps from other surfaces [m]; None where that follows from its edges."""
         return None
 
     @property
     def stands_out(self) -> float:
-        """How far out of its skin others are kept, besides their own [m]."""
+        """Return the offset of the outer surface from the skin [m], which is added to the distance to other surfaces.
+        """
         return self.body.thickness or 0.0
 
     def matter(self, job: Job, rest: Vec, start: int) -> MaterialData:
-        """rest: of all nodes of the part, (n, 3) [m]; its own begin at `start`."""
+        """Return the elements, masses and stiffness of the body. rest: positions of all nodes of the part, (n, 3) [m].
+        start: the body's first node."""
         from .tetrahedra import matter_of  # its kernels are compiled where something moves
 
         return matter_of(job, self.body, self.volume, self.fields, modulus_of(self), rest, start)
 
     def vertices_at(self, job: Job, nodes: Index, painted: Mask) -> Index:
-        """The vertex of its surface that each node goes with, (p,): the nearest one that is painted. painted: (n,)."""
+        """Return the vertex of the surface for each node, (p,): the nearest painted one. nodes: (p,). painted: whether
+        each vertex is painted, (n,)."""
         surface = self.body.surface
         assert surface is not None
         among = np.flatnonzero(painted)
@@ -96,7 +99,8 @@ class Prepared:
         return nearest
 
     def prescribed_motion(self, job: Job, nodes: Index) -> Vec | None:
-        """Return positions of animated nodes, ascending, at each sample, (T, k, 3) [m]; None where they are at rest."""
+        """Return positions of animated nodes at each sample, (T, k, 3) [m]; None where they are at rest. nodes: (k,)
+        ascending. Raises BadScene where the samples do not fit the mesh."""
         surface, embedding = self.body.surface, self.embedding
         carried = None
         if surface is not None and embedding is not None:
@@ -105,7 +109,7 @@ class Prepared:
         return prescribed_motion(self.body, job.array, self.volume, carried, nodes)
 
     def resistance(self, edge: float) -> Vec:
-        """Stiffness against what presses at a node where the skin's edges are so long [m], (k,) [N/m]."""
+        """Return the stiffness of each node against contact, (k,) [N/m]. edge: mean length of the skin's edges [m]."""
         corners, nodes = self.volume.tets.ravel(), len(self.volume.nodes)
         of_elements = np.bincount(corners, np.repeat(modulus_of(self), 4), nodes)
         each: Vec = edge * of_elements / np.bincount(corners, minlength=nodes)
@@ -113,13 +117,13 @@ class Prepared:
 
 
 def modulus_of(one: Prepared) -> Vec:
-    """Young's modulus of each element, (e,) [Pa]; the default's where the material has none."""
+    """Return Young's modulus of each element, (e,) [Pa]; the default of the catalogue where the material has none."""
     modulus = one.fields.element_parameters.get("youngs_modulus")
     return np.full(len(one.volume.tets), catalogue.YOUNGS_MODULUS.default) if modulus is None else modulus
 
 
 def prepare(job: Job, body: schema.Body, volume: Volume, report: Stage) -> Prepared:
-    """The body's fields on its volume. Raises a ConJacError that names the body and the field."""
+    """Return a body with its fields on its volume. Raises a ConJacError that names the body and the field."""
     report("fields", body.name, None, "Carrying painted maps into the volume")
     embedding = None
     with blame(job.scene, body, "surface"):
@@ -152,8 +156,8 @@ def prepare(job: Job, body: schema.Body, volume: Volume, report: Stage) -> Prepa
 
 
 def _far_out(volume: Volume, embedding: Embedding, vertices: Vec) -> tuple[int, float, str]:
-    """Return how many vertices (n, 3) [m] are far outside of the tetrahedra that carry them, how far at most [m], and
-    where the farthest is, in words."""
+    """Return the number of vertices (n, 3) [m] far outside of the tetrahedra that carry them, the largest distance [m],
+    and the position of the farthest one as text."""
     inside = np.maximum(embedding.weights, 0.0)
     nearest = np.einsum("nc,nck->nk", inside / inside.sum(axis=1)[:, None], volume.nodes[embedding.corners])
     away = np.linalg.norm(vertices - nearest, axis=1)
@@ -165,7 +169,7 @@ def _far_out(volume: Volume, embedding: Embedding, vertices: Vec) -> tuple[int, 
 
 
 def _left_out(volume: Volume, embedding: Embedding, vertices: Vec) -> list[str]:
-    """Notes on vertices (n, 3) [m] far outside of the tetrahedra that carry them, such as those of spikes."""
+    """Return notes on vertices (n, 3) [m] far outside of the tetrahedra that carry them, such as those of spikes."""
     count, away, place = _far_out(volume, embedding, vertices)
     if not count:
         return []
@@ -175,8 +179,9 @@ def _left_out(volume: Volume, embedding: Embedding, vertices: Vec) -> list[str]:
 
 
 def fused_lines(volume: Volume, embedding: Embedding, vertices: Vec, triangles: NDArray) -> tuple[Vec, float]:
-    """Ends of lines across the air between sheets of the mesh that move as one, (k, 2, 3) [m], and the edge length
-    below which tetrahedra would separate these [m]. vertices: (n, 3) [m]; triangles: (t, 3)."""
+    """Return the ends of lines across the air between sheets of a mesh that move as one, (k, 2, 3) [m], and the edge
+    length below which tetrahedra would separate these sheets [m], infinite without any. vertices: (n, 3) [m].
+    triangles: (t, 3)."""
     x = np.asarray(vertices, dtype=float)
     pairs = fused(embedding, x, triangles, mean_edge(volume.nodes, boundary_faces(volume.tets)[0]))
     ends = x[pairs]
@@ -184,7 +189,8 @@ def fused_lines(volume: Volume, embedding: Embedding, vertices: Vec, triangles: 
 
 
 def fused_of(job: Job, body: schema.Body, volume: Volume) -> tuple[Vec, float]:
-    """`fused_lines` of a body that was only filled; none of one without a mesh."""
+    """Return the lines and the edge length of `fused_lines` for a body that was only filled; no lines for one without a
+    mesh."""
     if body.surface is None:
         return np.zeros((0, 2, 3)), np.inf
     vertices, triangles = job.array(body.surface.vertices), np.asarray(job.array(body.surface.triangles))
@@ -192,7 +198,8 @@ def fused_of(job: Job, body: schema.Body, volume: Volume) -> tuple[Vec, float]:
 
 
 def fused_note(ends: Vec, apart: float) -> list[str]:
-    """Notes on sheets that move as one, with lines across the air between them as `fused_lines` has them."""
+    """Return notes on sheets of a mesh that move as one. ends, apart: lines and edge length as `fused_lines` returns
+    them."""
     if not len(ends):
         return []
     place = ", ".join(f"{c:.3g}" for c in ends[0].mean(axis=0))
@@ -201,7 +208,7 @@ def fused_note(ends: Vec, apart: float) -> list[str]:
 
 
 def _refuse_too_thin(volume: Volume, embedding: Embedding, vertices: Vec, error: NoFreeNode) -> None:
-    """Raises NoFreeNode where all that is free of a mesh may be thinner than its tetrahedra."""
+    """Raise NoFreeNode where all free parts of a mesh may be thinner than its tetrahedra."""
     count, away, place = _far_out(volume, embedding, vertices)
     if count:
         raise NoFreeNode(f"all of its tetrahedra are held, and {count} of its vertices are outside them, by up to "
@@ -211,9 +218,9 @@ def _refuse_too_thin(volume: Volume, embedding: Embedding, vertices: Vec, error:
 
 
 def shown(prepared: Prepared) -> Arrays:
-    """Return arrays to show: "nodes", (k, 3) [m], "tets", (e, 4), the boundary's "faces", (b, 3), and "face_tets",
-    (b,), nodes that are "dynamic" and "pinned", each parameter by its key, (e,), and where there are fibers "fibers",
-    (e, 3), unit directions or zero."""
+    """Return a body's arrays for a preview: "nodes", (k, 3) [m], "tets", (e, 4), the boundary's "faces", (b, 3), and
+    "face_tets", (b,), nodes that are "dynamic" and "pinned", each parameter by its key, (e,), and where there are
+    fibers "fibers", (e, 3), unit directions or zero."""
     volume, fields = prepared.volume, prepared.fields
     arrays: Arrays = {"nodes": volume.nodes, "tets": volume.tets, "dynamic": fields.dynamic, "pinned": fields.pinned,
                       "density": fields.density, **fields.element_parameters, **fields.fiber_parameters}

@@ -1,5 +1,5 @@
-"""Interior of a body that is played, or baked as it is played: the bake's own tetrahedra where these are cached, else
-some like them that are made quickly, else cells, which are made at once."""
+"""Tetrahedra of a body for live play, or for a bake like it: those of the bake where they are cached, else similar ones
+that are made quickly, else cells, which are made at once."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ HOLLOW = 0.3  #: of its box, that a mesh encloses at least as cells are counted:
 
 
 def filled(job: Job, cells: int, by_bake: bool, inside: bool = False) -> Job:
-    """The job with about so many cells in place of its mesher.
+    """Return the job with the mesher of each body replaced by one that makes about `cells` cells.
 
-    by_bake: as it is where its tetrahedra were kept, or given by hand. inside: so many as its mesh encloses, and not as
-    its box does.
+    by_bake: a body whose tetrahedra a bake has cached is not changed. inside: the cells inside of the mesh are counted,
+    not those of its box. Tetrahedra given by hand and ropes are not changed; cloth is without Sharp Edges.
     """
     return replace(job, scene=structs.replace(job.scene, bodies=[_filled(job, one, cells, by_bake, inside)
                                                                  for one in job.scene.bodies]))
@@ -44,11 +44,11 @@ def filled(job: Job, cells: int, by_bake: bool, inside: bool = False) -> Job:
 
 def filled_quickly(job: Job, cells: int, report: Stage, chosen: Job | None = None,
                    some: Container[str] | None = None) -> tuple[Job, list[Volume]]:
-    """The job with tetrahedra of the bake where they are cached, else like them, else with about so many cells inside
-    of a body where such cannot be made or take too long; and the tetrahedra of every body.
+    """Return the job with meshers that fill bodies quickly, and the tetrahedra of every body: those of the bake where
+    they are cached, else similar ones, else about `cells` cells inside of a body where those cannot be made in time.
 
-    chosen: the same job as it was filled before, whose choice stands. some: names of the bodies that are filled so;
-    None: all. Raises a ConJacError that names the body.
+    chosen: the job as filled before, whose meshers are taken again. some: names of the bodies to fill quickly; None:
+    all. Raises a ConJacError that names the body.
     """
     bodies, volumes = [], []
     for k, body in enumerate(job.scene.bodies):
@@ -72,15 +72,15 @@ def filled_quickly(job: Job, cells: int, report: Stage, chosen: Job | None = Non
 
 
 def filled_for_bake(job: Job, report: Stage) -> tuple[Job, list[Volume]]:
-    """Return the job with the mesher by which each body is filled, its own unless its method fills it quickly, and the
-    tetrahedra of every body. Raises a ConJacError that names the body."""
+    """Return the job with the meshers that fill its bodies, and the tetrahedra of every body. A body is filled by its
+    own mesher, or by a quicker one where its method fills quickly. Raises a ConJacError that names the body."""
     quick = {body.name for body in job.scene.bodies
              if catalogue.find("method", job.scene.method_of(body).kind).able("fills quickly")}
     return filled_quickly(job, CELLS, report, some=quick) if quick else (job, volumes_of(job, report))
 
 
 def _like_bake(job: Job, body: schema.Body) -> schema.Body:
-    """The body in the tetrahedra of its bake where these are cached, or soon made; else in some like them."""
+    """Return a body with the tetrahedra of its bake where these are cached or soon made; else with similar ones."""
     if _filled(job, body, 1, True, True) is body or body.surface is None:
         return body
     own = parameters("mesher", body.mesher)
@@ -92,15 +92,15 @@ def _like_bake(job: Job, body: schema.Body) -> schema.Body:
 
 
 def _sizes(job: Job, surface: schema.Surface) -> tuple[Vec, float]:
-    """Return the sides of the box around a surface, along the axes of its object [m], (3,), and what it encloses, an
-    open one with its middle [m³]."""
+    """Return the sides of the box around a surface, along the axes of its object [m], (3,), and the volume that it
+    encloses [m³], closed towards its middle where it is open."""
     vertices = vertices_to_fill(job, surface)
     inside = enclosed_volumes(vertices - vertices.mean(axis=0), job.array(surface.triangles))
     return np.ptp(vertices, axis=0), abs(float(inside.sum()))
 
 
 def _filled(job: Job, body: schema.Body, cells: int, by_bake: bool, inside: bool) -> schema.Body:
-    if body.cloth is not None:  # what slides over sharp edges is too slow, and has a mesh of its own in each frame
+    if body.cloth is not None:  # Sharp Edges are too slow, and have a different mesh at each frame
         return structs.replace(body, cloth=structs.replace(body.cloth, eulerian=None))
     if body.surface is None or body.tets is not None or body.rope is not None:
         return body

@@ -1,4 +1,4 @@
-"""The scene's ground, for all that touches it: soft bodies, rigid ones, and cloth that slides over what is sharp."""
+"""Ground of a scene, for soft bodies, rigid bodies and cloth with Sharp Edges."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ DEEP = 0.05  #: of a body's size: what begins so deep in the ground is thrown
 
 
 def ground_of(job: Job) -> Ground:
-    """With its way through time and its coefficient of friction, whatever law has it; `NOWHERE` without one."""
+    """Return the scene's ground with its motion and its friction coefficient, whatever law that is for; `NOWHERE`
+    without a ground."""
     one = job.scene.ground
     if one is None:
         return NOWHERE
@@ -35,10 +36,11 @@ def ground_of(job: Job) -> Ground:
 
 
 def on_ground(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, coordinates: FreeNodes) -> GroundPenalty:
-    """How the scene's ground acts on these nodes. rest, mass: of all nodes, (n, 3) [m] and (n,) [kg].
+    """Return the contact law between the scene's ground and these nodes. rest, mass: of all nodes, (n, 3) [m] and (n,)
+    [kg].
 
-    Stiffness per area is that for a body's own weight; where rigid bodies may lie on it, it is as much larger as the
-    heaviest of them is heavier than the body.
+    A stiffness per area is that for a body's own weight; where rigid bodies may lie on the body, it is multiplied by
+    the ratio of the heaviest one's mass to the body's, if that is larger than 1.
     """
     one = job.scene.ground
     if one is None:
@@ -70,10 +72,12 @@ def _rigid_masses(job: Job) -> dict[str, float]:
 
 
 def drawn_reach(job: Job, one: Prepared) -> Vec:
-    """How far a body's mesh stands out of each of its nodes, (k,) [m], negative where the node stands out of the mesh.
+    """Return how far a body's mesh extends beyond each of its nodes, (k,) [m]; negative where the node is outside of
+    the mesh.
 
-    Zero of what has no mesh but its nodes, inside, and where the mesh is farther off than a mesher's tolerance, as at
-    the faces of a cut or over a hole that was filled. Cells stand out by up to an edge.
+    It is zero at nodes inside, for bodies without a mesh besides their nodes, and where the mesh is farther away than a
+    mesher's tolerance, as at the faces of a cut or over a hole that was filled. Cells extend beyond the mesh by up to
+    an edge.
     """
     nodes, reach, surface = one.volume.nodes, np.zeros(len(one.volume.nodes)), one.body.surface
     if surface is None or one.embedding is None:
@@ -97,7 +101,8 @@ def drawn_reach(job: Job, one: Prepared) -> Vec:
 
 
 def drawn_above(job: Job, one: Prepared, drawn_at_pins: PinnedVertices | None) -> AboveGround | None:
-    """Return the drawing of a body above the ground; None where the scene has none, or the job no mesh of the body.
+    """Return the correction that draws a body's vertices above the ground; None where the scene has no ground, or the
+    job no mesh of the body.
 
     drawn_at_pins: vertices that are drawn where they are prescribed.
     """
@@ -113,7 +118,8 @@ def drawn_above(job: Job, one: Prepared, drawn_at_pins: PinnedVertices | None) -
 
 
 def sunk(bodies: list[BodyInWorld], ground: Ground, rest: Vec, free: Index) -> list[str]:
-    """Return notes on bodies that begin deep in the ground, whose springs throw them out. free: nodes, ascending."""
+    """Return notes on bodies that start deep in the ground, whose springs throw them out. rest: positions of all nodes,
+    (n, 3) [m]. free: indices of free nodes, ascending."""
     notes, inside = [], ground.find(rest[free], 0.0)
     nodes = free[inside.nodes]
     for body in bodies:
@@ -126,8 +132,8 @@ def sunk(bodies: list[BodyInWorld], ground: Ground, rest: Vec, free: Index) -> l
 
 
 def _skin(prepared: list[Prepared], rest: Vec) -> Vec:
-    """How much of its body's skin each node has at rest, as a plane there sees it, (n,) [m²]; of a rope as wide as it
-    is thick. rest: (n, 3) [m]."""
+    """Return the area of skin at each node at rest, the length of its area vector, (n,) [m²]; for a rope length times
+    thickness. rest: positions of all nodes, (n, 3) [m]."""
     faces, start, of_ropes = [], 0, np.zeros(len(rest))
     for one in prepared:
         faces.append(one.skin + start)

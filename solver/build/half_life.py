@@ -1,7 +1,7 @@
-"""Wobble Half-Life: what a body has to lose so that each wobble that can be seen loses half of its height in time.
+"""Wobble Half-Life: the damping with which every visible wobble of a body loses half of its amplitude in a given time.
 
-What wobbles slower than once in two seconds is not the stiff thing that seconds are meant for: 0.75 s would let a
-hanging rope of 0.2 Hz creep back as leather does. Such a wobble loses in each swing what one of 0.5 Hz does.
+Wobbles slower than one in two seconds are not meant by a time in seconds: with 0.75 s a hanging rope of 0.2 Hz would
+creep back like leather. Such a wobble loses as much in each period as one of 0.5 Hz.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ SLACK, LIVELY = 1.0, 2.5  #: [Hz] a wobble so slow sags more than it wobbles, an
 
 
 def half_life_at_start(job: Job, body: Body) -> float:
-    """The Wobble Half-Life of a body at the first frame [s]; 0 for none."""
+    """Return the Wobble Half-Life of a body at the first frame [s]; 0 for none."""
     asked = body.wobble_half_life
     return float(job.array(asked)[0]) if isinstance(asked, str) else asked
 
@@ -51,11 +51,11 @@ def half_life_at_start(job: Job, body: Body) -> float:
 def losses_of(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, rest: Vec, mass: Vec,
               is_free: Mask, nodes: slice, integrator: Integrator, linear: Callable[[], LinearSolver]
               ) -> tuple[list[HalfLifeDamping], DampingLaw, list[str], float | None]:
-    """Return the half-life damping of a body's parts, its damping law with that of short steps, sentences for the log,
-    and the frequency of its slowest wobble where it hangs [Hz], where that was asked for and there is one.
+    """Return the half-life damping of a body's parts, its damping law with additional damping of short steps, sentences
+    for the log, and the frequency of its slowest wobble where it hangs [Hz], None where that was not computed.
 
-    own: the damping of its material, which counts. rest, mass: of all nodes, (n, 3) [m] and (n,) [kg]. is_free: nodes
-    without those that pins and bones move, (n,). nodes: the body's. linear: makes a fresh one.
+    own: damping of the material, which counts. rest, mass: of all nodes, (n, 3) [m] and (n,) [kg]. is_free: nodes that
+    neither pins nor bones move, (n,). nodes: of the body. linear: makes a new linear solver.
     """
     half_life = one.body.wobble_half_life
     if not half_life:
@@ -69,7 +69,7 @@ def losses_of(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, rest
         return [], own, ["Wobble Half-Life: nothing of it wobbles"], None
     seen = wobbles.omegas >= 2.0 * math.pi * SEEN[0]
     first = int(np.argmax(seen)) if seen.any() else len(seen) - 1
-    # what is too fast to be seen may rock on the ground as slowly as can be
+    # a body whose wobbles are too fast to be seen may rock on the ground slowly
     omega = min(float(wobbles.omegas[first]), 2.0 * math.pi * SEEN[1])
     numerical = _Numerical(job, one, integrator, omega, float(wobbles.lost[0][first]) + own.drag)
     hertz = float(wobbles.omegas[0]) / (2.0 * math.pi)
@@ -91,9 +91,9 @@ def losses_of(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, rest
 
 def _of_cloth(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, mass: Vec, is_free: Mask,
               integrator: Integrator) -> tuple[list[HalfLifeDamping], DampingLaw, list[str], float | None]:
-    """Damping of cloth: its fundamental mode is that of a rod of its length that hangs from one end, and what lies on
-    it bounces as its threads are stretched and let go, which takes what bounces `BOUNCES` times a second as
-    long to lose its half."""
+    """Return the damping of cloth, in the form of `losses_of`. Its fundamental mode is that of a rod of its length that
+    hangs from one end. Stretching of its threads is damped as well, so that a load which bounces on it with the
+    frequency `BOUNCES` has the half-life too."""
     from ..forces.cloth.elements import ClothElements  # its kernels are compiled where there is cloth
     from ..forces.cloth.threads import Threads
 
@@ -117,7 +117,8 @@ def _of_cloth(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, mass
 def _of_ropes(job: Job, one: Prepared, edges: Index, made: MaterialData, own: DampingLaw, rest: Vec, mass: Vec,
               is_free: Mask, integrator: Integrator
               ) -> tuple[list[HalfLifeDamping], DampingLaw, list[str], float | None]:
-    """Damping of ropes, each strand by its fundamental mode where it hangs, which `swing` knows."""
+    """Return the damping of ropes, in the form of `losses_of`, each strand by its fundamental mode where it hangs, see
+    `swing`."""
     half_life, weight = one.body.wobble_half_life, float(np.linalg.norm(job.scene.gravity))
     found: list[HalfLifeDamping] = []
     notes: list[str] = []
@@ -139,13 +140,13 @@ def _of_ropes(job: Job, one: Prepared, edges: Index, made: MaterialData, own: Da
 
 
 def swing(edges: Index, rest: Vec, mass: Vec, part: Index, pins: Index, weight: float) -> float:
-    """Return the frequency of a strand's fundamental mode [1/s]: as a rod of its masses that hangs from one end, which
-    is 2 % more than a chain does; pinned at several points, as the bow that it hangs in about the line through its
-    ends.
+    """Return the frequency of a strand's fundamental mode [Hz]. A strand that hangs from one end is taken as a rod of
+    its masses, 2 % faster than a chain; a strand pinned at several points as the bow in which it hangs, turning about
+    the line through its ends.
 
     edges: of all links, (k, 2). rest, mass: of all nodes, (n, 3) [m] and (n,) [kg]. part, pins: nodes of the strand,
-    and those of them that are prescribed. weight: g [m/s²]; without any a strand has no swing, and `SEEN`'s slowest is
-    taken.
+    and those of them that are prescribed. weight: g [m/s²]; without gravity the result is the slowest visible
+    frequency.
     """
     length = np.linalg.norm(rest[edges[:, 1]] - rest[edges[:, 0]], axis=1)
     ways = sp.coo_array((length, (edges[:, 0], edges[:, 1])), shape=(len(rest), len(rest))).tocsr()
@@ -162,14 +163,14 @@ def swing(edges: Index, rest: Vec, mass: Vec, part: Index, pins: Index, weight: 
     inertia = float(mass[part] @ depth**2)
     if weight == 0.0:
         return SEEN[0]
-    if inertia == 0.0:  # as straight as its ends are apart
+    if inertia == 0.0:  # straight between its ends
         return SEEN[1]
     return min(math.sqrt(weight * float(mass[part] @ depth) / inertia) / (2.0 * math.pi), SEEN[1])
 
 
 def _over_time(job: Job, half_life: float | str, numerical: _Numerical, slower: float = 1.0) -> tuple[Vec, Vec, Vec]:
-    """Half-lives [s], the rates that they ask for and what of these is added, (T,) [1/s]; one of each where it is the
-    same at all times, and no rate where a half-life is 0. slower: how many times longer than asked they may be."""
+    """Return half-lives [s], the rates for them [1/s], and the rates that are added [1/s], (T,) each; T is 1 for a
+    constant half-life, and rates are 0 where it is 0. slower: factor by which wobbles may exceed the half-life."""
     samples = np.asarray(job.array(half_life), dtype=float) if isinstance(half_life, str) else np.full(1, half_life)
     asked: Vec = np.divide(math.log(2.0), samples, out=np.zeros_like(samples), where=samples > 0.0)
     return samples, asked, _table(lambda seconds: numerical.rate(slower * seconds) if seconds > 0.0 else 0.0,
@@ -177,7 +178,7 @@ def _over_time(job: Job, half_life: float | str, numerical: _Numerical, slower: 
 
 
 def _at_times(job: Job, values: Vec, given: float | str) -> Callable[[float], float]:
-    """Return the value at a time [s]: the only one, or of a curve through those over time."""
+    """Return the value as a function of time [s]: the only one, or the curve through those over time."""
     if not isinstance(given, str):
         only = float(values[0])
         return lambda time: only
@@ -187,8 +188,8 @@ def _at_times(job: Job, values: Vec, given: float | str) -> Callable[[float], fl
 
 def _more_damped(rest: Vec, made: MaterialData, own: DampingLaw, asked: Callable[[float], float],
                  h: float) -> DampingLaw:
-    """The law of a material that is damped more in steps shorter than h [s]: what is seen at its fastest loses as much
-    more as `FASTEST` of what is asked, a rate [1/s] at a time [s]."""
+    """Return the law of a material with additional damping in steps shorter than h [s]: the fastest visible wobbles
+    lose `FASTEST` times the rate `asked` more. asked: rate [1/s] at a time [s]."""
     added = Green(rest, made.elements, made.modulus, {"stiffness_damping": 1.0, "mass_damping": 0.0})
     share = 2.0 * FASTEST / (2.0 * math.pi * SEEN[1]) ** 2
     return ShortStepDamping(own, added, lambda time: share * asked(time), h)
@@ -196,10 +197,11 @@ def _more_damped(rest: Vec, made: MaterialData, own: DampingLaw, asked: Callable
 
 def _wobbles(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, rest: Vec, mass: Vec, nodes: slice,
              linear: Callable[[], LinearSolver]) -> Wobbles | None:
-    """Return the modes of a body that hangs from its pins and bones, compliant pins too."""
+    """Return the vibration modes of a body that hangs from its pins and bones, including compliant pins; None without
+    any."""
     still = np.concatenate([one.fields.pinned, one.fields.attached]) + np.int32(nodes.start)
     free = np.setdiff1d(np.arange(nodes.start, nodes.stop), still).astype(np.int32)
-    if not len(free):  # its pins let all of it go on the way, and it wobbles from then on
+    if not len(free):  # all of its pins end within the bake, and it wobbles from then on
         free, still = np.arange(nodes.start, nodes.stop, dtype=np.int32), still[:0]
     carried = [part for part in made.parts if np.isin(part, still).any()]
     hanging = np.intersect1d(free, np.concatenate(carried)).astype(np.int32) if carried else free[:0]
@@ -210,7 +212,7 @@ def _wobbles(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, rest:
 
 def _parts(made: MaterialData, is_free: Mask, mass: Vec, rate: Callable[[float], float],
            wobbles: Wobbles | None) -> list[HalfLifeDamping]:
-    """Return the values of each connected part."""
+    """Return the half-life damping of each connected part."""
     graph = sp.csr_array(node_graph(made.elements.tets, len(mass)))
     found = []
     for part in made.parts:
@@ -223,7 +225,8 @@ def _parts(made: MaterialData, is_free: Mask, mass: Vec, rate: Callable[[float],
 
 
 def _slow(wobbles: Wobbles, mass: Vec, nodes: Index) -> SlowModes | None:
-    """Return the modes of these nodes that are slower than what is seen as a wobble."""
+    """Return the modes of these nodes that are slower than visible wobbles; None without any. mass: of all nodes, (n,)
+    [kg]."""
     shares = wobbles.omegas / (2.0 * math.pi * SEEN[0])
     fields = wobbles.fields[:, nodes]
     norms = np.sqrt(np.einsum("mki,k,mki->m", fields, mass[nodes], fields))
@@ -234,8 +237,9 @@ def _slow(wobbles: Wobbles, mass: Vec, nodes: Index) -> SlowModes | None:
 
 
 def followed(job: Job, one: Prepared, dynamic: Index) -> Index | None:
-    """Which of its dynamic nodes all others follow, None where each moves on its own; spots that move as one swing as
-    slowly as the body does, to a few percent."""
+    """Return the dynamic nodes of a body if all its other nodes follow them; None where each node moves on its own.
+    None too for spots that move as one, with which the frequencies differ by a few percent. dynamic: indices of the
+    dynamic nodes."""
     follows = catalogue.find("method", job.scene.method_of(one.body).kind).follows
     return dynamic if follows and not one.fields.patches else None
 
@@ -253,7 +257,8 @@ def _frequency(omega: float) -> str:
 
 
 def _table(strength: Callable[[float], float], samples: Vec) -> Vec:
-    """The strength of each sample; between a few where there are many, along 1/T, in which it is nearly straight."""
+    """Return the strength at each sample, (T,); where these are many, interpolated over 1/T, in which it is nearly
+    linear."""
     values = np.unique(samples)
     if len(values) > TABLE:
         shortest = values[values > 0.0][0]
@@ -267,10 +272,10 @@ def _table(strength: Callable[[float], float], samples: Vec) -> Vec:
 
 
 class _Numerical:
-    """A wobble as the integrator steps it at the job's step."""
+    """Damping of a wobble by the integrator at the job's step."""
 
     def __init__(self, job: Job, one: Prepared, integrator: Integrator, omega: float, own: float) -> None:
-        """omega, own: ω and d of the slowest wobble that is seen, with what its material loses [rad/s], [1/s]."""
+        """omega, own: ω [rad/s] of the slowest visible wobble, and its damping d by its material [1/s]."""
         scene = job.scene
         self.h = step_size(scene.time.fps, scene.time.step)[1]
         self._beta = parameters("method", scene.method_of(one.body))["beta"]
@@ -278,7 +283,8 @@ class _Numerical:
         self._label = catalogue.find("integrator", scene.integrator.kind).label
 
     def loses(self, omega: float, own: float, rho: float) -> float:
-        """How fast a wobble fades [1/s], at its material's d = `own` and ρ between steps."""
+        """Return the rate at which a wobble decays [1/s]. omega: ω [rad/s]. own: d by its material [1/s]. rho: ρ
+        between steps [1/s]."""
         remaining = left(self._integrator, omega * self.h, self._beta, own * self.h, math.exp(-2.0 * rho * self.h))
         return max(-math.log(remaining) / self.h, 0.0)
 
@@ -289,7 +295,8 @@ class _Numerical:
                 f"halves in {_seconds(_half_life(self.loses(omega, 0.0, 0.0)))}")
 
     def rate(self, half_life: float) -> float:
-        """ρ ≥ 0 [1/s] with which wobbles are halved in time, no more than brings the slowest back without a swing."""
+        """Return the rate ρ ≥ 0 [1/s] with which wobbles have a half-life [s], at most critical damping of the slowest
+        one."""
         asked, omega, own = math.log(2.0) / half_life, self._omega, self._own
         fastest = max(omega, 2.0 * math.pi * SEEN[1])
         apart = self.loses(fastest, own, 0.0) - self.loses(omega, own, 0.0)
@@ -302,7 +309,7 @@ class _Numerical:
         return float(brentq(lambda rho: self.loses(omega, own, rho) - asked, 0.0, most, rtol=1e-4))
 
     def sentence(self, half_life: float, rho: float) -> str:
-        """Return a sentence on a rate ρ [1/s] that is added."""
+        """Return a sentence on a rate ρ [1/s] that is added for a half-life [s]."""
         by_itself = _half_life(self.loses(self._omega, self._own, 0.0))
         if by_itself < 0.95 * half_life:
             with_material = f", and with the damping of its material in {_seconds(by_itself)}" if self._own else ""
@@ -314,5 +321,5 @@ class _Numerical:
 
 
 def _half_life(rate: float) -> float:
-    """Seconds of a rate [1/s]."""
+    """Return the half-life [s] of a decay rate [1/s], infinite at 0."""
     return math.log(2.0) / rate if rate > 1.0e-12 else math.inf

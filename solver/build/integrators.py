@@ -9,7 +9,7 @@ from ..job.schema import Scene
 
 
 def integrator_of(scene: Scene, **params: float) -> Integrator:
-    """Return an integrator of a scene's settings. params: in place of its own."""
+    """Return an integrator with the settings of a scene. params: settings that replace those of the scene."""
     own = parameters("integrator", scene.integrator)
     made: Integrator = catalogue.find("integrator", scene.integrator.kind).load()({**own, **params})
     return made

@@ -1,4 +1,4 @@
-"""The use that a scene makes of its linear solver, as far as it was measured which one is quickest for it."""
+"""Kinds of scenes for which it was measured which linear solver is quickest."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from .fields import Prepared
 
 
 def linear_use(job: Job, prepared: list[Prepared], rides: bool, has_rows: bool) -> str | None:
-    """A key of the table in `linear.quickest`, or None where no such scene was measured: where several methods meet,
-    or pairs, friction, bones, forces or constraints share the factor, or what is solved is no whole solid.
+    """Return the key of a scene in the table of `linear.quickest`; None where no scene of its kind was measured: with
+    several methods, contact, ground, forces, constraints with rows, nodes on rigid bodies, cloth, ropes, cuts or nails.
 
-    rides: whether nodes ride on rigid bodies. has_rows: whether constraints have rows.
+    rides: whether nodes are attached to rigid bodies. has_rows: whether constraints have rows.
     """
     scene = job.scene
     methods = {scene.method_of(one.body).kind for one in prepared}

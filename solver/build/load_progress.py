@@ -1,7 +1,7 @@
-"""How much of what a scene runs on is compiled, for the percentage of a first bake.
+"""Fraction of a scene's kernels that are compiled, for the progress of a first bake.
 
-Kernels compile as their modules are imported, in two processes; each leaves a file in the cache on disk. So what is
-done is what this process has imported, and what has a new file.
+Kernels compile as their modules are imported, in two processes, and each leaves a file in the cache on disk. So the
+compiled ones are those that this process has imported, and those with a new file.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ KERNEL = re.compile(r"^@kernel\b.*?^def (\w+)", re.MULTILINE | re.DOTALL)
 
 
 def kernels_of(modules: Iterable[str]) -> dict[str, list[str]]:
-    """Return module → names of its kernels, of these modules and of all that they import at once, as far as they have
-    any. Modules are named from the solver's root, as "linear.choose". Reads source files, imports nothing."""
+    """Return the names of the kernels of each module, for these modules and all that they import when they load, as far
+    as they have any. Modules are named from the solver's root, as "linear.choose". Reads source files, imports nothing.
+    """
     kernels: dict[str, list[str]] = {}
     seen: set[Path] = set()
     ahead = [_file(ROOT.joinpath(*module.split("."))) for module in modules]
@@ -41,7 +42,7 @@ def kernels_of(modules: Iterable[str]) -> dict[str, list[str]]:
 
 
 class LoadProgress:
-    """Watches a folder of compiled kernels while the kernels of these modules compile."""
+    """Progress of the compilation of modules' kernels, from the files in the folder of compiled kernels."""
 
     def __init__(self, modules: Iterable[str], folder: Path) -> None:
         self._kernels, self._folder = kernels_of(modules), folder
@@ -65,7 +66,7 @@ class LoadProgress:
 
 
 def _file(path: Path) -> Path | None:
-    """The file of a module or of a package, None where it is neither."""
+    """Return the file of a module or of a package; None where the path is neither."""
     for one in (path.with_suffix(".py"), path / "__init__.py"):
         if one.is_file() and ROOT in one.parents:
             return one

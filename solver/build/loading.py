@@ -1,9 +1,9 @@
-"""Loads all that a scene runs on; before a first bake a second process compiles a share of it.
+"""Import of all modules that a scene needs; before a first bake a second process compiles some of their kernels.
 
 A kernel compiles when its module is imported, thirteen seconds for all of them, and numba lets one thread of a process
-compile at a time. So what the scene chose from the catalogue and is made of kernels (materials, the linear solver)
-compiles in a process of its own, into the cache on disk, while this one compiles what every scene runs on. The second
-process only saves time: where it is not started or fails, its share compiles here.
+compile at a time. So the kernels of what the scene chose from the catalogue (materials, the linear solver) compile in a
+process of their own, into the cache on disk, while this one compiles those that every scene needs. The second process
+only saves time: where it does not start or fails, its kernels compile here.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ MOST_REPORTED = 0.99  #: of a percentage, while something is still loading
 
 
 class Loading:
-    """The import of all that a scene runs on, in a thread, so that meshing goes on beside it."""
+    """Import of all modules that a scene needs, in a thread, so that meshing goes on at the same time."""
 
     def __init__(self, scene: Scene, cores: int) -> None:
-        """cores: how many this bake may use; on a single one there is no second process."""
+        """cores: number of cores that this bake may use; with a single one there is no second process."""
         self._scene = scene
         chosen = {("material", body.material.kind) for body in scene.bodies if body.cloth is None}
         chosen |= {choice for body in scene.bodies if (cloth := body.cloth) is not None
@@ -50,7 +50,7 @@ class Loading:
             if scene.mechanisms else []
         self._adaptive = any(parameters("method", method).get("adaptive") for method in self._methods)
         self._mark = Path(os.environ["NUMBA_CACHE_DIR"]) / _name_of((self._share, self._adaptive, *self._joints))
-        #: whether kernels of such a scene have to be compiled here, and never were
+        #: whether this computer has never compiled the kernels of such a scene, and has to
         self._first = not self._mark.exists() and not kernel_archive.has_all(sources())
         self._progress = LoadProgress(self._modules(), self._mark.parent) if self._first else None
         self._notes: list[str] = []
@@ -60,7 +60,8 @@ class Loading:
         self._thread.start()
 
     def finish(self, report: Callable[[str, str | None, float | None, str], None]) -> Sequence[str]:
-        """Wait until all is loaded. Returns sentences for the log; what `report` raises ends the wait."""
+        """Wait until all is loaded, and return sentences for the log. report: called with stage, body, progress in [0,
+        1] and text; an exception that it raises ends the wait."""
         while self._thread.is_alive():
             if self._progress is not None:
                 report("compile", None, min(self._progress.fraction(), MOST_REPORTED),
@@ -69,7 +70,7 @@ class Loading:
         return self._notes
 
     def _modules(self) -> list[str]:
-        """The modules that `_load` imports, from the solver's root."""
+        """Return the modules that `_load` imports, named from the solver's root."""
         scene, entries = self._scene, [("joint", kind) for kind in self._joints]
         found = ["build.mechanisms"] if self._joints else []
         entries.append(("integrator", scene.integrator.kind))
@@ -105,14 +106,14 @@ class Loading:
                 catalogue.find("force", force.law.kind).load()
             for one in self._scene.constraints:
                 catalogue.find("constraint", one.kind.kind).load()
-            # both shares take about as long: one that takes three times the other hangs
+            # both processes take about as long: a second one that takes three times as long does not end
             self._wait_for_second(2.0 * (time.monotonic() - began) + 5.0)
             load_share(*self._share)
             # these call kernels of the linear solver and of materials, which the second process has compiled by now
             for entry in methods:
                 entry.load()
             catalogue.find("stage_solver", self._scene.stage_solver.kind).load()
-        except Exception:  # `build.world` meets it again, where it is reported
+        except Exception:  # `build.world` raises it again, where it is reported
             return
         finally:
             if self._second is not None:
@@ -136,8 +137,8 @@ class Loading:
 
 
 def load_share(materials: Sequence[tuple[str, str]], linear_solver: str) -> None:
-    """Import, and so compile, what the second process takes over: families and keys of the catalogue, the solver's
-    key may be "auto"."""
+    """Import, and so compile, the modules of the second process. materials: families and keys of the catalogue.
+    linear_solver: key, or "auto"."""
     importlib.import_module("..linear.choose", __package__).choose(linear_solver)
     for family, key in materials:
         catalogue.find(family, key).load()
@@ -145,15 +146,14 @@ def load_share(materials: Sequence[tuple[str, str]], linear_solver: str) -> None
 
 def start_second(materials: Sequence[tuple[str, str]], linear_solver: str,
                  errors: Any) -> subprocess.Popen[bytes] | None:
-    """A process that compiles the share and ends, or dies when this one does. None where none can be started."""
+    """Return a new process that compiles its kernels and ends, at the latest when this one does; None where none can be
+    started. errors: file for its standard error."""
     return start_beside(f"loading.load_share({list(materials)!r}, {linear_solver!r})", errors)
 
 
 def start_beside(call: str, errors: Any) -> subprocess.Popen[bytes] | None:
-    """Start a process that makes a call of `loading` or `compiling`, and dies when this one does.
-
-    Returns None where none can be started.
-    """
+    """Return a new process that makes a call of `loading` or `compiling`, and ends at the latest when this one does;
+    None where none can be started. errors: file for its standard error."""
     root = Path(__file__).resolve().parents[1]
     code = (f"import sys; sys.path[:] = {[str(root.parent), *sys.path]!r}\n"
             f"from {root.name}.build import compiling, loading\n"
@@ -162,7 +162,7 @@ def start_beside(call: str, errors: Any) -> subprocess.Popen[bytes] | None:
     if sys.platform == "win32":
         options = {"creationflags": subprocess.CREATE_NO_WINDOW}
     try:
-        # our end of its standard input closes when this process ends, however it does
+        # its standard input ends when this process does, in any case
         return subprocess.Popen([sys.executable, "-I", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
                                 stderr=errors, **options)
     except OSError:
@@ -170,9 +170,9 @@ def start_beside(call: str, errors: Any) -> subprocess.Popen[bytes] | None:
 
 
 def end_with_the_first(python: str) -> None:
-    """Let this process die when the one that started it does. python: the cache tag of that one.
+    """Let this process end when the one that started it does. python: the cache tag of that one's Python.
 
-    Raises SystemExit where this is another Python, whose compiled kernels would be others.
+    Raises SystemExit where this is another Python, whose compiled kernels would be of no use.
     """
     if sys.implementation.cache_tag != python:
         sys.exit(f"{sys.executable} is another Python")
@@ -187,7 +187,7 @@ def _end_when_input_closes() -> None:
 
 @cache
 def sources() -> str:
-    """Hash of the kernels' sources, which are those that this process has loaded for as long as it runs."""
+    """Return a hash of the kernels' sources, as this process loaded them."""
     return threads.sources_hash()
 
 

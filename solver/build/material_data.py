@@ -11,11 +11,11 @@ from ..state import Index, Vec
 
 @dataclass(frozen=True)
 class MaterialData:
-    """Elements of a body, in the arrays of its part."""
+    """Elements, masses and stiffness of one body, with the node numbers of its part."""
 
     elements: BodyElements
-    modulus: Vec  #: of its first elements, as damping laws ask for it [Pa], (e,)
-    mass: Vec  #: of its nodes [kg], (k,)
-    parts: list[Index]  #: nodes of each part that hangs together
-    stiffness: float  #: a typical entry of K, of the stiffest place [N/m]
-    links: tuple[WithMultipliers, ...] = ()  #: of ropes, among the elements: they remember what they pulled with
+    modulus: Vec  #: of the first elements, as damping laws take it [Pa], (e,)
+    mass: Vec  #: of the nodes [kg], (k,)
+    parts: list[Index]  #: nodes of each connected part
+    stiffness: float  #: a typical entry of K where the body is stiffest [N/m]
+    links: tuple[WithMultipliers, ...] = ()  #: laws among the elements that have multipliers

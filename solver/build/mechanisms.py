@@ -33,17 +33,20 @@ from .positions import WorldPositions, frame, inverse, place_mechanism, target_o
 
 
 def build_mechanisms(job: Job) -> Joints:
-    """Return a scene's mechanisms, stepped by themselves. Raises BadInput that names the body and its field."""
+    """Return a scene's mechanisms as a part that steps by itself. Raises BadInput or BadScene that names the body and
+    its field."""
     return alone(job, mechanisms_part(job))
 
 
 def alone(job: Job, part: JointsPart) -> Joints:
-    """Return a scene's mechanisms stepped by themselves, by the scene's integrator."""
-    return Joints.of(part, integrator_of(job.scene, keep_spin=False))  # rigid bodies keep their spin by themselves
+    """Return a scene's mechanisms as a part that steps by itself, with the scene's integrator. part: the mechanisms as
+    a part of a coupling."""
+    return Joints.of(part, integrator_of(job.scene, keep_spin=False))  # rigid bodies conserve their spin anyway
 
 
 def mechanisms_part(job: Job) -> JointsPart:
-    """Return a scene's mechanisms as a part of a coupling. Raises BadInput that names the body and its field."""
+    """Return a scene's mechanisms as a part of a coupling. Raises BadInput or BadScene that names the body and its
+    field."""
     scene = job.scene
     placed = [place_mechanism(job, i, one) for i, one in enumerate(scene.mechanisms)]
     tree, q = _tree(placed)
@@ -89,7 +92,7 @@ def mechanisms_part(job: Job) -> JointsPart:
 
 
 def _tree(placed: list[WorldPositions]) -> tuple[Tree, Vec]:
-    """The tree of all mechanisms and its coordinates at the start."""
+    """Return the tree of all mechanisms, and its coordinates at the start, (m,)."""
     bodies, joints, started = [], [], {}
     for one in placed:
         with_joint = {joint.child for joint in one.scene.joints}
@@ -111,14 +114,14 @@ def _tree(placed: list[WorldPositions]) -> tuple[Tree, Vec]:
     for i, name in enumerate(tree.bodies):
         if name in started:
             q[tree.dof[i]:tree.dof[i + 1]] = started[name]
-    # the joint's frame is fixed in the parent: the moving one stands where the start brings it
+    # the joint's frame is fixed in the parent: the child's frame is where the start moves it
     turned = tree.posture(q, np.zeros(tree.rates), tree.fresh).place
     return replace(tree, in_child=tree.in_child @ turned), q
 
 
 def _law(job: Job, placed: list[WorldPositions], rates: dict[str, Index], start: Vec, balls: set[int],
          implicit: bool) -> tuple[Vec, list[MotorOverTime]]:
-    """Return the law on rates, (m, 8), and the motors: those that are implicit, or the others."""
+    """Return the law on rates, (m, 8), and the motors: the implicit ones, or the explicit ones."""
     law, motors = no_law(len(start)), list[MotorOverTime]()
     for one in placed:
         for joint in one.scene.joints:
@@ -136,7 +139,7 @@ def _law(job: Job, placed: list[WorldPositions], rates: dict[str, Index], start:
 
 def _motor(job: Job, motor: schema_mechanisms.Motor, rates: Index, law: Vec, is_ball: bool) -> list[MotorOverTime]:
     mode = catalogue.find("motor", motor.mode.kind).load()(parameters("motor", motor.mode))
-    if mode.exact:  # rows hold it
+    if mode.exact:  # rows enforce it
         return []
     if motor.limit is not None:
         law[rates, columns.MOTOR_LIMIT] = motor.limit
@@ -144,7 +147,7 @@ def _motor(job: Job, motor: schema_mechanisms.Motor, rates: Index, law: Vec, is_
 
 
 def _springs(placed: list[WorldPositions], place: dict[str, int], parent: Index, implicit: bool) -> Springs:
-    """The springs that are implicit, or the others."""
+    """Return the implicit springs, or the explicit ones. Raises BadInput where a spring ends in an animated body."""
     body: list[list[int]] = []
     point: list[list[Vec]] = []
     law: list[list[float]] = []
@@ -171,9 +174,9 @@ def _springs(placed: list[WorldPositions], place: dict[str, int], parent: Index,
 
 
 def _rate_laws(placed: list[WorldPositions], rates: dict[str, Index], balls: set[int]) -> list[tuple[RateLaw, Index]]:
-    """Laws on joints besides their own springs and motors, and the rates that each is on. Raises BadScene.
+    """Return the laws on joints other than their own springs and motors, and the rates of each. Raises BadScene.
 
-    balls: first rates of those that a chart of rotations has.
+    balls: first rates of the joints that a chart of rotations has.
     """
     laws = []
     for m, one in enumerate(placed):

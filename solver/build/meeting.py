@@ -1,4 +1,4 @@
-"""Whether hard constraints can be met all at once."""
+"""Check whether hard constraints can be satisfied all at once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHANGE = "Make one of them soft, or change its length or its point"
 
 
 def refuse_unmet(kinds: Sequence[tuple[str, PointKind]], rest: Vec, mass: Vec, is_free: Mask) -> None:
-    """Raise BadScene that names a constraint that no motion of the nodes meets, or one that contradicts others.
+    """Raise BadScene that names a constraint which no positions of the free nodes satisfy, or which contradicts others.
 
     kinds: each with its name in a sentence. rest: (n, 3) [m]. mass: (n,) [kg]. is_free: which nodes move, (n,).
     """

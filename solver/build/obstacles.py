@@ -1,4 +1,4 @@
-"""Obstacles of a scene: meshes at rest or of prescribed motion."""
+"""Obstacles of a scene: meshes at rest or of prescribed motion, and surfaces of rigid bodies."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from .supported import SupportedBody, footing_of
 
 @dataclass(frozen=True)
 class Obstacles:
-    """Meshes that soft bodies touch, as nodes after those of the bodies; surfaces of rigid bodies are last."""
+    """Obstacle meshes of a scene, whose nodes follow those of the soft bodies; surfaces of rigid bodies are last."""
 
     names: list[str]
-    called: list[str]  #: what `touches` of a body calls each: its name, or that of its mechanism
-    places: Vec  #: at the start, (o, 3) [m]
-    triangles: list[Index]  #: of each, (t, 3), numbers among the obstacles' nodes
-    motions: list[OverTime]  #: of each that does not ride, (o, 3) [m] at a time
-    friction: list[float | None]  #: of each, None: the contact's
-    painted: Vec  #: share of that which each node has, (o,)
-    masses: list[float]  #: of each that is a rigid body and moves freely [kg], else 0
-    #: of surfaces of rigid bodies: place of the body among all that are shown, and their nodes among the obstacles'
+    called: list[str]  #: name of each in `touches` of a body: its own, or that of its mechanism
+    places: Vec  #: positions at the start, (o, 3) [m]
+    triangles: list[Index]  #: of each, (t, 3), counted from the obstacles' first node
+    motions: list[OverTime]  #: of each that is not attached to a rigid body, (o, 3) [m] at a time
+    friction: list[float | None]  #: coefficient of each; None: that of the contact law
+    painted: Vec  #: fraction of the friction at each node, (o,)
+    masses: list[float]  #: of each that is a rigid body and not animated [kg], else 0
+    #: nodes on rigid bodies: index of the body among all that are shown, and nodes among the obstacles'
     rides: list[tuple[int, slice]]
-    #: points of rigid bodies that hold flesh, without faces: they ride too, and stand last
+    #: anchors of soft bodies on rigid ones, without faces: they are the last of `rides`
     anchored: list[tuple[CompliantAnchors, slice]] = field(default_factory=list)
-    spans: list[slice] = field(default_factory=list)  #: their nodes among the obstacles', one of each name
+    spans: list[slice] = field(default_factory=list)  #: nodes of each name, among the obstacles'
 
     @property
     def own(self) -> int:
-        """How many nodes do not ride."""
+        """Return the number of nodes that are not attached to rigid bodies, which are the first ones."""
         return self.rides[0][1].start if self.rides else len(self.places)
 
 
 def obstacles_of(job: Job, skins: Sequence[RigidSkin] = (), anchors: Sequence[CompliantAnchors] = ()) -> Obstacles:
-    """Return the scene's obstacles with faces, and surfaces of rigid bodies; none where it has no contact. anchors: of
-    flesh that gives way."""
+    """Return the scene's obstacles with faces, then surfaces of rigid bodies; none where the scene has no contact.
+    skins: surfaces of rigid bodies. anchors: points of rigid bodies to which compliant attachments tie soft bodies."""
     scene = job.scene
     if scene.contact is None:
         return Obstacles([], [], np.zeros((0, 3)), [], [], [], np.zeros(0), [], [])

@@ -11,7 +11,8 @@ from .fields import Prepared
 
 
 def weights_at_nodes(job: Job, one: Prepared, name: str) -> Vec:
-    """Return the weights of an array of the job, painted on the vertices of a body, at each of its nodes, (k,)."""
+    """Return painted weights at each node of a body, (k,): of cloth and ropes as painted on their vertices, else
+    extended into the volume. name: array of the job, painted on the vertices."""
     weights, surface = np.asarray(job.array(name), dtype=float), one.body.surface
     if surface is None or one.body.cloth is not None or one.body.rope is not None:
         return weights  # its vertices are its nodes

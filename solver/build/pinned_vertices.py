@@ -1,4 +1,4 @@
-"""Which vertices of a body are shown exactly where its pins and the bones that it hangs on have them."""
+"""Vertices of a body that are drawn exactly at the positions of its pins and of the bones that it is attached to."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ from .inputs import places_over_time
 
 @dataclass(frozen=True)
 class Animated:
-    """Vertices that follow an animation, with how far their nodes have given way to what is before them."""
+    """Vertices that follow an animation, as far as their compliant pins do not yield."""
 
     vertices: Index  #: (p,)
     motion: OverTime  #: of the vertices [m], (p, 3) at a time
-    nodes: Index  #: that are pinned, numbers in the body, (k,)
+    nodes: Index  #: pinned nodes of the body, (k,)
     node_motion: OverTime  #: of these [m], (k, 3) at a time
-    share: Vec  #: of each pinned node in each vertex, (p, k), rows that sum to 1; none where pins do not give way
-    frame: float  #: how long one is [s]
+    share: Vec  #: weights of the pinned nodes in each vertex, (p, k), rows sum to 1; empty where pins are not compliant
+    frame: float  #: duration of a frame [s]
 
     def places(self, x: Vec, frame: int) -> Vec:
-        """See `Target`."""
+        """Return positions of the vertices [m], (p, 3), with the body's nodes at x [m], (k, 3), at a frame counted from
+        0."""
         time = frame * self.frame
         places = self.motion.at(time)
         if len(self.share):
@@ -39,7 +40,7 @@ class Animated:
 
 @dataclass(frozen=True)
 class Rigid:
-    """Vertices that move with nodes which a rigid body carries."""
+    """Vertices that move rigidly with nodes that a rigid body carries."""
 
     vertices: Index  #: (p,)
     rest: Vec  #: (p, 3) [m]
@@ -47,7 +48,7 @@ class Rigid:
     node_rest: Vec  #: (k, 3) [m]
 
     def places(self, x: Vec, frame: int) -> Vec:
-        """See `Target`."""
+        """Return positions of the vertices [m], (p, 3), with the body's nodes at x [m], (k, 3), at any frame."""
         before, now = self.node_rest.mean(axis=0), x[self.nodes].mean(axis=0)
         arms = self.node_rest - before
         turn = nearest_rotations((x[self.nodes] - now).T @ arms, arms.T @ arms)
@@ -56,7 +57,8 @@ class Rigid:
 
 
 def drawn_pinned(job: Job, one: Prepared) -> PinnedVertices | None:
-    """Return the pinned vertices of a body whose tetrahedra are prescribed as well; None without any."""
+    """Return the vertices of a body that are pinned or attached, and whose tetrahedra have prescribed nodes; None
+    without any."""
     surface, embedding, pin = one.body.surface, one.embedding, one.body.pin
     if surface is None or embedding is None:
         return None
@@ -66,7 +68,7 @@ def drawn_pinned(job: Job, one: Prepared) -> PinnedVertices | None:
     if pin.weights is not None:
         pinned = hard_weights(pin, np.asarray(job.array(pin.weights))) > PINNED
         taken = pinned.copy()
-        if pin.until is not None:  # what lets go on its way would jump there
+        if pin.until is not None:  # a vertex whose pin ends within the bake would jump then
             taken &= np.asarray(job.array(pin.until)) > job.scene.time.end
         target = _animated(job, one, np.flatnonzero(taken & np.isin(corners, one.fields.pinned).any(axis=1)), rest)
         targets += [] if target is None else [target]
@@ -87,7 +89,8 @@ def drawn_pinned(job: Job, one: Prepared) -> PinnedVertices | None:
 
 
 def _animated(job: Job, one: Prepared, vertices: Index, rest: Vec) -> Animated | None:
-    """Return motion of the vertices that are animated; None where none are."""
+    """Return the motion of the animated ones of some vertices; None where none are animated. rest: all vertices, (n, 3)
+    [m]."""
     pin, fields = one.body.pin, one.fields
     samples: Vec | None = None
     if pin.motion is not None:

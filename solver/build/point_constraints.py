@@ -1,4 +1,4 @@
-"""Constraints between points of bodies, and the nodes of the other objects that they hold."""
+"""Constraints between points of bodies, and the nodes of other objects to which they tie these."""
 
 from __future__ import annotations
 
@@ -26,31 +26,32 @@ NO_EDGES, NO_FACES, NO_TETS = (np.zeros((0, width), np.int32) for width in (2, 3
 
 @dataclass(frozen=True)
 class TargetNodes:
-    """Nodes to which constraints tie soft bodies: those of objects of given motion, then points of rigid bodies. They
-    come after the nodes of soft bodies and obstacles."""
+    """Nodes of other objects to which constraints tie soft bodies: of objects of given motion, then points of rigid
+    bodies. They come after the nodes of soft bodies and obstacles."""
 
-    places: Vec  #: at the start, (k, 3) [m]
-    motions: list[OverTime]  #: of those that do not ride, in their order
-    rides: list[tuple[int, slice]]  #: the rigid body's place among all that are shown, and its nodes among these
-    spans: dict[tuple[int, int], slice]  #: of each end that has such, by the places of its constraint and itself
+    places: Vec  #: positions at the start, (k, 3) [m]
+    motions: list[OverTime]  #: of nodes that are not on rigid bodies, in their order
+    rides: list[tuple[int, slice]]  #: index of the rigid body among all that are shown, and its target nodes
+    spans: dict[tuple[int, int], slice]  #: target nodes of an end, by the indices of its constraint and of itself
 
 
 def points_of(one: Constraint, end: ConstraintEnd) -> Vec:
-    """Return the points that an end constrains, at the start, (p, 3) [m]; both ends of a hinge's axis."""
+    """Return the points that an end of a constraint ties, at the start, (p, 3) [m]; two points of the axis of a hinge.
+    """
     point = np.array(end.point if end.point is not None else one.ends[0].point, dtype=float)
     reads = catalogue.find("constraint", one.kind.kind).reads
     return np.stack([point, point + np.array(one.axis)]) if "axis" in reads else point[None]
 
 
 def among(job: Job, prepared: list[Prepared]) -> list[int]:
-    """Return the constraints whose soft bodies are all among some, by their places in the scene."""
+    """Return the indices of the constraints in the scene whose soft bodies are all among `prepared`."""
     names = {one.body.name for one in prepared}
     return [k for k, one in enumerate(job.scene.constraints)
             if {end.body for end in one.ends if end.body and not end.mechanism} <= names]
 
 
 def target_nodes(job: Job, prepared: list[Prepared]) -> TargetNodes:
-    """Return the nodes to which constraints tie these bodies, as far as they are not of soft bodies."""
+    """Return the nodes of other objects to which constraints tie these bodies."""
     shown = [(one.name, body.name) for one in job.scene.mechanisms for body in one.bodies]
     places, motions, rides, spans, first = [np.zeros((0, 3))], list[OverTime](), [], {}, 0
     ends = [((k, i), end) for k in among(job, prepared) for i, end in enumerate(job.scene.constraints[k].ends)]
@@ -69,24 +70,25 @@ def target_nodes(job: Job, prepared: list[Prepared]) -> TargetNodes:
 class Tie:
     """A constraint with its ends bound to nodes."""
 
-    place: int  #: in the scene
+    place: int  #: index in the scene
     constraint: Constraint
     ends: list[TiedEnd]
     kind: PointKind
 
     @property
     def is_always_hard(self) -> bool:
-        """Whether all rows are to vanish at any time."""
+        """Whether the constraint is hard from the start to the end: without compliance, strength over time and limited
+        duration."""
         one = self.constraint
         return not isinstance(one.compliance, str) and one.compliance == 0.0 and one.strength is None and not one.lasts
 
 
 def ties_of(job: Job, prepared: list[Prepared], targets: TargetNodes, behind: int, rest: Vec,
             first: Index) -> list[Tie]:
-    """Return the constraints of these bodies on their nodes. behind: the first of the targets. rest: of all nodes,
-    (n, 3) [m]. first: of each body's nodes, (bodies + 1,).
+    """Return the constraints of these bodies with their ends bound to nodes. behind: index of the first target node.
+    rest: positions of all nodes, (n, 3) [m]. first: first node of each body, (bodies + 1,).
 
-    Raises BadScene that names one with a distance of 0, without a face or an edge.
+    Raises BadScene that names a constraint with a distance of 0, or without the face or edge that it needs.
     """
     found = list[Tie]()
     for k in among(job, prepared):
@@ -105,11 +107,11 @@ def ties_of(job: Job, prepared: list[Prepared], targets: TargetNodes, behind: in
 
 def point_constraints(job: Job, prepared: list[Prepared], ties: Sequence[Tie], replaced: Set[int], rest: Vec, mass: Vec,
                       first: Index, is_free: Mask) -> list[PointConstraint]:
-    """Return the constraints of these bodies that have rows. replaced: those that have none, by their places among
-    `ties`. rest: of all nodes, (n, 3) [m]. mass: of all [kg], (n,). first: of each body's nodes, (bodies + 1,).
-    is_free: which nodes move but for constraints, (n,).
+    """Return the constraints of these bodies that have rows. replaced: indices of the ties that have none. rest:
+    positions of all nodes, (n, 3) [m]. mass: (n,) [kg]. first: first node of each body, (bodies + 1,). is_free: which
+    nodes move apart from constraints, (n,).
 
-    Raises BadScene that names one that cannot be met, or that contradicts others.
+    Raises BadScene that names a constraint which cannot be satisfied, or which contradicts others.
     """
     found, kinds = list[PointConstraint](), list[tuple[str, PointKind]]()
     h = schema.step_size(job.scene.time.fps, job.scene.time.step)[1]

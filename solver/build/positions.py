@@ -20,7 +20,7 @@ from .inputs import over_time
 
 @dataclass(frozen=True)
 class WorldPositions:
-    """A mechanism's bodies where they start."""
+    """Frames and mass properties of a mechanism's bodies at the start."""
 
     scene: schema_mechanisms.Mechanism
     own: Mapping[str, Vec]  #: own frames in world, (4, 4)
@@ -28,12 +28,13 @@ class WorldPositions:
     solids: Mapping[str, Solid]
 
     def key(self, body: str) -> str:
-        """Return the name of a body in the tree."""
+        """Return the name in the tree of a body of the mechanism."""
         return f"{self.scene.name}/{body}"
 
 
 def place_mechanism(job: Job, index: int, mechanism: schema_mechanisms.Mechanism) -> WorldPositions:
-    """Raises BadInput that names the body and its field."""
+    """Return the bodies of a mechanism at the start. index: of the mechanism in the scene. Raises BadInput that names
+    the body and its field."""
     own, bodies, solids = {}, {}, {}
     for i, body in enumerate(mechanism.bodies):
         own[body.name] = frame(body.position, body.rotation)
@@ -52,9 +53,9 @@ def place_mechanism(job: Job, index: int, mechanism: schema_mechanisms.Mechanism
 
 
 def frame(position: schema_values.Vector, rotation: schema_values.Quaternion) -> Vec:
-    """(4, 4) of a place and a quaternion of any length."""
+    """Return the frame (4, 4) at a position [m], turned by a quaternion (w, x, y, z) of any length but 0."""
     turn = np.asarray(rotation, dtype=float)
-    turn /= np.abs(turn).max()  # whatever its length, its square is a number
+    turn /= np.abs(turn).max()  # so that its square does not overflow
     w, (x, y, z) = turn[0], turn[1:]
     skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     out = np.eye(4)
@@ -64,7 +65,7 @@ def frame(position: schema_values.Vector, rotation: schema_values.Quaternion) ->
 
 
 def inverse(frames: Vec) -> Vec:
-    """Return the inverse of a rigid motion, (4, 4)."""
+    """Return the inverse of a rigid transformation, both (4, 4)."""
     out = np.eye(4)
     out[:3, :3] = frames[:3, :3].T
     out[:3, 3] = -frames[:3, :3].T @ frames[:3, 3]
@@ -72,7 +73,8 @@ def inverse(frames: Vec) -> Vec:
 
 
 def solid_of(job: Job, body: schema_mechanisms.RigidBody) -> Solid:
-    """Mass, centre and inertia of a body in its own frame. Raises BadScene, BadMesh."""
+    """Return the mass, centre and inertia of a rigid body in its own frame. Raises BadScene for invalid sizes, BadMesh
+    for a surface that encloses no volume."""
     entry = catalogue.find("shape", body.shape.kind)
     arrays: dict[str, Any] = {name: job.array(getattr(body, name)) for name in entry.reads}
     solid: Solid = entry.load()(**parameters("shape", body.shape), **arrays, density=body.density)
@@ -80,10 +82,10 @@ def solid_of(job: Job, body: schema_mechanisms.RigidBody) -> Solid:
 
 
 def target_of(job: Job, motor: schema_mechanisms.Motor) -> OverTime:
-    """Return the target of a motor over time, (k,)."""
+    """Return the target of a motor over time, (k,) for the rates of its joint."""
     return over_time(job, motor.target if isinstance(motor.target, str) else np.array([motor.target], dtype=float))
 
 
 def until_of(job: Job, motor: schema_mechanisms.Motor) -> float:
-    """When a motor lets go [s]."""
+    """Return the time at which a motor stops acting [s]; infinite where it does not."""
     return np.inf if motor.until is None else (motor.until - job.scene.time.start) / job.scene.time.fps

@@ -1,4 +1,4 @@
-"""Nodes whose places hard constraints prescribe: they are no unknowns, and their rows no part of a step."""
+"""Nodes whose positions hard constraints prescribe: they are no unknowns, and these constraints have no rows."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ APART = 1.0e-9  #: of the size of all: smaller gaps are none
 
 @dataclass(frozen=True)
 class PrescribedEnds:
-    """Ends of constraints that are single nodes, tied to places of given motion."""
+    """Single nodes at ends of constraints whose other ends have a prescribed motion."""
 
     nodes: Index  #: (k,)
-    motions: list[OverTime]  #: their places, in their order
-    ties: frozenset[int]  #: whose rows they replace, by their places among all
+    motions: list[OverTime]  #: positions of the nodes over time, in their order
+    ties: frozenset[int]  #: indices of the constraints whose rows they replace
 
     def without(self, is_free: Mask) -> Mask:
-        """Return which nodes move freely but for these constraints, from those that do so with them, both (n,)."""
+        """Return which nodes move freely apart from these constraints, (n,). is_free: which do so with them, (n,)."""
         found = is_free.copy()
         found[self.nodes] = True
         return found
 
 
 def integrated_nodes(job: Job, prepared: Sequence[Prepared], count: int) -> Mask:
-    """Return which of all nodes, `count`, are integrated in time each by itself: no pin or bone moves them, and the
-    method of their body lets none follow others, (count,)."""
+    """Return which nodes are integrated in time each by itself, (count,): no pin or bone moves them, and the method of
+    their body has no quasistatic nodes. count: number of all nodes."""
     found, start = np.zeros(count, dtype=bool), 0
     for one in prepared:
         stop = start + len(one.volume.nodes)
@@ -52,9 +52,10 @@ def integrated_nodes(job: Job, prepared: Sequence[Prepared], count: int) -> Mask
 def prescribed_ends(job: Job, ties: Sequence[Tie], targets: TargetNodes, behind: int, rest: Vec,
                     can_move: Mask) -> PrescribedEnds:
     """Return the nodes that constraints prescribe: hard from the start to the end, with the whole displacement of their
-    points given, where each point is a node of its own that no other constraint holds. [Notes, Mass Modification]
+    points given, where each point is a node of its own that no other constraint ties. [Notes, Mass Modification]
 
-    behind: the first of the targets. rest: of all nodes, (n, 3) [m]. can_move: `integrated_nodes`, (n,).
+    behind: index of the first target node. rest: positions of all nodes, (n, 3) [m]. can_move: nodes as returned by
+    `integrated_nodes`, (n,).
     """
     size, nodes, motions, replaced = float(np.ptp(rest, axis=0).max()), list[Index](), list[OverTime](), []
     users = Counter[int](node for tie in ties for node in np.unique(_moving(tie)).tolist())
@@ -68,7 +69,7 @@ def prescribed_ends(job: Job, ties: Sequence[Tie], targets: TargetNodes, behind:
         alone = _single(near.nodes, near.weights)
         if alone is None or not can_move[alone].all() or any(users[node] > 1 for node in alone.tolist()):
             continue
-        # what touches something else may not go the straight way
+        # a straight path may lead through other bodies
         if gap.jump > APART * size or job.scene.contact is not None and np.abs(gap.at(0.0)).max() > APART * size:
             continue
         span = targets.spans[tie.place, far]
@@ -81,7 +82,7 @@ def prescribed_ends(job: Job, ties: Sequence[Tie], targets: TargetNodes, behind:
 
 
 def _moving(tie: Tie) -> Index:
-    """Return the nodes of both ends, and again those that are in several points."""
+    """Return the nodes of both ends of a constraint; nodes of several points are repeated."""
     return np.concatenate([end.nodes[np.abs(end.weights) > ALONE] for end in tie.ends])
 
 
@@ -96,8 +97,8 @@ def _single(nodes: Index, weights: Vec) -> Index | None:
 
 
 def _on(motion: OverTime, nodes: Index, weights: Vec, count: int) -> OverTime:
-    """Return places at points of an object of given motion. nodes: of its own, (p, w). weights: (p, w). count: of its
-    nodes."""
+    """Return the positions over time of points on an object of given motion, (p, 3) [m]. nodes, weights: of the object
+    at each point, (p, w) each. count: number of the object's nodes."""
     p, w = nodes.shape
     within = csr_matrix((weights.ravel(), (np.repeat(np.arange(p), w), nodes.ravel())), shape=(p, count))
     return Within(motion, within) if motion.moves else Still(within @ motion.at(0.0))

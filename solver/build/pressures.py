@@ -1,4 +1,4 @@
-"""Closed cloth that has a pressure inside."""
+"""Closed cloth with a pressure inside."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from .fields import Prepared
 
 
 def pressures(prepared: list[Prepared], first: Index, rest: Vec) -> list[StencilForce]:
-    """The forces of pressure on these bodies. first: of each body's nodes, (bodies + 1,). rest: of all, (n, 3) [m]."""
+    """Return the forces of pressure on these bodies. first: first node of each body, (bodies + 1,). rest: positions of
+    all nodes, (n, 3) [m]."""
     blown = [(one.skin + first[k], one.body.cloth.pressure) for k, one in enumerate(prepared)
              if one.body.cloth is not None and one.body.cloth.pressure]
     if not blown:
         return []
-    from ..forces.cloth.pressure import Pressure  # its kernel is compiled where something is blown up
+    from ..forces.cloth.pressure import Pressure  # its kernel is compiled where cloth has a pressure
 
     return [Pressure(skin, pressure, rest) for skin, pressure in blown]

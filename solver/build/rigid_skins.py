@@ -1,4 +1,4 @@
-"""Surfaces of rigid bodies as soft ones touch them: triangles whose corners ride on the bodies."""
+"""Contact surfaces of rigid bodies for soft bodies: triangles whose corners move with the bodies."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ FINE = 3  #: times that the triangles of a round shape are parted in four
 
 @dataclass(frozen=True)
 class RigidSkin:
-    """Skin of one body at the start frame."""
+    """A contact surface of one rigid body at the start frame."""
 
     name: str
-    mechanism: str  #: that it is a body of
+    mechanism: str  #: name of the body's mechanism
     vertices: Vec  #: in world [m], (k, 3)
     triangles: Index  #: facing outwards, (t, 3)
     friction: float  #: Coulomb's coefficient
-    shown: int  #: the body's place among all that are shown
+    shown: int  #: index of the body among all that are shown
     mass: float  #: [kg]; 0 where its motion is prescribed
 
 
 def skins_of(job: Job) -> list[RigidSkin]:
-    """Return the skins of all colliders without flesh: where they carry some, that is their surface."""
+    """Return the contact surfaces of all rigid colliders that carry no soft body, which would be their surface."""
     fleshed = {(one.mechanism, one.body) for body in job.scene.bodies for one in body.attach}
     skins, shown = [], 0
     for mechanism in job.scene.mechanisms:
@@ -47,7 +47,8 @@ def skins_of(job: Job) -> list[RigidSkin]:
 
 
 def surface_of(job: Job, body: schema_mechanisms.RigidBody) -> tuple[Vec, Index]:
-    """A shape's vertices in the body's own frame (k, 3) [m] and triangles (t, 3), facing outwards."""
+    """Return the surface of a rigid body in the body's own frame: vertices (k, 3) [m] and triangles (t, 3), facing
+    outwards."""
     if body.vertices is not None:
         vertices = np.asarray(job.array(body.vertices), dtype=float)
         if "triangles" in catalogue.find("shape", body.shape.kind).reads and body.triangles is not None:
@@ -57,13 +58,13 @@ def surface_of(job: Job, body: schema_mechanisms.RigidBody) -> tuple[Vec, Index]
 
 
 def box(size_x: float, size_y: float, size_z: float) -> tuple[Vec, Index]:
-    """Return a box with these edges [m]."""
+    """Return vertices (8, 3) [m] and triangles (t, 3) of a box with these edge lengths [m]."""
     corners = np.stack(np.meshgrid(*[(-0.5, 0.5)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
     return hull_surface(corners * [size_x, size_y, size_z])
 
 
 def sphere(radius: float) -> tuple[Vec, Index]:
-    """An octahedron that is parted and drawn onto the sphere."""
+    """Return vertices (k, 3) [m] and triangles (t, 3) of a sphere, a subdivided octahedron. radius: [m]."""
     vertices, triangles = hull_surface(np.concatenate([np.eye(3), -np.eye(3)]))
     for _ in range(FINE):
         sides = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]], axis=2)
@@ -78,7 +79,8 @@ def sphere(radius: float) -> tuple[Vec, Index]:
 
 
 def capsule(radius: float, length: float) -> tuple[Vec, Index]:
-    """A sphere whose halves are moved apart along Z, `length` [m] between their centres."""
+    """Return vertices (k, 3) [m] and triangles (t, 3) of a capsule along Z. radius: [m]. length: between the centres of
+    its half spheres [m]."""
     vertices, triangles = sphere(radius)
     middle = np.abs(vertices[:, 2]) <= 1.0e-9 * radius
     ends = np.concatenate([vertices[vertices[:, 2] >= -1.0e-9 * radius] + [0.0, 0.0, 0.5 * length],

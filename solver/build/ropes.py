@@ -1,4 +1,4 @@
-"""A body that is ropes: its surface's vertices are the nodes, its edges the links between them."""
+"""Bodies of ropes: the vertices of the surface are the nodes, and its edges the links between them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ GOES_ON = 0.5  #: cos of the angle between two links at a knot of more than two:
 
 @dataclass(frozen=True)
 class PreparedRope(Prepared):
-    """Its volume is its nodes, without tetrahedra."""
+    """Ropes, meshed and painted: the volume has nodes and no tetrahedra."""
 
     edges: Index  #: (k, 2)
 
@@ -109,7 +109,7 @@ class PreparedRope(Prepared):
                       (links, *twists, *limits))
 
     def _hanging(self, mass: Vec) -> Vec:
-        """Mass of all that hangs together with each link, (k,) [kg]. mass: of its nodes, (n,) [kg]."""
+        """Return the mass of the connected piece of each link, (k,) [kg]. mass: of the nodes, (n,) [kg]."""
         whole = np.zeros(len(mass))
         for part in strands(self.edges, len(mass)):
             whole[part] = mass[part].sum()
@@ -127,7 +127,8 @@ class PreparedRope(Prepared):
 
 
 def prepare_rope(job: Job, body: schema.Body, volume: Volume, report: Stage) -> PreparedRope:
-    """Raises a ConJacError that names the body and the field."""
+    """Return the ropes of a body with their prescribed nodes. Raises a ConJacError that names the body and the field,
+    such as NoFreeNode where every node is pinned or attached."""
     report("fields", body.name, None, "Laying out the ropes")
     rope = body.rope
     assert rope is not None
@@ -146,7 +147,7 @@ def prepare_rope(job: Job, body: schema.Body, volume: Volume, report: Stage) -> 
 
 
 def _turn(job: Job, rope: Rope) -> Callable[[float], float]:
-    """Return the rotation of the ends [rad] at a time [s]."""
+    """Return the rotation of the ends of strands relative to each other [rad] as a function of time [s]."""
     from ..forces.ropes.twist import wound
 
     if not isinstance(rope.twist, str):
@@ -156,7 +157,8 @@ def _turn(job: Job, rope: Rope) -> Callable[[float], float]:
 
 
 def shape_of(bends: Index, rest: Vec, rope: Rope) -> list[SheetLaw]:
-    """Return the forces that keep ropes in their drawn shape. bends: (b, 3). rest: of all nodes, (n, 3) [m]."""
+    """Return the forces that keep ropes in their drawn shape, against bending and torsion. bends: three successive
+    nodes each, (b, 3). rest: positions of all nodes at rest, (n, 3) [m]."""
     from ..forces.ropes.shape import TORSION, CurvedBends, RodTorsion, in_a_row
 
     rows = in_a_row(bends, rest)
@@ -165,10 +167,10 @@ def shape_of(bends: Index, rest: Vec, rope: Rope) -> list[SheetLaw]:
 
 
 def bends_of(edges: Index, places: Vec) -> Index:
-    """Three nodes of each place where a rope bends, the middle one between two links, (b, 3).
+    """Return the three nodes of each bend, the middle one between two links, (b, 3).
 
-    Where more than two links meet, as in the knots of a net, each pair bends there that is nearly straight at rest.
-    edges: (k, 2). places: of all nodes at rest, (n, 3) [m].
+    Where more than two links meet, as in the knots of a net, only pairs that are nearly straight at rest resist
+    bending. edges: (k, 2). places: positions of all nodes at rest, (n, 3) [m].
     """
     around = defaultdict(list)
     for first, second in edges.tolist():
@@ -186,7 +188,8 @@ def bends_of(edges: Index, places: Vec) -> Index:
 
 
 def strands(edges: Index, count: int) -> list[Index]:
-    """Nodes of each piece that hangs together, those of no link left out. count: of all nodes."""
+    """Return the nodes of each connected piece of rope; nodes without a link are in none. edges: (k, 2). count: number
+    of all nodes."""
     graph = sp.coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(count, count))
     _, piece = connected_components(graph, directed=False)
     used = np.unique(edges)

@@ -1,4 +1,4 @@
-"""Seams of cloth."""
+"""Seams of cloth, from a job."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from .fields import Prepared
 
 
 def seams_of(job: Job, prepared: list[Prepared], first: Index, rest: Vec) -> list[StencilForce]:
-    """The seams of these bodies. first: of each body's nodes, (bodies + 1,). rest: of all, (n, 3) [m]."""
+    """Return the forces of all seams of these bodies. first: first node of each body, (bodies + 1,). rest: positions of
+    all nodes, (n, 3) [m]. Raises BadMesh where a seam is longer than the pieces of cloth that it joins."""
     sewn = [(one, one.body.cloth, int(start)) for one, start in zip(prepared, first)
             if one.body.cloth is not None and one.body.cloth.seams is not None]
     if not sewn:
@@ -30,8 +31,8 @@ def seams_of(job: Job, prepared: list[Prepared], first: Index, rest: Vec) -> lis
 
 
 def refuse_longer(pairs: Index, one: Prepared) -> None:
-    """Raise BadMesh where a seam is longer than the larger one of the pieces that it joins: what is so far away is no
-    panel beside another one. pairs: (k, 2)."""
+    """Raise BadMesh where a seam is longer at rest than the larger of the two pieces of cloth that it joins. pairs:
+    nodes at both ends of each seam, (k, 2)."""
     x = one.volume.nodes
     size = np.zeros(len(x))
     for piece in pieces(one.skin, len(x)):

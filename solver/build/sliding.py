@@ -1,4 +1,4 @@
-"""Bodies with a viscosity while they slide: those with a half-life, and without pins."""
+"""Bodies with viscous damping while they slide: solids with a half-life and without pins."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from .material_data import MaterialData
 
 def sliding_bodies(prepared: Sequence[Prepared], matter: Sequence[MaterialData], bodies: Sequence[BodyInWorld],
                    rest: Vec, mass: Vec, coordinates: FreeNodes) -> list[SlidingBody]:
-    """Return the bodies that may slide. rest, mass: of all nodes, (n, 3) [m] and (n,) [kg]."""
+    """Return the bodies that are damped while they slide: solids with a half-life and no prescribed node. rest, mass:
+    of all nodes, (n, 3) [m] and (n,) [kg]."""
     found = []
     for one, made, body in zip(prepared, matter, bodies):
         if not one.body.wobble_half_life or one.body.cloth is not None or one.body.rope is not None:

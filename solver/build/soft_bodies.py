@@ -1,4 +1,4 @@
-"""From a job to a world: tetrahedra, fields, coordinates, forces, condensation."""
+"""From soft bodies of a job to a part of its world: tetrahedra, fields, coordinates, forces, condensation."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ MakeCoordinates = Callable[[Vec, Index, SideBySide, Index], FreeNodes]
 
 
 def prepare_all(job: Job, report: Stage, volumes: list[Volume] | None = None) -> list[Prepared]:
-    """Return all bodies, meshed and painted. Raises a ConJacError that names the body and, where the job is at fault,
-    the field."""
+    """Return all bodies of a job, meshed and painted. volumes: their tetrahedra; None: they are made, or read from the
+    job. Raises a ConJacError that names the body and, where the job is at fault, the field."""
     volumes = volumes_of(job, report) if volumes is None else volumes
     return [_kind(body)(job, body, volume, report) for body, volume in zip(job.scene.bodies, volumes)]
 
@@ -80,10 +80,12 @@ def _kind(body: schema.Body) -> Callable[[Job, schema.Body, Volume, Stage], Prep
 def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None = None,
              obstacles: Obstacles | None = None, reshaped: bool = False,
              targets: TargetNodes | None = None) -> NodesPart:
-    """Return soft bodies as one part, stepped by themselves unless a mechanism carries some of their nodes.
+    """Return soft bodies as one part, which steps by itself unless a mechanism carries some of its nodes. Raises
+    BadScene.
 
-    riding: coordinates of nodes on rigid bodies, where some may be. obstacles: the scene's alone where left out.
-    reshaped: whether they were cut or nailed since the start. targets: of constraints, made where left out.
+    riding: makes coordinates with nodes on rigid bodies; None: there are none. obstacles: None: only those of the
+    scene. reshaped: whether bodies were cut or nailed since the start. targets: nodes to which constraints tie the
+    bodies; None: they are made.
     """
     scene = job.scene
     if obstacles is None:
@@ -140,8 +142,8 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
 
 
 def _stepped(integrator: Integrator, coordinates: FreeNodes, condensation: Condensation) -> Callable[..., NodesPart]:
-    """Return what makes a part: one that is stepped by itself, or one without an integrator where a mechanism carries
-    nodes of it."""
+    """Return the constructor of a part: one that steps by itself, or one without an integrator where a mechanism
+    carries some of its nodes."""
     if not len(coordinates.attached.nodes):
         return partial(Nodes, integrator=integrator)
     return partial(NodesPart, turns_freely=integrator.turns_freely and condensation.whole is not None)
@@ -149,7 +151,7 @@ def _stepped(integrator: Integrator, coordinates: FreeNodes, condensation: Conde
 
 def _mesh(prepared: list[Prepared], matter: list[MaterialData], rest: Vec, mass: Vec, first: Index,
           coordinates: FreeNodes) -> Mesh:
-    """Return the elements of all bodies as one mesh, of which methods make their condensation."""
+    """Return the elements of all bodies as one mesh, from which methods make their condensation."""
     dynamic = np.concatenate([one.fields.dynamic + start for one, start in zip(prepared, first)]).astype(np.int32)
     patches = [Patch(patch.nodes + np.int32(start), patch.ways)
                for one, start in zip(prepared, first) for patch in one.fields.patches]
@@ -166,7 +168,8 @@ def _notes_of_bodies(prepared: list[Prepared], damping: list[_Damping]) -> list[
 
 def _contacts(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first: Index, coordinates: FreeNodes,
               obstacles: Obstacles, reshaped: bool) -> tuple[list[ContactLaw], list[str]]:
-    """Return laws between surfaces, and a sentence for each setting that they ignore; nothing without *Collisions*."""
+    """Return the contact laws between surfaces, and a sentence for each setting that they ignore; none where the scene
+    has no contact."""
     if job.scene.contact is None:
         return [], []
     from .contact import contacts_of, ignored_fields  # its kernels are compiled where something touches
@@ -175,7 +178,7 @@ def _contacts(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first: I
 
 
 class _Acting(NamedTuple):
-    """Forces and constraints on all bodies, besides elasticity, contact and ground."""
+    """Forces and constraints on all bodies other than elasticity, contact and the ground."""
 
     between: list[StencilForce]
     pulls: list[Pull]
@@ -185,7 +188,8 @@ class _Acting(NamedTuple):
 
 def _acting(job: Job, prepared: list[Prepared], matter: list[MaterialData], rest: Vec, mass: Vec, first: Index,
             obstacles: Obstacles, air: AirAround, ties: list[PointConstraint]) -> _Acting:
-    """Return all that acts on these bodies. ties: constraints of points; those that forces make come behind them."""
+    """Return all forces and constraints on these bodies. ties: constraints of points, which precede constraints that
+    are forces."""
     anchored_pins = grips(job, prepared, mass, first, obstacles.anchored)
     between, breaking, hard = _between(job, prepared, rest, first)
     constraints = [*ties, *hard]
@@ -199,7 +203,7 @@ def _acting(job: Job, prepared: list[Prepared], matter: list[MaterialData], rest
 
 def _linear_solver(job: Job, prepared: list[Prepared], rides: bool, has_rows: bool
                    ) -> tuple[LinearSolver, type[LinearSolver]]:
-    """Return the linear solver of these bodies, and its class for a single body. rides: whether some are attached to
+    """Return the linear solver of these bodies, and its class for a single body. rides: whether nodes are attached to
     rigid bodies. has_rows: whether constraints have rows."""
     use = linear_use(job, prepared, rides, has_rows)
     chosen = choose(job.scene.linear_solver, [one.count for one in prepared], use)
@@ -208,7 +212,8 @@ def _linear_solver(job: Job, prepared: list[Prepared], rides: bool, has_rows: bo
 
 
 def _asleep(job: Job, methods: list[dict[str, Any]], joins: bool) -> list[str]:
-    """Take *Adaptive* out of settings of methods where nodes may not sleep, and return what the log says of that."""
+    """Remove *Adaptive* from the settings of methods where no node may sleep, and return sentences for the log. joins:
+    whether forces join bodies of different methods."""
     if not (job.scene.contact is not None or joins):
         return []
     adaptive = [params.pop("adaptive", False) for params in methods]
@@ -217,7 +222,7 @@ def _asleep(job: Job, methods: list[dict[str, Any]], joins: bool) -> list[str]:
 
 
 def _in_world(job: Job, one: Prepared, nodes: slice) -> BodyInWorld:
-    """Return a body with its nodes among all, and what its output is made of."""
+    """Return a body with its slice of all nodes, and the data that its output is made of."""
     surface = one.body.surface
     to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
     drawn_at_pins = drawn_pinned(job, one)
@@ -226,7 +231,7 @@ def _in_world(job: Job, one: Prepared, nodes: slice) -> BodyInWorld:
 
 
 class _Damping(NamedTuple):
-    """How a body is damped."""
+    """Damping of one body."""
 
     losses: list[HalfLifeDamping]  #: relative to what carries it
     law: DampingLaw
@@ -236,8 +241,8 @@ class _Damping(NamedTuple):
 
 def _damping(job: Job, one: Prepared, made: MaterialData, rest: Vec, mass: Vec, is_free: Mask, nodes: slice,
              integrator: Integrator, linear: Callable[[], LinearSolver]) -> _Damping:
-    """Return a body's own damping law, and what its half-life lacks. is_free: nodes without those that pins and bones
-    move, (n,). nodes: of the body among all."""
+    """Return the damping law of a body, and the damping that its half-life needs in addition. is_free: nodes that
+    neither pins nor bones move, (n,). nodes: of the body among all."""
     own: DampingLaw = catalogue.find("damping", one.body.damping.kind).load()(
         rest, made.elements, made.modulus, parameters("damping", one.body.damping))
     return _Damping(*losses_of(job, one, made, own, rest, mass, is_free, nodes, integrator, linear))
@@ -245,8 +250,8 @@ def _damping(job: Job, one: Prepared, made: MaterialData, rest: Vec, mass: Vec, 
 
 def _condensation(job: Job, prepared: list[Prepared], first: Index, mesh: Mesh, linear: LinearSolver,
                   joins: bool) -> Condensation:
-    """Return the condensation of the bodies' method, or of several. Where bones carry several bodies, each with dense
-    columns is condensed by itself if none touch. joins: whether forces join bodies of different methods."""
+    """Return the condensation of the bodies' method, or of several methods. Where bones carry bodies with dense columns
+    and none touch, each body is condensed by itself. joins: whether forces join bodies of different methods."""
     touching = job.scene.contact is not None or joins
     groups = _alike(job, prepared) if touching else _apart(job, prepared)
     follow = any(catalogue.find("method", job.scene.method_of(one.body).kind).follows for one in prepared)
@@ -274,8 +279,8 @@ def _method(job: Job, one: Prepared) -> tuple[type[Balancing], dict[str, Any]]:
 
 
 def _alike(job: Job, prepared: list[Prepared]) -> list[list[int]]:
-    """Return groups of bodies with one method and, where nodes follow others, one set of its parameters, by their
-    numbers. Two are not compared: β, which bodies that may touch share, and the start, which is each one's own."""
+    """Return the groups of bodies, as indices, with one method and, where nodes are quasistatic, the same settings of
+    it, apart from β, which bodies that may touch have in common, and the start, which each body has on its own."""
     groups: dict[str, list[int]] = {}
     for k, one in enumerate(prepared):
         make, params = _method(job, one)
@@ -286,13 +291,14 @@ def _alike(job: Job, prepared: list[Prepared]) -> list[list[int]]:
 
 
 def joins_apart(job: Job, prepared: list[Prepared]) -> bool:
-    """Return whether a force joins some of these bodies that have different methods."""
+    """Return whether a force joins some of these bodies that have different methods or different settings of one
+    method."""
     group = {prepared[k].body.name: number for number, own in enumerate(_alike(job, prepared)) for k in own}
     return any(len({group[name] for name in bodies}) > 1 for bodies in job.scene.joins() if group.keys() >= {*bodies})
 
 
 def _apart(job: Job, prepared: list[Prepared]) -> list[list[int]]:
-    """Return groups of bodies that forces join to each other, by their numbers."""
+    """Return the groups of bodies, as indices, that forces join to each other."""
     groups: dict[str, list[int]] = {}
     for k, one in enumerate(prepared):
         groups.setdefault(min(job.scene.joined(one.body.name)), []).append(k)
@@ -315,10 +321,10 @@ def _coordinates(job: Job, rest: Vec, prepared: list[Prepared], first: Index, ri
 
 def _between(job: Job, prepared: list[Prepared], rest: Vec, first: Index
              ) -> tuple[list[StencilForce], list[WithMultipliers], list[PointConstraint]]:
-    """Return forces of the scene on these bodies, those of them that break or begin later and remember which points
-    stick, and others that are hard constraints.
+    """Return the forces of the scene on these bodies, then those among them that break or begin later, and so have a
+    memory of the points that stick, and the hard constraints among the scene's forces.
 
-    rest: (n, 3) [m]. first: of each body's nodes, (bodies + 1,).
+    rest: (n, 3) [m]. first: first node of each body, (bodies + 1,).
     """
     place = {one.body.name: k for k, one in enumerate(prepared)}
 
@@ -344,20 +350,21 @@ def _between(job: Job, prepared: list[Prepared], rest: Vec, first: Index
 
 
 def pulls_of(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> list[Pull]:
-    """Return pulls at these bodies. mass: of all nodes [kg], (n,). first: of each body's nodes, (bodies + 1,)."""
+    """Return the pulls on these bodies. mass: of all nodes, (n,) [kg]. first: first node of each body, (bodies + 1,).
+    Raises BadScene where a pull is near no node of its body."""
     pulls = []
     for one, start in zip(prepared, first):
         for k, pull in enumerate(one.body.pulls):
             x, place = one.volume.nodes, np.array(pull.position)
             near = np.flatnonzero(_distance(place, x) <= pull.radius)
-            if not len(near):  # it is smaller than a tetrahedron
+            if not len(near):  # the radius is smaller than a tetrahedron
                 near = nodes_near(x, one.volume.tets, one.embedding, partial(_distance, place), pull.radius,
                                   place[None])
             if not len(near):
                 with blame(job.scene, one.body, f"pulls[{k}].radius"):
                     raise BadScene("a pull is not near any of its nodes", "Move it to the body or raise its radius")
             nodes = (near + start).astype(np.int32)
-            # by mass, so that a finer mesh is pulled no harder
+            # by mass, so that the force does not depend on the mesh
             share = pull.stiffness * mass[nodes] / mass[nodes].sum()
             places = Still(x[near]) if pull.motion is None else Carried(over_time(job, pull.motion), x[near])
             strength = None if pull.strength is None else activation_of(job, pull.strength)
@@ -366,14 +373,15 @@ def pulls_of(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> lis
 
 
 def _distance(place: Vec, points: Vec) -> Vec:
-    """Return how far points (k, 3) are from a place, (k,) [m]."""
+    """Return the distances of points (k, 3) from a position (3,), (k,) [m]."""
     away: Vec = np.linalg.norm(points - place, axis=1)
     return away
 
 
 def _motion(job: Job, prepared: list[Prepared], obstacles: Obstacles, targets: TargetNodes, air: AirAround,
             ends: PrescribedEnds) -> SideBySide:
-    """Return where the pinned nodes of all bodies, the obstacles, the air and ends of constraints are."""
+    """Return the prescribed positions of the pinned nodes of all bodies, of obstacles, of target nodes, of the air and
+    of ends of constraints."""
     return SideBySide([*(places_over_time(job, one.fields.motion, one.volume.nodes[one.fields.pinned])
                          for one in prepared), *obstacles.motions, *targets.motions,
                          *air.motions, *ends.motions])

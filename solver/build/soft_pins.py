@@ -17,14 +17,14 @@ from .inputs import number_over_time, places_over_time
 
 
 def soft_pins(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> list[SoftPins]:
-    """Return the soft pins of all bodies. mass: of all nodes [kg], (n,). first: of each body's nodes, (bodies + 1,)."""
+    """Return the soft pins of all bodies that have some. mass: of all nodes, (n,) [kg]. first: first node of each body,
+    (bodies + 1,)."""
     found = (_of_body(job, one, mass[start:stop], int(start)) for one, start, stop in zip(prepared, first, first[1:]))
     return [one for one in found if one is not None]
 
 
 def _of_body(job: Job, one: Prepared, mass: Vec, start: int) -> SoftPins | None:
-    """Return the springs of a body's soft pins, None where it has no such. mass: of its nodes [kg]. start: the first of
-    them."""
+    """Return the springs of a body's soft pins; None without any. mass: of its nodes [kg]. start: its first node."""
     pin, surface = one.body.pin, one.body.surface
     if pin.stiffness is None or pin.weights is None or surface is None:
         return None
@@ -46,8 +46,9 @@ def _of_body(job: Job, one: Prepared, mass: Vec, start: int) -> SoftPins | None:
 
 
 def _carrying_nodes(one: Prepared, rest: Vec, triangles: Index, vertices: Index, mass: Vec) -> tuple[Index, csr_matrix]:
-    """Return the nodes that carry some vertices, (k,) ascending, and the part of each vertex' mass that is theirs,
-    (k, s) [kg]: the mass of the whole body is shared by its skin; vertices of ropes, which have none, are its nodes."""
+    """Return the nodes that carry some vertices, (k,) ascending, and the mass that each node has of each vertex, (k, s)
+    [kg]. The mass of the body is distributed over the vertices by the area of the surface; vertices of ropes, which
+    have none, are nodes with their own mass."""
     corners = rest[triangles]
     area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
     skin = np.bincount(triangles.ravel(), np.repeat(area, 3), len(rest))
@@ -56,7 +57,7 @@ def _carrying_nodes(one: Prepared, rest: Vec, triangles: Index, vertices: Index,
         carriers, shares = vertices[:, None], np.ones((len(vertices), 1))
     else:
         carriers = one.embedding.corners[vertices].astype(np.int64)
-        shares = np.maximum(one.embedding.weights[vertices], 0.0)  # what is outside of its tetrahedron leans on these
+        shares = np.maximum(one.embedding.weights[vertices], 0.0)  # negative where a vertex is outside
         shares /= shares.sum(axis=1, keepdims=True)
     nodes, place = np.unique(carriers, return_inverse=True)
     column = np.repeat(np.arange(len(vertices)), carriers.shape[1])

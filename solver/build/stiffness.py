@@ -1,4 +1,4 @@
-"""How stiff a body has to be for its slowest wobble to have a frequency that is asked for."""
+"""Young's modulus of a body for a given frequency of its slowest wobble."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ LIMP = 1.0e-4  #: of its Young's modulus: what still wobbles too fast then does 
 
 
 def stiffened(job: Job, prepared: Prepared, hertz: float) -> tuple[float, float]:
-    """The frequency of its slowest wobble [Hz], and how many times its Young's modulus makes that `hertz`, painted maps
-    in proportion.
+    """Return the present frequency of a body's slowest wobble [Hz], and the factor on its Young's modulus, painted maps
+    included, with which that is `hertz` [Hz].
 
-    Raises BadInput where nothing of it wobbles, or fibers alone make it wobble faster.
+    Raises BadInput where nothing of the body wobbles, or fibers alone make it wobble faster.
     """
     with blame(job.scene, prepared.body, "material"):
         now = _frequency(job, prepared)
@@ -46,13 +46,13 @@ def _stiffer(prepared: Prepared, times: float) -> Prepared:
 
 
 def _frequency(job: Job, prepared: Prepared) -> float:
-    """Return its fundamental frequency [Hz], pinned and attached nodes at rest."""
+    """Return the fundamental frequency of a body [Hz], with its pinned and attached nodes at rest."""
     fields, rest = prepared.fields, prepared.volume.nodes
     made = prepared.matter(job, rest, 0)
     constrained = np.union1d(fields.pinned, fields.attached)
     free = np.setdiff1d(np.arange(len(rest)), constrained).astype(np.int32)
     alone = followed(job, prepared, fields.dynamic)
-    # what is quasistatic is asked how it would wobble
+    # without dynamic nodes it is measured as if all nodes were
     alone = None if alone is None or not len(alone) else alone
     carried = [part for part in made.parts if np.isin(part, constrained).any()]
     hanging = np.intersect1d(free, np.concatenate(carried)).astype(np.int32) if carried else constrained[:0]

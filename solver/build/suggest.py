@@ -1,4 +1,4 @@
-"""Dynamic nodes for a body, found from how it vibrates about its rest shape."""
+"""Dynamic nodes for a body, found from its vibrations about the rest shape."""
 
 from __future__ import annotations
 
@@ -26,17 +26,18 @@ MODES = 12, 60  #: three for each node and so many more, but no more than that
 
 
 def suggest(job: Job, prepared: Prepared, count: int) -> Vec:
-    """Places of `count` more dynamic nodes [m], (count, 3), best first.
+    """Return positions of `count` more dynamic nodes [m], (count, 3), best first.
 
-    Those that the body has already count as found. Raises BadInput where there is no room for as many, Diverged where
-    the rest shape is not one that could vibrate.
+    Dynamic nodes that the body already has count as found. Raises BadInput where there is no room for as many, Diverged
+    where the rest shape has no vibrations.
     """
     with blame(job.scene, prepared.body, "dynamic"):
         return _places(job, prepared, count, count)
 
 
 def suggested(job: Job, prepared: Prepared, report: Stage) -> Prepared:
-    """Return the body with the spots that its job leaves to be found, where it has no others: as many as fit."""
+    """Return the body with the dynamic spots that its job leaves to be found, as many as fit. The body is not changed
+    where its job has none to be found, it has others, or its method has no quasistatic nodes."""
     body, fields = prepared.body, prepared.fields
     count, follows = body.dynamic.suggested, catalogue.find("method", job.scene.method_of(body).kind).follows
     if count is None or not follows or body.cloth is not None or len(fields.dynamic) or fields.patches:
@@ -49,7 +50,7 @@ def suggested(job: Job, prepared: Prepared, report: Stage) -> Prepared:
     scene = msgspec.structs.replace(job.scene, bodies=[still], mechanisms=[], obstacles=[], forces=[], contact=None)
     try:
         places = _places(replace(job, scene=scene), alone, count, 1)
-    except (BadInput, Diverged) as none:  # no place is free, or it does not vibrate: balance is all it has
+    except (BadInput, Diverged) as none:  # no node is free, or there are no vibrations: all is quasistatic
         return replace(prepared, fields=replace(fields, notes=(*fields.notes, f"no spots are suggested: {none.what}")))
     made = msgspec.structs.replace(still, dynamic=schema.Dynamic(points="suggested.npy"))
     notes = [note for note in fields.notes if note != QUASISTATIC]
@@ -59,7 +60,8 @@ def suggested(job: Job, prepared: Prepared, report: Stage) -> Prepared:
 
 
 def _places(job: Job, prepared: Prepared, count: int, least: int) -> Vec:
-    """Places of `count` more dynamic nodes [m], (p, 3), or of as many as have room if that is `least`."""
+    """Return positions of `count` more dynamic nodes [m], (p, 3), or of as many as have room if these are at least
+    `least`."""
     volume, fields = prepared.volume, prepared.fields
     middles = [patch.nodes[_middle(volume.nodes[patch.nodes])] for patch in fields.patches]
     there = np.union1d(fields.dynamic, np.array(middles, dtype=np.int32)).astype(np.int32)
@@ -71,14 +73,16 @@ def _places(job: Job, prepared: Prepared, count: int, least: int) -> Vec:
 
 
 def _middle(places: Vec) -> int:
-    """Which of some places, (m, 3), is nearest to their mean."""
+    """Return the index of the position nearest to the mean of positions (m, 3)."""
     return int(np.linalg.norm(places - places.mean(axis=0), axis=1).argmin())
 
 
 def vibration(job: Job, prepared: Prepared, count: int) -> tuple[Vec, Vec, Vec]:
-    """The lowest modes X of −K X = M X Λ about the rest shape: (k, 3, s) [kg^−½], λ, (s,) [1/s²], and M, (k,).
+    """Return the `count` lowest modes X of −K X = M X Λ about the rest shape: (k, 3, s) [kg^−½], λ, (s,) [1/s²], and M,
+    (k,) [kg].
 
-    Xᵀ M X = 1; pinned nodes stand still in all of them. Raises Diverged. [Ascher 24]
+    Xᵀ M X = 1; pinned nodes do not move in any mode. Raises Diverged where the rest shape has no vibrations. [Ascher
+    24]
     """
     free = msgspec.structs.replace(prepared.body, method=None)
     scene = msgspec.structs.replace(job.scene, bodies=[free], method=schema_values.Choice(kind="vanilla"),

@@ -1,8 +1,8 @@
 """Colliders that stand on the ground reach into it, so that nothing is pressed into the gap below them.
 
-The ground gives way where it is pressed and a collider does not: of what one sweeps over the other the lowest nodes,
-millimetres deep, would get under the collider's lower edge and be caught there, and their elements be drawn out to a
-needle. So walls go on below the ground, where nobody sees them.
+The ground yields under pressure and a collider does not: the lowest nodes of a body that one sweeps over the other,
+millimetres deep, would get under the collider's lower edge and stay there, and their elements would be stretched to
+needles. So walls continue below the ground, out of sight.
 """
 
 from __future__ import annotations
@@ -28,16 +28,18 @@ UNDERSIDE = -0.95  #: what rises less than that has no edge that sweeps: the low
 
 @dataclass(frozen=True)
 class Support:
-    """The ground under colliders, and how deep these reach into it."""
+    """The ground under colliders, with the depth to which their walls continue below it."""
 
     ground: Ground  #: always at one level
     depth: float  #: [m]
 
     def shifts(self, places: Vec, triangles: Index) -> tuple[Index, Vec, Vec]:
-        """Vertices of places (o, 3) [m] that go deeper, (k,), along the normal by what [m], (k,), and its slope.
+        """Return the vertices that are moved downwards, (k,), their shifts along the ground's normal [m], (k,), and the
+        derivatives of these by the vertices' heights, (k,).
 
-        Those at the ground or just in it go to the depth, those up to `NEAR` above it by less and less. Vertices of a
-        slope stay where the artist sees them, and so do those of undersides alone: a wall stands on its lower edge.
+        places: positions of the vertices, (o, 3) [m]. triangles: (t, 3). Vertices at the ground or just in it move to
+        the depth, vertices up to `NEAR` above it by less and less. Vertices of a slope do not move, so that it is as
+        the artist sees it, nor do those of undersides alone: a wall stands on its lower edge.
         """
         height = self.ground.gaps(places, 0.0)
         near = NEAR * self.depth
@@ -68,7 +70,7 @@ class Support:
 
 @dataclass(frozen=True)
 class SupportedBody:
-    """A collider's motion with walls that go on."""
+    """Motion of a collider whose walls continue below the ground."""
 
     motion: OverTime  #: of the collider as it is seen, (o, 3) [m] at a time
     triangles: Index
@@ -76,15 +78,15 @@ class SupportedBody:
 
     @property
     def moves(self) -> bool:
-        """Whether it is ever elsewhere."""
+        """Whether the collider moves at any time."""
         return self.motion.moves
 
     def at(self, time: float) -> Vec:
-        """Its places at `time` [s], (o, 3) [m]."""
+        """Return the positions of the vertices at `time` [s], (o, 3) [m]."""
         return self.footing.deepened(self.motion.at(time), self.triangles)
 
     def velocity(self, time: float) -> Vec:
-        """Theirs at `time` [s], (o, 3) [m/s]."""
+        """Return the velocities of the vertices at `time` [s], (o, 3) [m/s]."""
         rate = self.motion.velocity(time)
         nodes, _, slope = self.footing.shifts(self.motion.at(time), self.triangles)
         if len(nodes):
@@ -94,7 +96,7 @@ class SupportedBody:
 
 
 def _deep(job: Job, body: Body) -> float:
-    """How deep in the ground what is pressed against a wall may be [m]."""
+    """Return how deep a body may sink into the ground where it is pressed against a wall [m]."""
     if body.cloth is not None:
         return THICKNESSES * body.cloth.thickness
     if body.surface is not None:
@@ -107,7 +109,8 @@ def _deep(job: Job, body: Body) -> float:
 
 
 def footing_of(job: Job) -> Support | None:
-    """Return the footing on the scene's ground; None without one, or where it is not always at one level."""
+    """Return the scene's ground with the depth of walls below it; None without a ground, without bodies that are
+    pressed into it, or where its level changes."""
     one, ground = job.scene.ground, ground_of(job)
     depth = max((_deep(job, body) for body in job.scene.bodies), default=0.0)
     if one is None or depth == 0.0:

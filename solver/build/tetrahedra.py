@@ -19,7 +19,8 @@ from .material_data import MaterialData
 
 def matter_of(job: Job, body: schema.Body, volume: Volume, fields: Fields, modulus: Vec, rest: Vec,
               start: int) -> MaterialData:
-    """modulus: Young's, (e,) [Pa]. rest: of all nodes of the part, (n, 3) [m]; the body's own begin at `start`."""
+    """Return the tetrahedra of a soft body as elements of its material. modulus: Young's modulus of each element, (e,)
+    [Pa]. rest: positions of all nodes of the part, (n, 3) [m], of which the body's own begin at `start`."""
     nodes, tets = volume.nodes, volume.tets
     volumes = tet_volumes(nodes, tets)
     material = catalogue.find("material", body.material.kind).load()

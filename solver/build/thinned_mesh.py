@@ -1,4 +1,4 @@
-"""The surface by which a body touches whose mesh is finer than its tetrahedra: fewer faces around what is drawn."""
+"""Simplified contact surface of a body whose mesh is finer than its tetrahedra: fewer faces around the drawn mesh."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ DETAILED = ("After Simplify its mesh has more than six times as many faces as th
 
 @dataclass(frozen=True)
 class ThinnedMesh:
-    """A surface of vertices that tetrahedra carry, outside of the mesh or on it."""
+    """A simplified contact surface, on the mesh or outside of it, with vertices that tetrahedra carry."""
 
     triangles: Index  #: (t, 3)
     corners: Index  #: nodes of the tetrahedron of each vertex, (v, 4)
     weights: Vec  #: (v, 4), each row sums to 1
 
     def positions(self, nodes: Vec) -> Vec:
-        """Return places of its vertices [m], (v, 3), for node positions (n, 3) [m]."""
+        """Return positions of the vertices [m], (v, 3), for node positions (n, 3) [m]."""
         found: Vec = np.einsum("vc,vci->vi", self.weights, nodes[self.corners])
         return found
 
 
 def thinned_mesh(volume: Volume, embedding: Embedding, triangles: Index, share: float) -> ThinnedMesh | None:
-    """Return the surface with fewer faces; None where more of them are left than contact should have.
+    """Return the simplified contact surface of a body; None where it has more triangles than contact should have.
 
-    triangles: of the mesh, (m, 3). share: of the body's largest extent, how far the mesh may be from it.
+    triangles: of the mesh, (m, 3). share: largest distance from the mesh, as a fraction of the body's largest extent.
     """
     rest, faces = embedding.apply(volume.nodes), boundary_faces(volume.tets)[0]
     found = thinned(rest, triangles, share * float(volume.extents_of(rest).max()), mean_edge(volume.nodes, faces))
     if len(found.triangles) > MOST * len(faces):
         return None
-    # faces go outwards by how far the mesh stands out of them: so none of it is outside
+    # faces move outwards by as much as the mesh is outside of them, so that none of it is outside
     far = np.zeros(len(rest))
     np.maximum.at(far, found.triangles, np.repeat(found.outside[:, None], 3, axis=1))
     used, own = np.unique(found.triangles, return_inverse=True)

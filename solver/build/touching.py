@@ -1,8 +1,8 @@
 """Contact surfaces of bodies whose tetrahedra intersect others at the start although their meshes do not.
 
-Tetrahedra stand out of the mesh by up to the mesher's tolerance. What lies on a floor, or in a shelf, crosses it by
-that: there the mesh itself touches. What the artist has put exactly against something, or into it by a hair, touches
-by places just within its mesh where it is near.
+Tetrahedra extend beyond the mesh by up to the mesher's tolerance. A body that lies on a floor or in a shelf intersects
+it by that much: its contact surface is then the mesh itself. Where the artist has put a mesh exactly against another
+one, or slightly into it, vertices near the other surface are moved slightly inwards.
 """
 
 from __future__ import annotations
@@ -29,19 +29,20 @@ MOST = 10_000  #: crossings that are looked at
 
 @dataclass(frozen=True)
 class Touching:
-    """Surfaces of bodies and obstacles at the start."""
+    """Contact surfaces of all bodies and obstacles at the start."""
 
     prepared: list[Prepared]
-    skins: list[Index]  #: of each body, triangles of nodes and of the vertices behind these
-    wires: Index  #: edges besides, of all bodies, (k, 2)
-    quads: Index  #: that touch along either diagonal, of all bodies, (q, 4)
-    riding: EmbeddedVertices  #: those vertices
-    surfaces: Surfaces  #: of those that meet
+    skins: list[Index]  #: triangles of each body, of nodes and of embedded vertices, which come after the nodes
+    wires: Index  #: edges of no triangle, of all bodies, (k, 2)
+    quads: Index  #: quads that collide along both diagonals, of all bodies, (q, 4)
+    riding: EmbeddedVertices  #: vertices that tetrahedra carry
+    surfaces: Surfaces  #: of bodies and obstacles that collide
     now: Vec  #: positions of nodes and vertices [m], (n + v, 3)
-    owner: Index  #: which body or obstacle each is of, (n + v,)
+    owner: Index  #: index of the body or obstacle of each, (n + v,)
 
     def crossing(self) -> set[tuple[int, int]]:
-        """Pairs of bodies and obstacles that cross, the lower number first."""
+        """Return the pairs of bodies and obstacles that intersect, as indices, the lower one first; twice the same
+        where one intersects itself."""
         if self.surfaces.crossing(self.now) is None:
             return set()
         found = islice(self.surfaces.crossings(self.now), MOST)
@@ -49,18 +50,19 @@ class Touching:
                 ((int(self.owner[edge[0]]), int(self.owner[face[0]])) for edge, face in found)}
 
     def is_apart(self, distance: float) -> bool:
-        """Whether no body is within a distance [m] of another one or of an obstacle."""
+        """Return whether no body is within a distance [m] of another body or of an obstacle."""
         near = self.surfaces.near(self.now, distance)
         return bool(near.is_self.all())
 
 
-#: bodies as they touch, riding on places of their own
+#: contact surfaces of bodies, with these embedded vertices; None: with their own
 Arrange = Callable[[list[Prepared], EmbeddedVertices | None], Touching]
 
 
 def as_they_touch(arrange: Arrange, prepared: list[Prepared]) -> Touching:
-    """Return the bodies' own surfaces if these do not intersect; else replace the smallest number of them by other
-    surfaces. Surfaces that intersect in any case are not changed."""
+    """Return the contact surfaces of all bodies: their own where none intersect at the start, else with as few replaced
+    by other surfaces as it takes. No surface is replaced where intersections would remain. arrange: makes the contact
+    surfaces of bodies."""
     first = made = arrange(prepared, None)
     pairs = made.crossing()
     while pairs:
@@ -85,8 +87,8 @@ def as_they_touch(arrange: Arrange, prepared: list[Prepared]) -> Touching:
 
 
 def _otherwise(one: Prepared) -> Prepared:
-    """Return a body as it touches where it would cross: by its tetrahedra in place of fewer faces around its mesh, then
-    by its mesh."""
+    """Return a body with its next choice of a contact surface: after a simplified mesh the tetrahedra, after these the
+    mesh; the body itself where there is no other choice."""
     body = one.body
     if one.thinned is not None:
         return replace(one, body=changed(body, touches_by_mesh=False), thinned=None)
@@ -96,7 +98,8 @@ def _otherwise(one: Prepared) -> Prepared:
 
 
 def _within(made: Touching, bodies: set[int], share: float) -> EmbeddedVertices:
-    """Vertices of these bodies that are near others, moved into them by a share of each body's size."""
+    """Return the embedded vertices with those of some bodies moved inwards where they are near other surfaces. bodies:
+    indices. share: distance, as a fraction of each body's largest extent."""
     weights, start = made.riding.weights.copy(), made.riding.nodes
     for k, one in enumerate(made.prepared):
         if not one.body.touches_by_mesh or one.embedding is None:
@@ -111,7 +114,7 @@ def _within(made: Touching, bodies: set[int], share: float) -> EmbeddedVertices:
             pairs = made.surfaces.near(made.now, NEAR * inset)
             among = pairs.nodes[~pairs.is_self]
             moved = np.unique(among[(among >= start) & (among < start + count)]) - start
-            # at rest, where weights are made
+            # at rest, where weights are computed
             rest = one.embedding.apply(nodes)
             inwards = rest[moved] - inset * out_of_all(rest, made.skins[k] - start)[moved]
             row = start - made.riding.nodes + moved

@@ -1,4 +1,4 @@
-"""The surface by which a reduced body touches: the artist's mesh, where it has too few vertices for that with more."""
+"""Contact surface of a reduced body: the artist's mesh, divided where it has too few vertices."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ HALVINGS, MOST = 4, 20_000  #: how often, and into how many triangles at most
 
 @dataclass(frozen=True)
 class TouchingSurface:
-    """A mesh of triangles that moves with a reduced body."""
+    """A contact surface of triangles that moves with a reduced body."""
 
-    triangles: Index  #: (t, 3), their normals outwards
+    triangles: Index  #: (t, 3), facing outwards
     rest: Vec  #: vertices at rest [m], (n, 3)
-    functions: Vec  #: Φ there, (n, p)
-    led: Vec  #: Ψ there, (n, 4 g)
+    functions: Vec  #: Φ at the vertices, (n, p)
+    led: Vec  #: Ψ at the vertices, (n, 4 g)
     is_drawn: bool  #: whether these are the vertices that are drawn
 
     def at(self, state: ReducedState) -> Vec:
-        """Return positions of its vertices [m], (n, 3)."""
+        """Return positions of the vertices in a state of the reduced body, (n, 3) [m]."""
         found: Vec = self.rest + self.functions @ state.y
         return found + self.led @ state.carrier_motion if len(state.carrier_motion) else found
 
 
 def touching_surface(body: ReducedBody, prepared: Prepared, triangles: Index | None) -> TouchingSurface:
-    """Return the touching surface of a body. triangles: of the artist's mesh, (t, 3); None: its volume's own faces are
-    drawn."""
+    """Return the contact surface of a reduced body. triangles: of the artist's mesh, (t, 3); None: faces of the volume
+    are drawn."""
     if triangles is None or prepared.embedding is None:
         faces = np.searchsorted(body.skin, boundary_faces(prepared.volume.tets)[0])
         return TouchingSurface(faces, body.rest_surface, body.surface_functions, body.surface_led, True)
@@ -49,8 +49,8 @@ def touching_surface(body: ReducedBody, prepared: Prepared, triangles: Index | N
 
 
 def divided(vertices: Vec, triangles: Index, longest: float) -> tuple[Vec, Index]:
-    """Return a mesh (n, 3), (t, 3) with each triangle in four, as often as it takes until no edge is longer than
-    `longest` [m]."""
+    """Return a mesh, (n, 3) [m] and (t, 3), with each triangle divided in four until no edge is longer than `longest`
+    [m], or there would be too many triangles."""
     for _ in range(HALVINGS):
         edges = np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
         length = np.linalg.norm(vertices[edges[:, 0]] - vertices[edges[:, 1]], axis=1)

@@ -1,4 +1,4 @@
-"""The tetrahedra of a body: made once, kept in the job. Loads no kernels, so a preview of them is quick."""
+"""Tetrahedra of bodies: made once and stored in the job. This module loads no kernels, so that a preview is quick."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ Stage = Callable[[str, str | None, float | None, str], None]  #: (stage, body, p
 
 
 def volumes_of(job: Job, report: Stage) -> list[Volume]:
-    """The tetrahedra of every body, in the scene's order. Raises a ConJacError that names the body."""
+    """Return the tetrahedra of every body, in the order of the scene. Raises a ConJacError that names the body."""
     keys = hashes(settings(job)).bodies
     return [volume_of(job, body, keys[body.name]["tets"], report) for body in job.scene.bodies]
 
 
 def volume_of(job: Job, body: schema.Body, key: str, report: Stage) -> Volume:
-    """The tetrahedra of a body in the world: given by hand, kept from an earlier bake, or made now and kept.
+    """Return the tetrahedra of a body in the world: given by hand, stored by an earlier bake, or made now and stored.
+    Cloth and ropes have nodes and no tetrahedra. Raises a ConJacError that names the body.
 
-    What is kept stands in the object's own space where the job has that, see `job.place`.
+    key: hash under which they are stored, in the object's own space where the job has that, see `job.place`.
     """
     place = None if body.surface is None else place_of(job, body.surface)
     axes = np.eye(3) if place is None else place.to_world[:3, :3]
@@ -56,7 +57,8 @@ def volume_of(job: Job, body: schema.Body, key: str, report: Stage) -> Volume:
 
 
 def looked_at(job: Job) -> list[str]:
-    """Return notes on the surfaces to be filled, before any of them is. Raises BadMesh as a bake does."""
+    """Return notes on the surfaces that a bake fills with tetrahedra, without filling any. Raises BadMesh as a bake
+    does."""
     notes = []
     for body in job.scene.bodies:
         params = parameters("mesher", body.mesher)
@@ -70,7 +72,8 @@ def looked_at(job: Job) -> list[str]:
 
 
 def _usable(arrays: Arrays) -> bool:
-    """Whether these are tetrahedra as the meshers make them: numbers, of positive volume, each node a corner of one."""
+    """Return whether stored arrays are tetrahedra as meshers make them: finite nodes, positive volumes, no unused node.
+    """
     nodes, tets, notes = (arrays.get(name) for name in ("nodes", "tets", "notes"))
     if nodes is None or tets is None or notes is None or notes.dtype.kind != "U" or notes.ndim != 1:
         return False
@@ -82,6 +85,7 @@ def _usable(arrays: Arrays) -> bool:
 
 
 def _given(nodes: Vec, tets: Index, axes: Vec) -> Volume:
-    """Tetrahedra given by hand, turned to positive volume; `job.validate` has refused flat ones."""
+    """Return tetrahedra given by hand with their corners in the order of positive volume; `job.validate` has refused
+    flat ones."""
     turned = tet_volumes(nodes, tets) < 0.0
     return Volume(np.array(nodes), np.where(turned[:, None], tets[:, [0, 2, 1, 3]], tets), axes=axes)

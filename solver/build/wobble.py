@@ -1,4 +1,4 @@
-"""The slowest wobbles of a body where it hangs, from its stiffness and mass and from what holds it."""
+"""Slowest vibration modes of a body where it hangs, from its stiffness, its mass and its prescribed nodes."""
 
 from __future__ import annotations
 
@@ -31,21 +31,22 @@ SHIFT = 1.0e-4  #: of an even stretch's ω²: how far under zero the spectrum is
 
 @dataclass(frozen=True)
 class Wobbles:
-    """Some of a body, slowest first: each is q̈ + d q̇ + ω² q = 0."""
+    """Vibration modes of a body, slowest first, each with q̈ + d q̇ + ω² q = 0."""
 
-    x: Vec  #: positions that they are about, (n, 3) [m]
+    x: Vec  #: equilibrium positions, (n, 3) [m]
     omegas: Vec  #: ω [rad/s], (m,)
     fields: Vec  #: orthonormal in the product of the masses, (m, n, 3)
-    lost: tuple[Vec, ...]  #: the d that each of some laws gives them, without a drag, (m,) [1/s]
+    lost: tuple[Vec, ...]  #: d of the modes by each damping law, without mass damping, (m,) [1/s]
 
 
 def slowest(elastic: BodyElements, laws: Sequence[DampingLaw], x: Vec, mass: Vec, free: Index, dynamic: Index | None,
             linear: LinearSolver) -> Wobbles | None:
-    """The slowest ones of a body, and what each law makes them lose; None where nothing wobbles.
+    """Return the slowest vibration modes of a body, with their damping by each law; None where nothing vibrates.
 
-    x, mass: of all nodes, (n, 3) [m], where it is in balance, and (n,) [kg]. free: the body's nodes that are not
-    prescribed; what nothing prescribes flies freely, over a ground too. dynamic: those of them that the others follow
-    in balance, None where each moves on its own. linear: a fresh one.
+    x, mass: of all nodes, (n, 3) [m] in equilibrium, and (n,) [kg]. free: the body's nodes that are not prescribed;
+    parts without prescribed nodes fly freely, over a ground too. dynamic: nodes of these that the others follow in
+    equilibrium; None: each node moves on its own. linear: a new linear solver. Raises NotPositiveDefinite where not
+    even the projected stiffness can be factored.
     """
     if not len(free):
         return None
@@ -55,7 +56,7 @@ def slowest(elastic: BodyElements, laws: Sequence[DampingLaw], x: Vec, mass: Vec
         corners = field[None, elastic.tets]
         return -float(np.vdot(corners, corner_products(blocks, corners)) / np.vdot(field, mass[:, None] * field))
 
-    # −K and a little M: what nothing holds has motions without stiffness
+    # −K and a little M: an unconstrained part has motions without stiffness
     elastic.fill(x, True, forces, blocks)
     stretch = np.zeros_like(x)
     stretch[free] = x[free] - x[free].mean(axis=0)
@@ -64,7 +65,7 @@ def slowest(elastic: BodyElements, laws: Sequence[DampingLaw], x: Vec, mass: Vec
     pattern = Pattern(elastic.tets, free[linear.order(graph)], len(mass))
     matrix, weight = pattern.matrix(), np.repeat(mass[pattern.order], 3)
     linear.analyse(matrix, 0)
-    # what a load stretches is stiffer across it, and what it presses softer: the true K where it has a balance
+    # tension stiffens a body across it and compression softens it: the true K where the equilibrium is stable
     for project in (False, True):
         elastic.fill(x, project, forces, blocks)
         pattern.gather(blocks, np.zeros((len(mass), 3, 3)), -1.0, shift * mass)
@@ -93,10 +94,10 @@ def slowest(elastic: BodyElements, laws: Sequence[DampingLaw], x: Vec, mass: Vec
 
 
 def hung(elastic: BodyElements, rest: Vec, mass: Vec, supported: Index, gravity: Vec, linear: LinearSolver) -> Vec:
-    """Return positions of a hanging body, (n, 3) [m]; its rest shape where it finds no equilibrium.
+    """Return the equilibrium positions of a body under its weight, (n, 3) [m]; its rest shape where none is found.
 
-    rest, mass: of all nodes, (n, 3) [m] and (n,) [kg]. supported: nodes that hang on prescribed ones. gravity: (3,)
-    [m/s²]. linear: a fresh one.
+    rest, mass: of all nodes, (n, 3) [m] and (n,) [kg]. supported: free nodes of parts that have prescribed ones.
+    gravity: (3,) [m/s²]. linear: a new linear solver.
     """
     if not len(supported) or not gravity.any():
         return rest
@@ -108,7 +109,7 @@ def hung(elastic: BodyElements, rest: Vec, mass: Vec, supported: Index, gravity:
 
 
 class _Alone:
-    """A body under its own weight, with nothing besides, as what a stage asks of forces and masses."""
+    """A body under its own weight and no other load, in the form in which a stage evaluates forces and masses."""
 
     friction = None
 
@@ -158,7 +159,8 @@ class _Alone:
 
 
 def _of_all(linear: LinearSolver, weight: Vec, count: int, shift: float) -> tuple[Vec, Vec]:
-    """The lowest ω², rising, and their modes in columns, by (−K + shift M)⁻¹. weight: of each row [kg]."""
+    """Return the `count` lowest ω² [1/s²], ascending, and their modes in columns, from (−K + shift M)⁻¹. weight: mass
+    of each row [kg]."""
     size, root = len(weight), np.sqrt(weight)
     if size <= DENSE or count >= size - 1:
         yielding = root[:, None] * linear.solve(np.diag(root))

@@ -1,4 +1,5 @@
-"""From a job to its world: every body meshed and painted, then parts, each of what is solved at once."""
+"""From a job to its world: all bodies are meshed and painted, then grouped into parts, each of which is solved at once.
+"""
 
 from __future__ import annotations
 
@@ -23,34 +24,36 @@ if TYPE_CHECKING:
     from ..world.joints import Joints
     from ..world.joints_part import JointsPart
 
-#: parts from soft bodies and the mechanisms, where there are any
+#: parts of soft bodies, with the mechanisms where there are any
 Grouping = Callable[[list[Prepared], "Mechanisms | None"], "list[SoftPart]"]
 
 SIDE_BY_SIDE = "Soft bodies and mechanisms are simulated side by side and do not touch each other"
 
 
 class Mechanisms(NamedTuple):
-    """All mechanisms of a scene, as they are in a coupling, which has the integrator, and in none."""
+    """All mechanisms of a scene in two forms: a part of a coupling, which owns the integrator, and a part that steps by
+    itself."""
 
     coupled: JointsPart
     alone: Joints
 
     def beside(self, rides: Sequence[Coupling]) -> JointsPart:
-        """Return the part for a world in which soft bodies are coupled with them in these ways."""
+        """Return the form of the mechanisms for a world with these couplings: the coupled one, or without couplings the
+        one that steps by itself."""
         return self.coupled if rides else self.alone
 
 
 @dataclass(frozen=True)
 class SoftPart:
-    """Soft bodies that are solved at once, made again where some are cut or nailed."""
+    """A part of soft bodies that are solved at once; it is built again where some are cut or nailed."""
 
     part: NodesPart
-    rigid: Mechanisms | None = None  #: the mechanisms that they may hang on or touch
-    rides: list[Coupling] = field(default_factory=list)  #: on those, where joints move any of what they hang on
+    rigid: Mechanisms | None = None  #: mechanisms that the bodies may be attached to or touch
+    rides: list[Coupling] = field(default_factory=list)  #: where joints move nodes of the bodies
 
 
 class Built(NamedTuple):
-    """The world of a job's scene, with its bodies and parts."""
+    """The world of a job's scene, with its prepared bodies and its parts of soft bodies."""
 
     world: World
     prepared: list[Prepared]  #: of every body
@@ -58,14 +61,15 @@ class Built(NamedTuple):
 
 
 def build(job: Job, report: Report, volumes: list[Volume] | None = None, grouping: Grouping | None = None) -> Built:
-    """The world of a job's scene, on volumes that have been made already or are made now.
+    """Return the world of a job's scene.
 
-    grouping: makes the parts of soft bodies that share none for touching; without it all that may touch share one.
-    Raises a ConJacError that names the body and, where the job is at fault, the field.
+    volumes: tetrahedra of all bodies; None: they are made, or read from the job. grouping: makes the parts of soft
+    bodies; None: all bodies that may touch share a part. Raises a ConJacError that names the body and, where the job is
+    at fault, the field.
     """
     prepared = prepare_all(job, report, volumes) if job.scene.bodies else []
     if any(one.body.dynamic.suggested for one in prepared):
-        from .suggest import suggested  # what finds vibrations is loaded where they are looked for
+        from .suggest import suggested  # loaded only where it is needed
 
         prepared = [suggested(job, one, report) for one in prepared]
     rigid = _mechanisms(job)
@@ -95,7 +99,8 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None, groupin
 
 
 def _soft_parts(job: Job, together: list[Prepared], rigid: Mechanisms | None) -> list[SoftPart]:
-    """Parts of soft bodies: those that mechanisms carry or touch share one with these, the others by themselves."""
+    """Return the parts of soft bodies: one of all bodies that mechanisms carry or touch, and those of `solved_at_once`
+    for the others."""
     to_rigid = {end.body for one in job.scene.constraints if any(end.mechanism for end in one.ends)
                 for end in one.ends if not end.mechanism}
     hanging = {one.body.name for one in together if rigid is not None
@@ -110,8 +115,9 @@ def _soft_parts(job: Job, together: list[Prepared], rigid: Mechanisms | None) ->
 
 
 def solved_at_once(job: Job, prepared: list[Prepared]) -> list[list[Prepared]]:
-    """Bodies that share a part: all that may touch, or that forces join, whatever their methods; else those of one
-    method where every node is an unknown, and each by itself where columns are dense."""
+    """Return the groups of bodies that share a part: all bodies where the scene has contact; else bodies that forces
+    join, whatever their methods, and all bodies of a method in which every node is an unknown. Any other body is a
+    group of its own."""
     if job.scene.contact is not None:
         return [prepared] if prepared else []
     groups: dict[str, list[Prepared]] = {}
@@ -127,8 +133,8 @@ def solved_at_once(job: Job, prepared: list[Prepared]) -> list[list[Prepared]]:
 
 
 def _drafts(job: Job, drafted: list[Prepared], report: Report) -> list[Part]:
-    """Return parts of bodies whose methods draft, each of its own or one of all that a method drafts together. Raises
-    a ConJacError that names the body."""
+    """Return the parts of drafted bodies: one for each body, or one for all bodies of a method that drafts them
+    together. Raises a ConJacError that names the body."""
     parts: list[Part] = []
     together: dict[catalogue.Entry, list[Prepared]] = {}
     for one in drafted:
@@ -141,33 +147,36 @@ def _drafts(job: Job, drafted: list[Prepared], report: Report) -> list[Part]:
 
 
 def is_drafted(scene: Scene, body: Body) -> bool:
-    """Whether its method steps it by itself on few unknowns."""
+    """Return whether the method of a body is a draft, which steps the body by itself on few unknowns."""
     return catalogue.find("method", scene.method_of(body).kind).able("draft")
 
 
 def touches_bodies(scene: Scene, body: Body) -> bool:
-    """Return whether its method drafts it in staggered steps with the bodies that it touches."""
+    """Return whether the method of a body drafts it in staggered steps with the bodies that it touches."""
     return catalogue.find("method", scene.method_of(body).kind).able("touches bodies")
 
 
 def slides(body: Body) -> bool:
-    """Whether it is cloth that slides over what is sharp."""
+    """Return whether a body is cloth with Sharp Edges."""
     return body.cloth is not None and body.cloth.eulerian is not None
 
 
 def _add_staggered(job: Job, parts: list[Part], sharp: list[Prepared], drafted: list[Prepared],
                    around: tuple[list[NodesPart], list[Prepared], JointsPart | None], rides: list[Coupling],
                    report: Report) -> list[Coupling]:
-    """Add cloth with Sharp Edges and drafts that touch bodies as parts behind those that they touch. around: the first
-    parts of the world, of soft bodies, these bodies, and the mechanisms. Return the couplings of all
-    parts. Raises a ConJacError that names a body and the field."""
+    """Add cloth with Sharp Edges and drafts that touch bodies to the parts, after the parts that they touch, and return
+    the couplings of all parts.
+
+    around: the first parts of the world, of soft bodies; these bodies; the mechanisms. rides: couplings so far. Raises
+    a ConJacError that names a body and the field.
+    """
     from ..coupling.staggered import StaggeredParts
     from .cloth_interfaces import ClothSurroundings, interface_of
 
     surroundings = ClothSurroundings(job, *around)
     interfaces: list[CoupledInterface] = []
     if sharp:
-        from .eol_cloth import sharp_cloth, together  # its kernels are compiled where something slides
+        from .eol_cloth import sharp_cloth, together  # its kernels are compiled where cloth has Sharp Edges
 
         for sheets in together(job, sharp):
             part, interface = sharp_cloth(job, sheets, len(parts), surroundings)
@@ -185,16 +194,17 @@ def _add_staggered(job: Job, parts: list[Part], sharp: list[Prepared], drafted: 
 def _mechanisms(job: Job) -> Mechanisms | None:
     if not job.scene.mechanisms:
         return None
-    from .mechanisms import alone, mechanisms_part  # its kernels are compiled where something is jointed
+    from .mechanisms import alone, mechanisms_part  # its kernels are compiled where there are mechanisms
 
     part = mechanisms_part(job)
     return Mechanisms(part, alone(job, part))
 
 
 def soft_part(job: Job, prepared: list[Prepared], rigid: Mechanisms | None = None, reshaped: bool = False) -> SoftPart:
-    """These bodies as one part. rigid: the mechanisms, where they may hang on those or touch them.
+    """Return soft bodies as one part of the world. Raises a ConJacError that names a body.
 
-    reshaped: whether they were cut or nailed since the start.
+    rigid: mechanisms that the bodies may be attached to or touch. reshaped: whether bodies were cut or nailed since the
+    start.
     """
     if rigid is None:
         return SoftPart(assemble(job, prepared, reshaped=reshaped))

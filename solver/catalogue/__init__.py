@@ -44,7 +44,7 @@ _indexed: tuple[tuple[Entry, ...], dict[str, dict[str, Entry]]] = ((), {})
 
 
 def family(name: str) -> dict[str, Entry]:
-    """Every entry of one family by its key, in menu order."""
+    """Return every entry of one family by its key, in menu order; an empty dictionary for an unknown family."""
     global _indexed
     if _indexed[0] is not ENTRIES:
         found: dict[str, dict[str, Entry]] = {}
@@ -55,17 +55,19 @@ def family(name: str) -> dict[str, Entry]:
 
 
 def menu(name: str) -> dict[str, Entry]:
-    """Return the entries of a family that an artist may choose from."""
+    """Return the entries of a family that an artist may choose from, by their keys."""
     return {key: entry for key, entry in family(name).items() if not entry.hidden}
 
 
 def able(family_name: str, capability: str, hidden: bool = False) -> list[Entry]:
-    """Entries of a family that have a capability, in menu order; those that are in no menu too where `hidden`."""
+    """Return the entries of a family that have a capability, in menu order. hidden: whether to include entries that are
+    in no menu. Raises KeyError for an unknown capability."""
     return [entry for entry in family(family_name).values() if entry.able(capability) and (hidden or not entry.hidden)]
 
 
 def maps() -> dict[str, Entry]:
-    """Every map that can be painted, by its key: the family's, then one for each field that none of those blends.
+    """Return every map that can be painted, by its key: the entries of family "map", then one for each parameter with
+    `field` that none of those blends.
 
     So a parameter with `field` needs no entry of its own.
     """
@@ -86,16 +88,17 @@ def default(name: str, key: str, parameter: str) -> float | int | bool | None:
 
 
 def stepped_by(method: Entry) -> str:
-    """Return the labels of the integrators that step a method which not all step, with "or" before the last."""
+    """Return the labels of the integrators that step a method, with "or" before the last; "" where all integrators do.
+    """
     labels = [find("integrator", key).label for key in method.steps]
     return " or ".join([", ".join(labels[:-1]), labels[-1]] if labels[1:] else labels)
 
 
 def find(name: str, key: str) -> Entry:
-    """The entry of family `name` called `key`. Raises NoSuchThing that lists the keys there are."""
+    """Return the entry of family `name` with this key. Raises NoSuchThing that lists the keys of the family."""
     known = family(name)
     if key not in known:
-        from ..errors import NoSuchThing  # Blender's start does without
+        from ..errors import NoSuchThing  # not loaded when Blender starts
 
         raise NoSuchThing(f'there is no {name.replace("_", " ")} "{key}"', f"Use one of {', '.join(known)}")
     return known[key]

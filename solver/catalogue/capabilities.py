@@ -1,7 +1,7 @@
-"""The one table of what entries of a family can or lack. Refusals, menus and the manual read it. Standard library only.
+"""Table of the capabilities of entries, which refusals, menus and the manual read. Standard library only.
 
-An entry has a usual capability unless it lists it among `lacks`, with a clause that says why; any other one it has
-where it lists it among `can`. So a new capability is a row here and a word at its entries, and no field of all entries.
+An entry has a usual capability unless its `lacks` lists it, with the reason as a clause; it has any other capability
+where its `can` lists it. So a new capability is a row here and a word at its entries, and no field of all entries.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from .record import Record
 
 
 class Capability(Record):
-    """One thing that some entries of a family can and others cannot."""
+    """A capability that some entries of a family have and others lack."""
 
     family: str
     sentence: str  #: what an entry does that has it, for the manual

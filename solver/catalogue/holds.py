@@ -1,4 +1,4 @@
-"""Holds of soft bodies: strengths of pins, and forces that hold bodies together. Standard library only."""
+"""Pins, constraints and welds of soft bodies: strengths of pins, and forces that join bodies. Standard library only."""
 
 from __future__ import annotations
 

@@ -7,9 +7,8 @@ from typing import Any, ClassVar, dataclass_transform
 
 @dataclass_transform(frozen_default=True)
 class Record:
-    """Has the fields that a class annotates, as a frozen dataclass: of one, Python would compile code whenever Blender
-    starts. Raises TypeError for a field that is missing, or is none.
-    """
+    """A record with the fields that its class annotates, like a frozen dataclass, for which Python would compile code
+    whenever Blender starts. Raises TypeError for a field that is missing or unknown."""
 
     _fields: ClassVar[tuple[str, ...]]
     _needed: ClassVar[frozenset[str]]  #: those without a default

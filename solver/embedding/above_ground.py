@@ -1,4 +1,4 @@
-"""Vertices that the nodes around them carry into the ground are drawn on it: a plane has a side, so that is exact."""
+"""Correction of drawn vertices that the nodes around them carry into the ground: they are drawn on it."""
 
 from __future__ import annotations
 
@@ -11,20 +11,22 @@ BELOW = 1.0e-5  #: how far below the ground vertices are drawn at most [m], of a
 
 
 class AboveGround:
-    """Draws vertices at the ground, or as deep in it as they were placed, and keeps the order of those below it."""
+    """Correction that draws vertices on the ground, or as deep in it as they start, and preserves the order of those
+    below it."""
 
     def __init__(self, ground: Ground, start: Vec, prescribed: Index, frame: float) -> None:
-        """start: places of the vertices at the start [m], (n, 3). prescribed: vertices that are drawn where they are
-        prescribed, in the ground or not. frame: how long one is [s]."""
+        """start: positions of the vertices at the start [m], (n, 3). prescribed: vertices that are drawn where they are
+        prescribed, in the ground or not. frame: duration of a frame [s]."""
         self._ground, self._frame = ground, frame
         self._placed = np.minimum(ground.gaps(start, 0.0), 0.0)
         self._placed[prescribed] = -np.inf
 
     def apply(self, points: Vec, frame: int) -> Vec:
-        """Return vertices (v, 3) [m] at the frame-th frame, counted from 0; those that a cut has added come last.
+        """Return the corrected vertices (v, 3) [m] at the frame-th frame, counted from 0. points: (v, 3) [m]; vertices
+        that a cut has added are last.
 
-        A depth d beyond that at the start becomes b d / (b + d), b what may be seen below the ground: it grows with d,
-        so what lay on other bodies lies on them still, and what is above the ground is not moved.
+        A depth d beyond that at the start becomes b d / (b + d), with b the depth that may be seen: it grows with d, so
+        layers of bodies are still in order, and vertices above the ground do not move.
         """
         placed = np.zeros(len(points))
         known = min(len(points), len(self._placed))

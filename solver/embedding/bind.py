@@ -1,4 +1,4 @@
-"""Which tetrahedron carries each vertex of the artist's mesh, and with which weights."""
+"""Embedding of the artist's mesh: the tetrahedron that carries each vertex, and the weights of its corners."""
 
 from __future__ import annotations
 
@@ -33,22 +33,23 @@ class Embedding:
 
     @cached_property
     def matrix(self) -> csr_matrix:
-        """(n, nodes), such that vertices = matrix @ node positions."""
+        """Return the matrix (n, nodes) with which vertices = matrix @ node positions."""
         starts = np.arange(len(self.corners) + 1, dtype=np.int32) * 4
         return csr_matrix((self.weights.ravel(), self.corners.ravel(), starts), shape=(len(self.corners), self.nodes))
 
     def apply(self, x: Vec) -> Vec:
-        """Vertex positions [m], (n, 3), for node positions x [m], (nodes, 3)."""
+        """Return vertex positions [m], (n, 3), for node positions x [m], (nodes, 3)."""
         moved: Vec = self.matrix @ x
         return moved
 
 
 def bind(nodes: Vec, tets: Index, vertices: Vec, triangles: Index) -> Embedding:
-    """Bind each vertex to the tetrahedron it is in; outside, to the nearest of its own part on its own side.
+    """Return the embedding of each vertex in the tetrahedron that contains it, or outside in the nearest one of the
+    vertex's own part and side.
 
     nodes: (k, 3) [m]; tets: (e, 4); vertices: (n, 3) [m]; triangles: (m, 3), of the render mesh; it may be open,
-    inconsistent or without triangles at all. A lip does not bind to the other lip: where the nearest boundary face
-    looks the other way than the vertex and one that looks its way is about as near, that one carries it.
+    inconsistent or without triangles at all. A lip does not bind to the other lip: where the nearest boundary face has
+    the opposite orientation of the vertex, and one with its orientation is about as near, that one carries the vertex.
     """
     centre, scale = nodes.mean(axis=0), float(np.ptp(nodes, axis=0).max())
     nodes = np.ascontiguousarray((nodes - centre) / scale)
@@ -75,7 +76,8 @@ def bind(nodes: Vec, tets: Index, vertices: Vec, triangles: Index) -> Embedding:
 
 
 def barycentric(points: Vec, corners: Vec) -> Vec:
-    """Weights (n, 4) of points (n, 3) in tetrahedra with corners (n, 4, 3); each row sums to 1 exactly enough."""
+    """Return the barycentric weights (n, 4) of points (n, 3) in tetrahedra with corners (n, 4, 3); each row sums to 1
+    up to rounding."""
     edges = corners[:, 1:] - corners[:, :1]
     to_point = points - corners[:, 0]
     across = [np.cross(edges[:, (i + 1) % 3], edges[:, (i + 2) % 3]) for i in range(3)]
@@ -86,7 +88,7 @@ def barycentric(points: Vec, corners: Vec) -> Vec:
 
 
 def _loose_parts(count: int, triangles: NDArray) -> Index:
-    """Connected part of each vertex over the triangles, (count,)."""
+    """Return the connected part of each vertex over the triangles, (count,)."""
     links = triangles[:, [0, 1, 1, 2]].reshape(-1, 2)
     graph = coo_matrix((np.ones(len(links), dtype=np.int8), (links[:, 0], links[:, 1])), shape=(count, count))
     labels: Index = connected_components(graph, directed=False)[1].astype(np.int32)
@@ -95,10 +97,10 @@ def _loose_parts(count: int, triangles: NDArray) -> Index:
 
 def _own_parts(nodes: Vec, part_of_tet: Index, faces: Index, tet_of_face: Index, points: Vec,
                part_of_vertex: Index) -> NDArray[np.bool_]:
-    """Which parts of the volume may carry which loose parts of the mesh, (loose parts, volume parts).
+    """Return which parts of the volume may carry which loose parts of the mesh, (loose parts, volume parts).
 
     A loose part may use the volume part that most of its vertices are next to, and every volume part that is mostly
-    next to it: so a head and its eyes may share a volume, while two balls that touch keep to themselves.
+    next to it: so a head and its eyes may share a volume, while two balls that touch do not.
     """
     loose, volumes = int(part_of_vertex.max()) + 1, int(part_of_tet.max()) + 1
     allowed = np.zeros((loose, volumes), dtype=bool)
@@ -118,8 +120,8 @@ def _own_parts(nodes: Vec, part_of_tet: Index, faces: Index, tet_of_face: Index,
 
 def _nearest_faces(nodes: Vec, faces: Index, part_of_face: Index, points: Vec, triangles: NDArray,
                    part_of_vertex: Index, allowed: NDArray[np.bool_]) -> tuple[NDArray, Vec, NDArray, Vec]:
-    """For each point the nearest boundary face of its parts and the distance to it, then the nearest one that looks
-    the way of the vertex, and that distance (infinite where there is none among many)."""
+    """Return for each point the nearest boundary face of its parts and the distance to it, then the nearest one with
+    the orientation of the vertex, and that distance (infinite where there is none among many)."""
     across = np.cross(nodes[faces[:, 1]] - nodes[faces[:, 0]], nodes[faces[:, 2]] - nodes[faces[:, 0]])
     face_normal = across / np.linalg.norm(across, axis=1, keepdims=True)
     centres = nodes[faces].mean(axis=1)
@@ -141,7 +143,7 @@ def _nearest_faces(nodes: Vec, faces: Index, part_of_face: Index, points: Vec, t
         return face, distance
 
     def agreeing(face: NDArray, distance: Vec, normal: Vec) -> Vec:
-        """The distances to faces that look the way of the normals, infinite to the others."""
+        """Return the distances to faces with the orientation of the normals, infinite for the others."""
         agrees = np.einsum("ijk,ik->ij", face_normal[face], normal) > 0.0
         return np.where(agrees, distance, np.inf)
 

@@ -1,4 +1,4 @@
-"""Places of a mesh that face each other across air and hang on the same tetrahedra, so they move as one."""
+"""Parts of a mesh that face each other across air and share tetrahedra, so that they move as one."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ MOST = 300  #: pairs that are looked at along the mesh
 
 
 def fused(embedding: Embedding, vertices: Vec, triangles: NDArray, edge: float) -> Index:
-    """Pairs of vertices that are of two sheets with air between them and carried by tetrahedra with a common node, (k,
-    2).
+    """Return pairs of vertices that are of two sheets with air between them and carried by tetrahedra with a common
+    node, (k, 2).
 
-    vertices: (n, 3) [m]; triangles: (t, 3); edge: of the tetrahedra [m].
+    vertices: (n, 3) [m]; triangles: (t, 3); edge: length of edges of the tetrahedra [m].
     """
     links = np.unique(np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1), axis=0)
     length = np.maximum(np.linalg.norm(vertices[links[:, 0]] - vertices[links[:, 1]], axis=1), 1e-9 * edge)
@@ -59,7 +59,7 @@ def _outwards(vertices: Vec, triangles: NDArray, graph: csr_matrix) -> Vec:
 
 
 def _spread(vertices: Vec, normals: Vec, spacing: float) -> Index:
-    """One vertex of each cell and of each of six sides that its normal looks to, ascending, (c,)."""
+    """Return one vertex of each cell and of each of six directions of its normal, ascending, (c,)."""
     axis = np.abs(normals).argmax(axis=1)
     side = 2 * axis + (np.take_along_axis(normals, axis[:, None], axis=1)[:, 0] > 0.0)
     cell = np.floor((vertices - vertices.min(axis=0)) / spacing).astype(np.int64)

@@ -1,4 +1,5 @@
-"""Which tetrahedron contains a point: a uniform grid of cells, each with the tetrahedra whose boxes touch it."""
+"""Search of the tetrahedra that contain points: a uniform grid of cells, each with the tetrahedra whose boxes touch it.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +15,11 @@ MOST_ENTRIES = 30  # of the grid for each tetrahedron, on average
 
 def containing_tets(nodes: Vec, tets: Index, part_of_tet: Index, points: Vec, part_of_point: Index,
                     allowed: NDArray[np.bool_]) -> Index:
-    """The tetrahedron that contains each point, (n,); -1 where none does.
+    """Return the tetrahedron that contains each point, (n,); −1 where none does. Of several, it is the one in which the
+    smallest weight of the point is largest.
 
-    nodes: (k, 3); tets: (e, 4); points: (n, 3); allowed: (parts of points, parts of tets). Where several contain the
-    point, the one it is deepest in.
+    nodes: (k, 3); tets: (e, 4); points: (n, 3); part_of_tet: (e,); part_of_point: (n,); allowed: which parts of
+    tetrahedra may contain which parts of points, (parts of points, parts of tets).
     """
     corners = nodes[tets]
     low, high = corners.min(axis=1), corners.max(axis=1)
@@ -40,7 +42,7 @@ def containing_tets(nodes: Vec, tets: Index, part_of_tet: Index, points: Vec, pa
 
 
 def _tets_of_cells(first: NDArray, spans: NDArray, counts: NDArray) -> tuple[NDArray[np.int64], Index]:
-    """Tetrahedra of each cell, as starts (cells + 1,) and entries, ascending within a cell."""
+    """Return the tetrahedra of each cell, as starts (cells + 1,) and entries, ascending within a cell."""
     each = spans.prod(axis=1)
     tet = np.repeat(np.arange(len(first)), each)
     rank = np.arange(len(tet)) - np.repeat(np.cumsum(each) - each, each)
@@ -56,7 +58,8 @@ def _tets_of_cells(first: NDArray, spans: NDArray, counts: NDArray) -> tuple[NDA
 @kernel("void(f8[:,::1], i4[:,::1], i4[::1], f8[:,::1], i4[::1], u1[:,::1], f8[::1], f8, i8[::1], i8[::1], i4[::1], "
         "i4[::1])")
 def _search(nodes, tets, part_of_tet, points, part_of_point, allowed, origin, size, counts, starts, entries, found):  # type: ignore[no-untyped-def]
-    """found[p] = the tetrahedron in whose inside p has the largest smallest weight."""
+    """Write into found (n,) the tetrahedron in which each point p has the largest smallest weight, of those that
+    contain p."""
     for p in range(points.shape[0]):
         x, y, z = points[p, 0], points[p, 1], points[p, 2]
         i, j, k = (x - origin[0]) / size, (y - origin[1]) / size, (z - origin[2]) / size

@@ -1,4 +1,5 @@
-"""Which face of a mesh in material space a point lies in: a grid of cells, each with the faces whose boxes touch it."""
+"""Search of the faces in material space that contain points: a grid of cells, each with the faces whose boxes touch it.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ OUTSIDE = -1.0e-9  #: smallest share of a corner that still counts as inside
 
 
 def containing_faces(points: Vec, material: Vec, faces: Index) -> Index:
-    """The face that each point lies deepest in, (p,); of a point outside of all the one it is least outside of.
+    """Return the face in which the smallest weight of each point is largest, (p,): the one that contains the point, or
+    for a point outside of all the one that it is least outside of.
 
     points: (p, 2). material: (n, 2). faces: (m, 3), each with area.
     """
@@ -22,7 +24,8 @@ def containing_faces(points: Vec, material: Vec, faces: Index) -> Index:
 
 
 def corner_shares(points: Vec, material: Vec, corners: Index) -> Vec:
-    """Barycentric weights of points (p, 2) in faces that are given by their corners, (p, 3); their sums are one."""
+    """Return the barycentric weights of points (p, 2) in faces with these corners, (p, 3) each; they sum to 1.
+    material: (n, 2)."""
     a, b, c = material[corners[:, 0]], material[corners[:, 1]], material[corners[:, 2]]
     twice = _cross(b - a, c - a)
     second, third = _cross(points - a, c - a) / twice, _cross(b - a, points - a) / twice
@@ -36,7 +39,7 @@ def _cross(a: Vec, b: Vec) -> Vec:
 
 @inlined
 def depth(x, y, material, faces, f):  # type: ignore[no-untyped-def]
-    """The smallest of the three barycentric weights of a point in face f."""
+    """Return the smallest of the three barycentric weights of a point in face f."""
     ax, ay = material[faces[f, 0], 0], material[faces[f, 0], 1]
     ux, uy = material[faces[f, 1], 0] - ax, material[faces[f, 1], 1] - ay
     vx, vy = material[faces[f, 2], 0] - ax, material[faces[f, 2], 1] - ay

@@ -1,4 +1,4 @@
-"""Which nodes carry what of a body is near a place, however small the place is."""
+"""Nodes that carry a body near a position, however small the radius."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .locate import containing_tets
 
 def nodes_near(x: Vec, tets: Index, embedding: Embedding | None, distance: Callable[[Vec], Vec], radius: float,
                within: Vec) -> Index:
-    """Return nodes within a radius [m] and all that carry vertices of the drawn mesh within it, (k,) ascending; where
-    neither exist, those of the tetrahedra that points are in.
+    """Return the nodes within a radius [m] and all that carry vertices of the drawn mesh within it, (k,) ascending;
+    where there are none, the nodes of the tetrahedra that contain points `within`.
 
-    x: of the nodes [m], (n, 3). tets: (e, 4). distance: of places (p, 3) [m], (p,) [m]. within: these points [m],
-    (q, 3).
+    x: positions of the nodes [m], (n, 3). tets: (e, 4). distance: function of positions (p, 3) [m] that returns
+    distances (p,) [m]. within: (q, 3) [m].
     """
     near = distance(x) <= radius
     if embedding is not None:

@@ -1,4 +1,4 @@
-"""Vertices that are painted as pinned are shown exactly at their targets, and those around them move along."""
+"""Correction of drawn vertices: pinned ones are drawn exactly at their targets, and those around them move along."""
 
 from __future__ import annotations
 
@@ -17,21 +17,24 @@ REACH = 2.0  #: of a tetrahedron's edge: how far along the mesh around it a pinn
 
 
 class Target(Protocol):
-    """Prescribed positions of some vertices."""
+    """Target positions of some vertices."""
 
     @property
     def vertices(self) -> Index:
-        """Indices of these vertices, (p,)."""
+        """Return the indices of the vertices, (p,)."""
 
     def places(self, x: Vec, frame: int) -> Vec:
-        """Return their positions [m], (p, 3), with the body's nodes at x [m], (k, 3), at a frame counted from 0."""
+        """Return positions of the vertices [m], (p, 3), with the body's nodes at x [m], (k, 3), at a frame counted from
+        0."""
 
 
 class PinnedVertices:
-    """Moves vertices to their targets, and those around them by a displacement that is harmonic on the mesh."""
+    """Correction that moves vertices to their targets, and those around them by a displacement that is harmonic on the
+    mesh."""
 
     def __init__(self, targets: Sequence[Target], rest: Vec, triangles: NDArray[Any], edge: float) -> None:
-        """rest: the mesh [m], (n, 3); triangles: (t, 3); edge: of the tetrahedra that carry it [m]."""
+        """rest: vertices of the mesh [m], (n, 3); triangles: (t, 3); edge: length of edges of the tetrahedra that carry
+        it [m]."""
         self._targets = list(targets)
         self._vertices = np.concatenate([one.vertices for one in targets])
         self._count = len(rest)
@@ -50,12 +53,12 @@ class PinnedVertices:
 
     @property
     def vertices(self) -> Index:
-        """Which vertices are moved to targets, (p,)."""
+        """Return the indices of the vertices that are moved to targets, (p,)."""
         return self._vertices
 
     def apply(self, points: Vec, x: Vec, frame: int) -> Vec:
-        """Return the vertices (v, 3) [m] with pinned ones at their targets; cuts may have added some to those at rest.
-        """
+        """Return the vertices (v, 3) [m] with pinned ones at their targets. points: (v, 3) [m]; vertices that a cut has
+        added are last. x: positions of the body's nodes, (k, 3) [m]. frame: counted from 0."""
         moved = points.copy()
         wanted = np.concatenate([one.places(x, frame) for one in self._targets])
         off = wanted - points[self._vertices]

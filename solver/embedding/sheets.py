@@ -1,7 +1,7 @@
-"""Output of a cloth whose mesh changes: the artist's own vertices in it, and the mesh itself as frames have it.
+"""Output of a cloth whose mesh changes: the artist's own vertices in it, and the mesh itself at each frame.
 
-Everything that an artist painted is a function on the material space of the mesh at rest, so a frame says for each
-corner of its faces which of the artist's triangles it lies in, and that is enough to look all of it up.
+Everything that an artist painted is a function on the material space of the mesh at rest. So a frame stores for each
+corner of its faces which of the artist's triangles contains it, which is enough to evaluate all of it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ INTO = 1.0e-3  #: share of the way to its middle by which a face is drawn in: th
 
 
 class StepMesh(Protocol):
-    """Protocol of the mesh of a step."""
+    """Mesh of a cloth after a step."""
 
     @property
     def x(self) -> Vec: ...  #: [m], world, (n, 3)
@@ -36,7 +36,7 @@ class StepMesh(Protocol):
 
 @dataclass(frozen=True)
 class SheetRecord:
-    """The mesh of one frame, in object space."""
+    """The mesh of a cloth at one frame, in object space."""
 
     x: Vec  #: [m], (n, 3)
     material: Vec  #: X [m], (n, 2)
@@ -48,20 +48,19 @@ class SheetRecord:
 
 
 class ShownSheet:
-    """Records of one cloth for frames."""
+    """Output of one cloth at frames."""
 
     def __init__(self, rest: Vec, material: Vec, triangles: Index, to_object: Vec | None = None) -> None:
-        """rest: the artist's vertices in the world at the start frame [m], (N, 3); those of no face stay there.
-        material: their X [m], (N, 2). triangles: (M, 3). to_object: world to object space at each frame, (f, 4, 4).
-        """
-        # a job's arrays are not to be written to, which kernels do not know
+        """rest: the artist's vertices in the world at the start frame [m], (N, 3); vertices of no face do not move.
+        material: their X [m], (N, 2). triangles: (M, 3). to_object: world to object space at each frame, (f, 4, 4)."""
+        # copies, since kernels take no read-only arrays
         self.material, self._triangles = np.array(material, dtype=float), np.array(triangles, dtype=np.int32)
         self._to_object = to_object
         self._rest, self._used = rest, np.unique(triangles)
 
     def vertices(self, mesh: StepMesh, frame: int) -> Vec:
-        """The artist's vertices where the material that they are made of is now, in object space at the frame-th frame,
-        counted from 0, (N, 3) [m]."""
+        """Return the artist's vertices at the present positions of their material, in object space at the frame-th
+        frame, counted from 0, (N, 3) [m]."""
         points = self.material[self._used]
         corners = mesh.faces[containing_faces(points, mesh.material, mesh.faces)]
         shares = corner_shares(points, mesh.material, corners)
@@ -70,7 +69,7 @@ class ShownSheet:
         return self._turned(out, frame, 1.0)
 
     def record(self, mesh: StepMesh, frame: int) -> SheetRecord:
-        """The mesh itself as the frame-th frame has it."""
+        """Return the mesh at the frame-th frame, counted from 0."""
         corners = mesh.material[mesh.faces]
         middle = corners.mean(axis=1, keepdims=True)
         inside = (corners + INTO * (middle - corners)).reshape(-1, 2)
@@ -81,7 +80,7 @@ class ShownSheet:
                            self._turned(speed, frame, 0.0), self.material)
 
     def _turned(self, vectors: Vec, frame: int, moved: float) -> Vec:
-        """Places, or directions where `moved` is 0, in object space."""
+        """Return positions, or directions where `moved` is 0, in object space."""
         if self._to_object is None:
             return vectors
         matrix = self._to_object[min(frame, len(self._to_object) - 1)]

@@ -1,4 +1,4 @@
-"""Vertices that were bound away from all their neighbours come back to them: the rim of a lip, a fingertip."""
+"""Rebinding of vertices that were bound far from all their neighbours, such as the rim of a lip or a fingertip."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ALIKE = 1.0e-5
 
 
 class Closeness:
-    """Which tetrahedra are close in the volume itself, at most two edges apart, not across a gap."""
+    """Relation of tetrahedra that are close in the volume itself: at most two edges apart, and not across a gap."""
 
     def __init__(self, tets: Index, count: int) -> None:
         starts = np.arange(len(tets) + 1) * 4
@@ -29,7 +29,7 @@ class Closeness:
         self._reach.data[:] = 1
 
     def __call__(self, first: NDArray, second: NDArray) -> NDArray[np.bool_]:
-        """Whether tetrahedra first[i] and second[i] are close."""
+        """Return whether tetrahedra first[i] and second[i] are close, (p,)."""
         close = np.empty(len(first), dtype=bool)
         for start in range(0, len(first), CHUNK):
             rows = slice(start, start + CHUNK)
@@ -40,11 +40,12 @@ class Closeness:
 
 def mend_tears(tet: Index, nodes: Vec, tets: Index, faces: Index, tet_of_face: Index, points: Vec, triangles: NDArray,
                longest: float) -> Index:
-    """The tetrahedron of each vertex, (n,), after those that lost their neighbours have gone back to them.
+    """Return the tetrahedron of each vertex, (n,), with vertices that were bound far from their neighbours bound near
+    them.
 
-    tet: (n,), as bound vertex by vertex; longest: longer edges of the render mesh are ignored. A vertex is
-    lost where more than half of its neighbours are bound far from it; it goes to the nearest boundary face of its own
-    part that is close to one of the neighbours that are not lost.
+    tet: (n,), as bound vertex by vertex; longest: longer edges of the render mesh are ignored. A vertex is lost where
+    more than half of its neighbours are bound far from it; it is bound to the nearest boundary face that is close to
+    one of the neighbours that are not lost.
     """
     pairs = unique_edges(triangles, SIDES)
     pairs = pairs[(pairs[:, 0] != pairs[:, 1])
@@ -72,7 +73,8 @@ def mend_tears(tet: Index, nodes: Vec, tets: Index, faces: Index, tet_of_face: I
 
 def _nearest_to_neighbours(asks: NDArray, tet: Index, nodes: Vec, faces: Index, tet_of_face: Index, points: Vec,
                            tree: cKDTree, close: Closeness) -> Index:
-    """Tetrahedra after each lost vertex went to the nearest face close to a neighbour; asks: (lost, neighbour) rows."""
+    """Return the tetrahedra after each lost vertex is bound to the nearest face close to a neighbour. asks: (lost,
+    neighbour) rows."""
     lost, which = np.unique(asks[:, 0], return_inverse=True)
     count = min(CANDIDATES, len(faces))
     rows = tree.query(points[lost], np.arange(1, count + 1))[1]
@@ -90,8 +92,8 @@ def _nearest_to_neighbours(asks: NDArray, tet: Index, nodes: Vec, faces: Index, 
 
 
 def nearest_of(faces: NDArray, distance: Vec) -> tuple[NDArray, Vec]:
-    """Return the nearest of a few faces of each point, and the distance to it, both (n,); of faces that are as near the
-    one with the lowest number.
+    """Return the nearest of a few faces of each point, and the distance to it, (n,) each; of equally near faces the one
+    with the lowest index.
 
     faces: (n, k). distance: (n, k), of a body whose extent is 1.
     """

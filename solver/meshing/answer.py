@@ -1,4 +1,4 @@
-"""A mesher's tetrahedra, put in order and compared with the surface: what cannot be used, came apart or is missing."""
+"""Checks of a mesher's tetrahedra against the surface: whether they are usable, came apart or are incomplete."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ SAMPLES = 2000  # points at which an overlapping or open surface is sampled for 
 
 
 class Unusable(Exception):
-    """The mesh that a mesher returned cannot be used; the message says why."""
+    """A mesh from a mesher that cannot be used; the message gives the reason."""
 
 
 @dataclass(frozen=True)
 class Filled:
-    """Volume of a surface, and how its parts came apart."""
+    """Volume of a surface, with the numbers of parts that came apart."""
 
     volume: Volume
     before: int  #: parts of the surface that came apart
-    after: int  #: pieces of the volume that they are in; 0 where nothing did
+    after: int  #: pieces of the volume that these parts are in; 0 without any
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -48,7 +48,8 @@ class Filled:
 
 
 def accepted(nodes: NDArray, tets: NDArray, surface: Surface) -> Filled:
-    """The mesher's answer, put in order, checked against the surface and moved back to the world. Raises Unusable."""
+    """Return a mesher's tetrahedra as a volume in the world, without tiny or foreign parts and checked against the
+    surface. nodes: (k, 3) in unit-box units. tets: (e, 4). Raises Unusable where they do not fill the surface."""
     if len(tets) == 0 or tets.ndim != 2 or tets.shape[1] != 4:
         raise Unusable("it returned no tetrahedra")
     if not np.isfinite(nodes).all() or tets.min() < 0 or tets.max() >= len(nodes):
@@ -72,7 +73,8 @@ def accepted(nodes: NDArray, tets: NDArray, surface: Surface) -> Filled:
 
 
 def _parts_that_belong(nodes: Vec, tets: Index, surface: Surface) -> tuple[Index, list[str]]:
-    """Without crumbs and without parts that lie outside of the surface; and notes on parts that came or went."""
+    """Return the tetrahedra without tiny parts and parts outside of the surface, and notes on loose parts that are
+    missing."""
     count, part = face_parts(tets)
     volumes = np.bincount(part, tet_volumes(nodes, tets))
     whose, missed = _nearest_parts(nodes, tets, part, surface)
@@ -95,9 +97,10 @@ def _parts_that_belong(nodes: Vec, tets: Index, surface: Surface) -> tuple[Index
 
 
 def _came_apart(nodes: Vec, tets: Index, surface: Surface) -> tuple[int, int]:
-    """How many connected parts of the surface are more than one piece of the volume, and how many pieces those are.
+    """Return how many connected parts of the surface are more than one piece of the volume, and how many pieces those
+    are.
 
-    What hangs together by an edge only turns about it, and counts as apart.
+    Pieces that share an edge only may turn about it, and count as separate.
     """
     used, corners = np.unique(tets, return_inverse=True)
     near = _part_of_vertex(surface)[cKDTree(surface.vertices).query(nodes[used])[1]]
@@ -107,7 +110,7 @@ def _came_apart(nodes: Vec, tets: Index, surface: Surface) -> tuple[int, int]:
 
 
 def _part_of_vertex(surface: Surface) -> Index:
-    """The connected part of each vertex, (n,)."""
+    """Return the connected part of each vertex, (n,)."""
     part = np.zeros(len(surface.vertices), dtype=np.int32)
     part[surface.triangles.ravel()] = np.repeat(surface.part, 3)
     return part
@@ -122,8 +125,8 @@ def _favourites(voter: NDArray, choice: NDArray) -> NDArray:
 
 
 def _nearest_parts(nodes: Vec, tets: Index, part: Index, surface: Surface) -> tuple[NDArray, int]:
-    """For each loose part of the surface the part of the volume that most of its vertices are next to; and how many
-    loose parts are nowhere near the volume."""
+    """Return the part of the volume that is nearest to most vertices of each loose part of the surface, and the number
+    of loose parts that are farther than an edge from the volume."""
     owner = np.zeros(len(nodes), dtype=np.int64)
     owner[tets.ravel()] = np.repeat(part, 4)
     used = np.unique(tets)
@@ -138,11 +141,11 @@ def _nearest_parts(nodes: Vec, tets: Index, part: Index, surface: Surface) -> tu
 
 
 def _check_volume(volume: float, surface: Surface) -> None:
-    """Raises Unusable where the tetrahedra fill much more or less than the surface encloses."""
+    """Raise Unusable where the tetrahedra fill much more or less than the surface encloses."""
     enclosed = surface.volume
     if not surface.open_edges and not surface.tangled_edges and 0.9 < volume / max(enclosed, 1e-30) < 1.1:
         return
-    # it overlaps itself or is open: ask at points spread over the box which of them are inside
+    # it overlaps itself or is open: the fraction of points in the box that are inside
     low, high = surface.vertices.min(axis=0), surface.vertices.max(axis=0)
     golden = np.array([0.8191725134, 0.6710436067, 0.5497004779])  # powers of 1/1.2207, Roberts' additive sequence
     points = low + (high - low) * ((0.5 + np.outer(np.arange(1, SAMPLES + 1), golden)) % 1.0)

@@ -1,4 +1,4 @@
-"""Equal cells that cover a body: there at once for any surface, coarse, and thicker than the body by part of a cell."""
+"""Equal cells that cover a body: made at once for any surface, coarse, and thicker than the body by part of a cell."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ SAMPLES = 2.0  #: points in the length of a cell on each triangle
 
 
 class Cells:
-    """Cells that the surface passes through, and those inside of it; six tetrahedra each.
+    """A mesher of equal cells, six tetrahedra each: those that the surface passes through, and those inside of it.
 
-    What air cannot reach from outside without passing a cell of the surface is inside: a hole smaller than a cell
-    counts as closed.
+    A cell is inside if air cannot reach it from outside without passing a cell of the surface: a hole smaller than a
+    cell counts as closed.
     """
 
     in_child = False
     covers = True  #: whether cells stand out of the surface, which are to count by what is inside of it
 
     def settings(self, surface: Surface, params: Mapping[str, float]) -> dict[str, float]:
-        """Edge length [m]."""
+        """Return the edge length [m], by default a twentieth of the surface's diagonal."""
         return {"edge_length": params["edge_length"] or surface.diagonal / 20.0}
 
     def mesh(self, vertices: Vec, triangles: Index, settings: Mapping[str, float]) -> tuple[Vec, Index]:
-        """Nodes (k, 3) [m] and tets (e, 4). Raises BadMesh where there would be too many."""
+        """Return nodes (k, 3) [m] and tets (e, 4). Raises BadMesh where there would be too many cells."""
         edge = settings["edge_length"]
         low, high = vertices.min(axis=0), vertices.max(axis=0)
         counts = np.maximum(np.ceil((high - low) / edge), 1).astype(int)
         if np.prod(counts.astype(float)) > MOST_CELLS:
             raise BadMesh(f"an edge length of {edge:.3g} m gives more than two million cells",
                           "Make the edge length larger", where="mesher.params.edge_length")
-        # the grid stands around the body's middle
+        # the grid is centred on the body
         origin = 0.5 * (low + high) - 0.5 * edge * counts
         points = spread(vertices, triangles, edge / SAMPLES)[0]
         place = np.clip(((points - origin) / edge).astype(int), 0, counts - 1)
@@ -52,13 +52,13 @@ class Cells:
 
 
 def cell_edge(box: Vec, count: int) -> float:
-    """How long cells are of which about so many fill a box of these sides [m], (3,)."""
+    """Return the edge length of cells of which about `count` fill a box [m]. box: its sides [m], (3,)."""
     return float(np.cbrt(np.prod(np.maximum(box, FLAT * box.max())) / count))
 
 
 def spread(vertices: Vec, triangles: Index, spacing: float) -> tuple[Vec, Index]:
-    """Points all over triangles, none farther from the next than about `spacing` [m], (p, 3), and whose each is, (p,).
-    """
+    """Return points all over triangles, none farther from the next than about `spacing` [m], (p, 3), and the triangle
+    of each, (p,)."""
     a, b, c = (vertices[triangles[:, i]] for i in range(3))
     longest = np.sqrt(np.max([((p - q) ** 2).sum(axis=1) for p, q in ((a, b), (b, c), (c, a))], axis=0))
     parts = np.maximum(np.ceil(longest / spacing).astype(int), 1)

@@ -1,4 +1,4 @@
-"""Runs a mesher in a process of its own, since meshers crash, hang and print."""
+"""A mesher in a process of its own, since meshers crash, hang and print."""
 
 from __future__ import annotations
 
@@ -36,15 +36,16 @@ END_SECONDS = 5.0  # that the child has to kill its mesher
 
 
 class ChildFailed(Exception):
-    """The mesher's process crashed or returned an invalid mesh; the message says how."""
+    """A crash of the mesher's process, or an invalid mesh from it; the message gives the details."""
 
 
 class ChildTooSlow(ChildFailed):
-    """The mesher's process ran into its time limit."""
+    """A mesher's process that exceeded its time limit."""
 
 
 def python_commands() -> list[list[str]]:
-    """Command lines that may start this very Python, the likeliest first; the child's first words show it."""
+    """Return command lines that may start this very Python, the likeliest first; the child's greeting shows whether one
+    did."""
     names = [sys.executable, getattr(sys, "_base_executable", "")]
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     for prefix in (sys.prefix, sys.exec_prefix, sys.base_prefix):
@@ -64,7 +65,7 @@ def python_commands() -> list[list[str]]:
 def _started() -> Iterator[tuple[subprocess.Popen[bytes], list[str], queue.Queue[tuple[str, bytes]]]]:
     """Yield a child that runs the same Python, the command that starts its mesher in the same way, and the queue of its
     pipes' output. The child and its mesher are killed at the end in any case."""
-    options: dict[str, Any] = {"start_new_session": True}  # so that Ctrl-C in a terminal asks us, not the mesher
+    options: dict[str, Any] = {"start_new_session": True}  # Ctrl-C in a terminal ends us, not the mesher
     if sys.platform == "win32":
         options = {"creationflags": subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP}
     tried = []
@@ -110,7 +111,7 @@ def _end(child: subprocess.Popen[bytes], readers: list[threading.Thread]) -> Non
 
 
 def _listen(child: subprocess.Popen[bytes]) -> tuple[queue.Queue[tuple[str, bytes]], list[threading.Thread]]:
-    """A queue, and the threads that empty both pipes into it, so that the child never blocks on a full one."""
+    """Return a queue, and the threads that empty both pipes into it, so that the child never blocks on a full one."""
     messages: queue.Queue[tuple[str, bytes]] = queue.Queue()
 
     def empty(pipe: IO[bytes], kind: str) -> None:
@@ -146,12 +147,11 @@ def _has_greeted(messages: queue.Queue[tuple[str, bytes]]) -> bool:
 
 def run_mesher(mesher: Any, vertices: Vec, triangles: Index, settings: Mapping[str, float], seconds: float,
                report: TimedReport) -> tuple[Vec, Index]:
-    """Return `mesher.mesh(vertices, triangles, settings)`, computed in a child process.
+    """Return `mesher.mesh(vertices, triangles, settings)`, nodes (k, 3) and tets (e, 4), computed in a child process.
 
-    report: called at least a few times a second with (share done or None, words, seconds that it had); what it raises
-    ends the child.
-    Raises ChildTooSlow once it had `seconds`, ChildFailed where the child crashed or answered nonsense, and Environment
-    where no Python can be started.
+    report: called at least a few times a second with the fraction that is done, or None, words, and the seconds that
+    the child has used; an exception that it raises ends the child. Raises ChildTooSlow after more than `seconds`,
+    ChildFailed where the child crashed or returned no mesh, and Environment where no Python can be started.
     """
     packed = io.BytesIO()
     np.savez(packed, vertices=vertices, triangles=triangles)
@@ -182,10 +182,10 @@ def run_mesher(mesher: Any, vertices: Vec, triangles: Index, settings: Mapping[s
 
 def _follow(mesher: Any, messages: queue.Queue[tuple[str, bytes]], seconds: float, report: TimedReport,
             spent: Spent) -> tuple[bytes | None, str]:
-    """Return all bytes of the answer, None where it is not whole, and the end of what was printed."""
+    """Return all bytes of the answer, None where it is incomplete, and the end of the printed output."""
     answer: list[bytes] = []
     printed, line_start, last_progress = "", "", (None, "")
-    # two pipes end in any order; after the answer's the other one has its last words, unless somebody else holds it
+    # two pipes end in any order; after the answer's the other one has the last output, unless it is open elsewhere
     left, until = {"answer-end", "print-end"}, np.inf
     while left and time.monotonic() < until:
         had = spent()
@@ -222,7 +222,7 @@ def _whole(answer: bytes) -> bytes | None:
 
 
 def _last_words(code: int, printed: str) -> str:
-    """How a child ended: by which signal or with which code, and the last line it printed."""
+    """Return how a child ended: by which signal or with which code, and the last line it printed."""
     lines = [line.strip() for line in printed.splitlines() if line.strip()]
     how = f"it crashed (signal {-code})" if code < 0 else f"it ended with code {code}"
     return f"{how}: {lines[-1][:200]}" if lines else how

@@ -1,8 +1,8 @@
-"""The process that watches over a mesher. Started by path, without the package around it.
+"""Process that supervises a mesher, started by path without the package around it.
 
-It says hello, passes its request on to `child_mesh.py` in a process of its own, and ends as that one ends. When
-its standard input ends, its parent has gone, and the mesher is killed. Two processes, since meshers hold
-Python's lock for minutes, and no thread of theirs could look.
+It sends a greeting, passes its request on to `child_mesh.py` in a process of its own, and ends as that one ends. When
+its standard input ends, its parent has ended, and the mesher is killed. There are two processes, since meshers hold
+Python's lock for minutes, and no thread of theirs could watch.
 """
 
 import json
@@ -16,7 +16,7 @@ MAGIC = b"\x00conjac-mesher\x00"
 
 
 def read_exactly(size: int) -> bytes:
-    """`size` bytes of standard input, past Python's buffers."""
+    """Return `size` bytes of standard input, past Python's buffers; end the process where the input ends before."""
     parts = []
     while size > 0:
         part = os.read(0, min(size, 1 << 20))
@@ -28,7 +28,7 @@ def read_exactly(size: int) -> bytes:
 
 
 def end_with_the_parent(mesher: "subprocess.Popen[bytes]") -> None:
-    """Wait for the end of standard input, then kill the mesher, whatever it is doing."""
+    """Wait for the end of standard input, then kill the mesher, whatever it is doing, and end this process."""
     while os.read(0, 4096):
         pass
     mesher.kill()
@@ -36,7 +36,7 @@ def end_with_the_parent(mesher: "subprocess.Popen[bytes]") -> None:
 
 
 def end_as(code: int) -> None:
-    """End with the mesher's exit code, or by the signal that ended it."""
+    """End this process with the mesher's exit code, or by the signal that ended the mesher."""
     if code < 0:
         if -code != signal.SIGKILL:
             signal.signal(-code, signal.SIG_DFL)

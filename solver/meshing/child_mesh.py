@@ -1,4 +1,4 @@
-"""Program of the mesher's own process. Started by path by `child_boot.py`, without the package around it.
+"""Program of the mesher's own process, started by path from `child_boot.py` without the package around it.
 
 The answer is MAGIC, its size and an .npz on the real standard output; whatever a mesher prints there goes to standard
 error.
@@ -14,7 +14,7 @@ MAGIC = b"\x00conjac-mesher\x00"
 
 
 def read_exactly(size: int) -> bytes:
-    """`size` bytes of standard input, past Python's buffers."""
+    """Return `size` bytes of standard input, past Python's buffers; end the process where the input ends before."""
     parts = []
     while size > 0:
         part = os.read(0, min(size, 1 << 20))
@@ -26,7 +26,7 @@ def read_exactly(size: int) -> bytes:
 
 
 def die_with_the_parent() -> None:
-    """On Linux: be killed as soon as the process that watches over this one is, even by force."""
+    """Let Linux kill this process as soon as the process that supervises it ends, even by force."""
     import ctypes
 
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG

@@ -9,7 +9,8 @@ from ..state import Vec
 
 
 def vertex_normals(points: Vec, triangles: NDArray) -> Vec:
-    """Area-weighted unit normals, (n, 3); zero where the triangles around a vertex do not agree on a side."""
+    """Return area-weighted unit normals of points (n, 3), (n, 3); zero where the triangles (m, 3) around one do not
+    agree on a side."""
     a, b, c = (points[triangles[:, i]] for i in range(3))
     across = np.cross(b - a, c - a)
     area2 = np.linalg.norm(across, axis=1)
@@ -23,7 +24,8 @@ def vertex_normals(points: Vec, triangles: NDArray) -> Vec:
 
 
 def closest_weights(points: Vec, corners: Vec) -> Vec:
-    """Barycentric weights (..., 3) of the point of each triangle nearest to points (..., 3); corners (..., 3, 3).
+    """Return the barycentric weights (..., 3) of the point of each triangle nearest to points (..., 3); corners (...,
+    3, 3).
 
     Shapes broadcast. A triangle without area counts as its sides.
     """
@@ -52,7 +54,7 @@ def closest_weights(points: Vec, corners: Vec) -> Vec:
 
 
 def triangle_distances(points: Vec, corners: Vec) -> Vec:
-    """Distance from points (..., 3) to triangles with corners (..., 3, 3); shapes broadcast."""
+    """Return the distances from points (..., 3) to triangles with corners (..., 3, 3); shapes broadcast."""
     nearest = np.einsum("...i,...ij->...j", closest_weights(points, corners), corners)
     distances: Vec = np.linalg.norm(points - nearest, axis=-1)
     return distances

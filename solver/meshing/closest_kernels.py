@@ -1,4 +1,4 @@
-"""The nearest triangle of each of many points, of all or of some candidates."""
+"""Nearest triangles of many points, among all triangles or among candidates."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ..threads import inlined, kernel
 
 @inlined
 def nearest_on(px, py, pz, x, a, b, c):  # type: ignore[no-untyped-def]
-    """Return weights of the corners b and c at the place of a triangle that is nearest to a point, and its squared
-    distance."""
+    """Return the weights of the corners b and c at the position on a triangle that is nearest to a point, and the
+    squared distance. x: (n, 3) [m]."""
     dx, dy, dz = px - x[a, 0], py - x[a, 1], pz - x[a, 2]
     ex, ey, ez = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
     fx, fy, fz = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
@@ -23,7 +23,7 @@ def nearest_on(px, py, pz, x, a, b, c):  # type: ignore[no-untyped-def]
     if area2 > 1e-300 and v >= 0.0 and w >= 0.0 and v + w <= area2:
         v, w = v / area2, w / area2
     else:
-        # the nearest place on its sides
+        # the nearest point on its sides
         v, w = 0.0, 0.0
         side = np.inf
         for edge in range(3):
@@ -47,7 +47,7 @@ def nearest_on(px, py, pz, x, a, b, c):  # type: ignore[no-untyped-def]
 @kernel("void(f8[:,::1], i4[:,::1], f8[:,::1], f8[::1], i8[::1], f8[:,::1])")
 def nearest_triangles(points, triangles, x, reach, found, weights):  # type: ignore[no-untyped-def]
     """Write the triangle nearest to each point, (k,), the first of those that are as near, and the weights of its
-    corners at the nearest place on it, (k, 3): those of corners that it is not between are exactly 0.
+    corners at the nearest position, (k, 3): on an edge or at a corner the other weights are exactly 0.
 
     points: (k, 3) [m]. triangles: (t, 3). x: (n, 3) [m]. reach: of each triangle from its first corner [m], (t,).
     """
@@ -57,7 +57,7 @@ def nearest_triangles(points, triangles, x, reach, found, weights):  # type: ign
         for k in range(triangles.shape[0]):
             a, b, c = triangles[k, 0], triangles[k, 1], triangles[k, 2]
             dx, dy, dz = px - x[a, 0], py - x[a, 1], pz - x[a, 2]
-            # no place on it is nearer than the first corner less its reach
+            # no point of it is nearer than the first corner less its reach
             nearest = np.sqrt(dx * dx + dy * dy + dz * dz) - reach[k]
             if nearest > 0.0 and nearest * nearest > best:
                 continue
@@ -71,14 +71,14 @@ def nearest_triangles(points, triangles, x, reach, found, weights):  # type: ign
         "f8[:,::1])")
 def nearest_candidates(points, candidates, triangles, x, reach, normals, slack, farthest, squares, found, weights,  # type: ignore[no-untyped-def]
                        outward):
-    """Write the nearest of each point's candidates, (k,), and the weights of its corners at the nearest place, (k, 3);
-    −1 and 0 where none is near. Into outward (k, 3) goes the sum of the unit normals of all that are as near: on which
-    side of an edge or of a corner a point is.
+    """Write the nearest candidate of each point, (k,), and the weights of its corners at the nearest position, (k, 3);
+    −1 and 0 where none is near. Into outward (k, 3) write the sum of the unit normals of all that are as near, which
+    shows on which side of an edge or of a corner a point is.
 
-    points: (k, 3) [m]. candidates: numbers of triangles (t, 3), some more than once, −1 behind the last, (k, c). x:
-    (n, 3) [m]. reach: of each triangle from its first corner, or a little more [m], (t,). normals: unit, of the
-    triangles, (t, 3). slack: by so much more a squared distance is as near [m²]. farthest: squared distance of what is
-    near, at most [m²]. squares: memory for (c,) numbers.
+    points: (k, 3) [m]. candidates: indices of triangles (t, 3), possibly repeated, −1 after the last, (k, c). x: (n, 3)
+    [m]. reach: of each triangle from its first corner, or a little more [m], (t,). normals: unit, of the triangles, (t,
+    3). slack: squared distances that differ by less are as near [m²]. farthest: largest squared distance of a near one
+    [m²]. squares: memory, (c,).
     """
     for i in range(points.shape[0]):
         px, py, pz = points[i, 0], points[i, 1], points[i, 2]
@@ -90,7 +90,7 @@ def nearest_candidates(points, candidates, triangles, x, reach, normals, slack, 
             a = triangles[k, 0]
             dx, dy, dz = px - x[a, 0], py - x[a, 1], pz - x[a, 2]
             squares[count - 1] = np.inf
-            # no place on it is nearer than the first corner less its reach
+            # no point of it is nearer than the first corner less its reach
             if dx * dx + dy * dy + dz * dz > (reach[k] + near) * (reach[k] + near):
                 continue
             v, w, away = nearest_on(px, py, pz, x, a, triangles[k, 1], triangles[k, 2])
@@ -116,8 +116,8 @@ def nearest_candidates(points, candidates, triangles, x, reach, normals, slack, 
 
 @kernel("void(f8[:,::1], i4[:,::1], f8[:,::1], f8[::1], f8, f8[::1], i4[:,::1], i4[::1])")
 def triangles_around(middles, triangles, x, reach, beyond, squares, found, counts):  # type: ignore[no-untyped-def]
-    """Write which triangles (t, 3) are as near as the nearest one or farther by `beyond` [m] at most, ascending, −1
-    after the last, (k, c), and how many there are, which may be more than there is room for, (k,).
+    """Write the triangles (t, 3) that are at most `beyond` [m] farther from each point than the nearest one, ascending,
+    −1 after the last, (k, c), and their number, which may be larger than c, (k,).
 
     middles: points (k, 3) [m]. x: (n, 3) [m]. reach: of each triangle from its first corner, or a little more [m],
     (t,). squares: memory, (t,).
@@ -133,7 +133,7 @@ def triangles_around(middles, triangles, x, reach, beyond, squares, found, count
         for k in range(triangles.shape[0]):
             farthest, corner = reach[k] + near + beyond, squares[k]
             squares[k] = np.inf
-            # no place on it is nearer than the first corner less its reach
+            # no point of it is nearer than the first corner less its reach
             if corner <= farthest * farthest:
                 a = triangles[k, 0]
                 _, _, squares[k] = nearest_on(px, py, pz, x, a, triangles[k, 1], triangles[k, 2])

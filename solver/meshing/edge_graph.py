@@ -1,4 +1,4 @@
-"""The edges of a volume as a graph, for ways along the body."""
+"""Edges of a volume as a graph, for paths along the body."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from .volume import EDGES, unique_edges
 
 
 def edge_graph(nodes: Vec, tets: Index) -> csr_matrix:
-    """Lengths of all edges [m], (k, k), each once, in the row of its smaller node."""
+    """Return the lengths of all edges of tetrahedra (e, 4) as a matrix [m], (k, k), each once, in the row of its
+    smaller node. nodes: (k, 3) [m]."""
     pairs = unique_edges(tets, EDGES)
     lengths = np.linalg.norm(nodes[pairs[:, 0]] - nodes[pairs[:, 1]], axis=1)
     return csr_matrix((lengths, (pairs[:, 0], pairs[:, 1])), shape=(len(nodes),) * 2)

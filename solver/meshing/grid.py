@@ -13,17 +13,18 @@ from .surface import Surface
 
 
 class Grid:
-    """For axis-aligned boxes: equal cells along each axis, six tetrahedra a cell."""
+    """A mesher of axis-aligned boxes: equal cells along each axis, six tetrahedra a cell."""
 
     in_child = False
     covers = False  #: whether cells stand out of the surface, which are to count by what is inside of it
 
     def settings(self, surface: Surface, params: Mapping[str, float]) -> dict[str, float]:
-        """Edge length [m]."""
+        """Return the edge length [m], by default a twentieth of the surface's diagonal."""
         return {"edge_length": params["edge_length"] or surface.diagonal / 20.0}
 
     def mesh(self, vertices: Vec, triangles: Index, settings: Mapping[str, float]) -> tuple[Vec, Index]:
-        """Nodes (k, 3) [m] and tets (e, 4) of the box. Raises BadMesh where the surface is not an axis-aligned box."""
+        """Return nodes (k, 3) [m] and tets (e, 4) of a box. Raises BadMesh where the surface is not an axis-aligned
+        box, or there would be too many nodes."""
         low, high = vertices.min(axis=0), vertices.max(axis=0)
         size = high - low
         a, b, c = (vertices[triangles[:, i]] - low for i in range(3))
@@ -40,10 +41,10 @@ class Grid:
 
 def box_tets(cells: tuple[int, int, int], size: Sequence[float] | Vec,
              origin: Sequence[float] | Vec = (0.0, 0.0, 0.0)) -> tuple[Vec, Index]:
-    """A box as a grid of `cells` (nx, ny, nz), each cut into six positive tetrahedra around its diagonal.
+    """Return a box as a grid of `cells` (nx, ny, nz), each cut into six positive tetrahedra around its diagonal: nodes
+    ((nx+1)(ny+1)(nz+1), 3) [m], the last axis running fastest, and tets (6 nx ny nz, 4).
 
-    size, origin: extents and lowest corner [m]. Returns nodes ((nx+1)(ny+1)(nz+1), 3), the last axis running
-    fastest, and tets (6 nx ny nz, 4). Neighbouring cells fit, since all diagonals run the same way.
+    size, origin: extents and lowest corner [m]. Neighbouring cells fit, since all diagonals run the same way.
     """
     axes = [np.linspace(o, o + s, n + 1) for o, s, n in zip(origin, size, cells)]
     nodes = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)

@@ -1,4 +1,4 @@
-"""Which triangles of a surface are near points, by places that are spread over it."""
+"""Triangles of a surface near given points, from samples that are spread over it."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ FINER = 4.0  #: than edges of tetrahedra lie places of the surface
 
 
 def least_spacing(x: Vec, triangles: Index) -> float:
-    """Between places of which there are as many as are looked at, in the units of x, (n, 3)."""
+    """Return the spacing of `MOST` samples on a surface, in the units of its vertices x, (n, 3). triangles: (t, 3)."""
     area = 0.5 * float(np.linalg.norm(np.cross(x[triangles[:, 1]] - x[triangles[:, 0]],
                                                x[triangles[:, 2]] - x[triangles[:, 0]]), axis=1).sum())
     return float(np.sqrt(4.0 * area / MOST))
 
 
 def near_triangles(points: Vec, x: Vec, triangles: Index, edge: float) -> Index:
-    """Some triangles (t, 3) of vertices x (n, 3) next to each of points (p, 3), (p, k), the same one more than once.
+    """Return some triangles near each of points (p, 3), as indices of triangles (t, 3) of vertices x (n, 3), (p, k),
+    possibly repeated.
 
-    edge: of the tetrahedra that fill the surface.
+    edge: length of edges of the tetrahedra that fill the surface, in the units of x.
     """
     places, whose = spread(x, triangles, max(edge / FINER, least_spacing(x, triangles)))
     _, near = cKDTree(places).query(points, min(CANDIDATES, len(places)))

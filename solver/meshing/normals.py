@@ -19,15 +19,15 @@ def unit_normals(x: Vec, triangles: Index) -> Vec:
 
 
 def area_vectors(x: Vec, triangles: Index) -> Vec:
-    """Normals of triangles (m, 3) between places x (n, 3) [m], as long as twice their areas [m²], (m, 3)."""
+    """Return normals of triangles (m, 3) between positions x (n, 3) [m], as long as twice their areas [m²], (m, 3)."""
     out: Vec = np.empty((len(triangles), 3))
     write_normals(np.require(x, float, ["C", "W"]), np.require(triangles, np.int32, ["C", "W"]), False, out)
     return out
 
 
 def out_of_all(places: Vec, triangles: Index) -> Vec:
-    """Return how vertices (n, 3) go for each of their faces to go by one along its normal, (n, 3): at corners farther
-    than one, whatever the sizes and numbers of their faces, and at spikes as far as is admissible."""
+    """Return the displacements of vertices (n, 3) with which each of their faces moves by one along its normal, (n, 3):
+    longer than one at corners, independent of the sizes and numbers of faces, and limited at spikes."""
     faces = unit_normals(places, triangles)
     corners = triangles.ravel()
     products, sums = np.zeros((len(places), 3, 3)), np.zeros((len(places), 3))
@@ -46,7 +46,8 @@ def out_of_all(places: Vec, triangles: Index) -> Vec:
 
 @kernel("void(f8[:,::1], i4[:,::1], b1, f8[:,::1])")
 def write_normals(x, triangles, unit, out):  # type: ignore[no-untyped-def]
-    """Into out (m, 3), of unit length if `unit`."""
+    """Write the normals of triangles (m, 3) between positions x (n, 3) [m] into out (m, 3), of unit length if `unit`,
+    else as long as twice their areas [m²]."""
     for t in range(triangles.shape[0]):
         a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
         u0, u1, u2 = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]

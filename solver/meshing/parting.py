@@ -1,8 +1,8 @@
-"""Near sheets of a surface, led apart before it is filled and back afterwards, so that what is apart stays apart.
+"""Separation of near sheets of a surface before it is filled, so that tetrahedra do not join them.
 
-A mesher that keeps to an envelope around the surface makes one of two sheets that are nearer than that: fingers, lips,
-pieces of one mesh. Where they are near, both sheets retreat into what they enclose until there is room; the nodes that
-come of it go back by what the surface next to them went.
+A mesher that keeps to an envelope around the surface joins two sheets that are nearer than that: fingers, lips, pieces
+of one mesh. Where they are near, both sheets retreat into the volume that they enclose until there is room; the nodes
+of the tetrahedra move back by the displacement of the surface next to them.
 """
 
 from __future__ import annotations
@@ -36,13 +36,14 @@ ROUNDS = 8  #: in which nodes whose tetrahedra would get worse go back less far
 
 @dataclass(frozen=True)
 class Parted:
-    """A surface with room between its sheets."""
+    """A surface with room between its sheets, and the displacements that made it."""
 
-    surface: Surface  #: as it is filled
-    moved: Vec  #: how far its vertices went for that, in its units, (n, 3)
+    surface: Surface  #: with room between its sheets
+    moved: Vec  #: displacements of its vertices, in its units, (n, 3)
 
     def back(self, volume: Volume) -> Volume:
-        """The volume with its nodes where the surface was."""
+        """Return the volume with its nodes moved back to the original surface, less far where tetrahedra would
+        degenerate."""
         if not self.moved.any():
             return volume
         way = self._ways_back((volume.nodes - self.surface.centre) / self.surface.scale, volume.tets)
@@ -59,8 +60,8 @@ class Parted:
         return replace(volume, nodes=volume.nodes + share[:, None] * way)
 
     def _ways_back(self, nodes: Vec, tets: Index) -> Vec:
-        """Return displacements of nodes (k, 3) of tetrahedra that fill it: at the border that of the surface that faces
-        the same way, inside evenly between, in its units."""
+        """Return displacements of nodes (k, 3) of tetrahedra that fill the surface, in its units: at the border that of
+        the surface with the same orientation, inside evenly between."""
         faces = boundary_faces(tets)[0]
         border, normal = np.unique(faces), vertex_normals(nodes, faces)
         x, triangles = self.surface.vertices, self.surface.triangles
@@ -86,15 +87,16 @@ class Parted:
 
 
 def parted(surface: Surface, room: float) -> Parted:
-    """A surface whose sheets that face each other across less than `room`, in its units, have about that between them.
+    """Return a surface with a distance of about `room`, in its units, between sheets that face each other across less
+    than that.
 
-    Loose parts that stand in each other are meant to be one and stay so.
+    Loose parts that intersect each other are meant to be one and are not separated.
     """
     retreat = _retreats(surface, room)
     if not retreat.any():
         return Parted(surface, np.zeros_like(surface.vertices))
     normal, count = unit_normals(surface.vertices, surface.triangles), len(surface.vertices)
-    # each corner goes where all of its faces have retreated, those that have not among them
+    # each corner moves so that all of its faces retreat, including those that retreat by nothing
     matrix, wanted = np.tile(STIFF * np.eye(3), (count, 1, 1)), np.zeros((count, 3))
     for corner in surface.triangles.T:
         np.add.at(matrix, corner, normal[:, :, None] * normal[:, None, :])
@@ -108,7 +110,7 @@ def parted(surface: Surface, room: float) -> Parted:
 
 
 def _retreats(surface: Surface, room: float) -> Vec:
-    """How far each triangle has to retreat, in the surface's units, (m,)."""
+    """Return the distance by which each triangle has to retreat, in the surface's units, (m,)."""
     x, triangles = surface.vertices, surface.triangles
     normal, retreat = unit_normals(x, triangles), np.zeros(len(triangles))
     spacing = max(room, least_spacing(x, triangles))
@@ -134,7 +136,7 @@ def _retreats(surface: Surface, room: float) -> Vec:
 
 
 def _joined(surface: Surface, first: Index, second: Index) -> np.ndarray:
-    """Which pairs of triangles are of two loose parts that stand in each other, (k,)."""
+    """Return which pairs of triangles are of two loose parts that intersect each other, (k,)."""
     one, other = surface.part[first], surface.part[second]
     count = surface.parts
     keys = np.unique((np.minimum(one, other).astype(np.int64) * count + np.maximum(one, other))[one != other])
@@ -144,7 +146,7 @@ def _joined(surface: Surface, first: Index, second: Index) -> np.ndarray:
 
 
 def _stand_in_each_other(surface: Surface, one: int, other: int) -> bool:
-    """Whether some vertices of a part are inside the other part, and some outside of it."""
+    """Return whether some vertices of a part are inside the other part, and some outside of it."""
     for part, around in ((one, other), (other, one)):
         corners = np.unique(surface.triangles[surface.part == part])
         corners = corners[:: max(1, len(corners) // SAMPLES)]

@@ -1,8 +1,8 @@
-"""Random numbers of `std::random_device` of C++ libraries, made equal in every run of this process's program.
+"""Replacement of `std::random_device` in C++ libraries by a constant, so that all runs have the same result.
 
-fTetWild shuffles the triangles that it inserts by a number from there, and nothing that pytetwild offers sets it, so
-that the same surface came out as other tetrahedra each time. A library calls it by way of a table of addresses; here
-another address is written into that table. Only for processes that do nothing but mesh.
+fTetWild shuffles the triangles that it inserts by such a random number, and pytetwild has no setting for it, so that
+the tetrahedra of one surface differed from run to run. A library calls the function by way of a table of addresses;
+here another address is written into that table. Only for processes that do nothing but mesh.
 """
 
 from __future__ import annotations
@@ -28,9 +28,11 @@ class _Loaded(ctypes.Structure):
 
 
 def fix_random_device(library: str) -> bool:
-    """Let a loaded library draw SEED whenever it asks `std::random_device`, until the process ends.
+    """Replace each random number that a loaded library draws from `std::random_device` by SEED, until the process ends.
+    Return whether that succeeded.
 
-    library: its path. False where it does not ask in the way that is known here: on systems other than Linux.
+    library: its path. False where the library does not call the function through a known table, as on systems other
+    than Linux.
     """
     if sys.platform != "linux" or ctypes.sizeof(ctypes.c_void_p) != 8:
         return False

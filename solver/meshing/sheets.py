@@ -1,4 +1,4 @@
-"""Open sheets: found among surfaces that enclose a volume, and thickened where the artist asks for it."""
+"""Open sheets among surfaces that enclose a volume: found, and thickened where the artist wants it."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ LONG_BORDER = 10.0  # length squared by area: 16 of a square, 6 of half a sphere
 
 @dataclass(frozen=True)
 class Sheets:
-    """Which connected parts of a surface enclose nothing."""
+    """Connected parts of a surface that enclose nothing."""
 
-    parts: Mask  #: of each connected part, (parts,)
-    triangles: Mask  #: of each triangle, (m,)
-    share: float  #: of the whole area
+    parts: Mask  #: which connected parts, (parts,)
+    triangles: Mask  #: which triangles, (m,)
+    share: float  #: fraction of the whole area
 
 
 def find_sheets(surface: Surface) -> Sheets:
-    """The parts with a border that do not enclose anything, with the help of all others or alone.
+    """Return the parts with a border that do not enclose anything, with the help of all others or alone.
 
-    Going through the surface changes its winding number by one; halfway through it is a half where the rest of it
-    closes around that place and zero on a plane. A sheet is what stays below a fifth on average, or a thin fold whose
-    border is long.
+    The winding number changes by one across the surface; halfway it is a half where the rest of the surface closes
+    around that point, and zero on a plane. A sheet is a part whose mean is below a fifth, or a thin fold with a long
+    border.
     """
     vertices, triangles, part = surface.vertices, surface.triangles, surface.part
     a, b, c = (vertices[triangles[:, i]] for i in range(3))
@@ -81,7 +81,7 @@ def _own_volumes(surface: Surface, a: Vec, b: Vec, c: Vec, area: Vec, of_part: V
 
 
 def _border_lengths(surface: Surface) -> Vec:
-    """How long the border of each connected part is, (parts,)."""
+    """Return the length of the border of each connected part, (parts,)."""
     ends, owner = border_edges(surface.triangles)
     lengths = np.linalg.norm(surface.vertices[ends[:, 0]] - surface.vertices[ends[:, 1]], axis=1)
     border: Vec = np.bincount(surface.part[owner], lengths, minlength=surface.parts)  # type: ignore[assignment]
@@ -89,7 +89,8 @@ def _border_lengths(surface: Surface) -> Vec:
 
 
 def border_edges(triangles: Index) -> tuple[Index, NDArray[np.int64]]:
-    """Edges with a single triangle, as they run in it, (k, 2), and that triangle, (k,)."""
+    """Return the edges with a single triangle, as they run in it, (k, 2), and that triangle, (k,). triangles: (m, 3).
+    """
     edges = triangles[:, SIDES].reshape(-1, 2)
     ordered = np.sort(edges, axis=1).astype(np.int64)
     _, group, counts = np.unique(ordered[:, 0] << 32 | ordered[:, 1], return_inverse=True, return_counts=True)
@@ -98,9 +99,10 @@ def border_edges(triangles: Index) -> tuple[Index, NDArray[np.int64]]:
 
 
 def thickened(vertices: Vec, triangles: Index, thickness: float) -> tuple[Vec, Index]:
-    """Sheets as closed plates around them: both sides half a thickness away, and a rim along the border.
+    """Return sheets as closed plates: both sides half a thickness away, and a rim along the border. The result is (2k,
+    3) vertices, for k vertices used, and their triangles.
 
-    vertices: (n, 3); thickness: in their unit. Returns (2k, 3) vertices and their triangles, of the k vertices used.
+    vertices: (n, 3). triangles: (m, 3). thickness: in the units of the vertices.
     """
     used, corners = np.unique(triangles, return_inverse=True)
     vertices, triangles = vertices[used], corners.reshape(-1, 3)

@@ -1,6 +1,6 @@
 """Triangles whose corners lie on a line, as Blender cuts them from faces with vertices along their sides.
 
-They have no area, so what is made of them has no normals: surfaces are not simplified, and fTetWild comes to no end.
+They have no area and so no normals: surfaces that contain them are not simplified, and fTetWild does not terminate.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ ROUNDS = 1000  #: a row of vertices along one side takes a round each
 
 
 def without_slivers(vertices: Vec, triangles: Index) -> Index:
-    """Return the surface without triangles one corner of which lies on the opposite edge, where two triangles meet.
+    """Return the triangles of a surface, (m, 3), without any of which one corner lies on the opposite edge, where two
+    triangles meet.
 
     vertices: (n, 3); triangles: (m, 3), not changed. The edge of such a triangle and its neighbour is swapped for the
-    other diagonal: no vertex moves, and as many triangles are left, which close what was closed before.
+    other diagonal: no vertex moves, the number of triangles is unchanged, and a closed surface is still closed.
     """
     triangles = triangles.copy()
     for _ in range(ROUNDS):
@@ -28,8 +29,8 @@ def without_slivers(vertices: Vec, triangles: Index) -> Index:
 
 
 def _on_a_line(vertices: Vec, triangles: Index) -> tuple[Mask, Index]:
-    """Which triangles have a corner on the opposite edge, (m,), and which of their edges is the longest, (m,): the one
-    from that corner on."""
+    """Return which triangles have a corner on the opposite edge, (m,), and the longest edge of each, (m,): edge i is
+    from corner i to the next one."""
     at = vertices[triangles]
     along = np.roll(at, -1, axis=1) - at  # edge i goes from corner i to the next one
     length = np.linalg.norm(along, axis=2)
@@ -43,7 +44,8 @@ def _on_a_line(vertices: Vec, triangles: Index) -> tuple[Mask, Index]:
 
 
 def _swap(vertices: Vec, triangles: Index, flat: Index, longest: Index) -> bool:
-    """Swap the longest edges of the triangles `flat` that may be; whether any was. Changes `triangles`."""
+    """Swap the longest edges of the triangles `flat` that may be, in `triangles`, and return whether any was swapped.
+    """
     edges = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2).astype(np.int64), axis=1)
     key = edges[:, 0] << 32 | edges[:, 1]
     order = np.argsort(key, kind="stable")
@@ -70,7 +72,7 @@ def _swap(vertices: Vec, triangles: Index, flat: Index, longest: Index) -> bool:
 
 
 def _height(vertices: Vec, triangles: Index) -> Vec:
-    """Height over the longest edge as a share of it, (k,)."""
+    """Return the height over the longest edge as a fraction of the length of that edge, (k,)."""
     a, b, c = (vertices[triangles[:, corner]] for corner in range(3))
     longest = np.maximum(np.maximum(((b - a) ** 2).sum(axis=1), ((c - b) ** 2).sum(axis=1)), ((a - c) ** 2).sum(axis=1))
     height: Vec = np.linalg.norm(np.cross(b - a, c - a), axis=1) / np.maximum(longest, 1e-300)

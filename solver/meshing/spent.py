@@ -1,4 +1,4 @@
-"""How long a mesher has had. Standard library only."""
+"""Time that a mesher has used. Standard library only."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 
 
 class Spent:
-    """Seconds since it was made, less those for which the only child of a process waited while others computed.
+    """Clock of the seconds since its creation, less those for which the only child of a process waited for a core.
 
-    So a busy machine meshes as well as one that is not, only later. Where the system does not say (all but Linux),
-    every second counts.
+    So a busy machine meshes as well as an idle one, only later. Where the system has no record of waiting (all but
+    Linux), every second counts.
     """
 
     def __init__(self, process: int) -> None:

@@ -34,33 +34,35 @@ class Surface:
 
     @property
     def diagonal(self) -> float:
-        """Diagonal of the bounding box [m]."""
+        """Return the diagonal of the bounding box [m]."""
         return float(np.linalg.norm(np.ptp(self.vertices, axis=0))) * self.scale
 
     @property
     def parts(self) -> int:
-        """How many connected parts there are."""
+        """Return the number of connected parts."""
         return int(self.part.max()) + 1
 
     @property
     def volume(self) -> float:
-        """Volume by the divergence theorem, in unit-box units; the truth only where nothing overlaps or is open."""
+        """Return the volume by the divergence theorem, in unit-box units; exact only where nothing overlaps or is open.
+        """
         return float(enclosed_volumes(self.vertices, self.triangles).sum())
 
 
 def enclosed_volumes(vertices: Vec, triangles: Index) -> Vec:
-    """Return the part of each triangle in the enclosed volume, (m,): a sixth of det[a, b, c]."""
+    """Return the contribution of each triangle (m, 3) to the enclosed volume, (m,): a sixth of det[a, b, c]. vertices:
+    (n, 3)."""
     a, b, c = (vertices[triangles[:, i]] for i in range(3))
     volumes: Vec = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0
     return volumes
 
 
 def clean(vertices: NDArray, triangles: NDArray, name: str | None = None, flat: bool = False) -> Surface:
-    """A surface fit for a mesher, from whatever an artist hands over.
+    """Return a surface that is fit for a mesher.
 
-    vertices: (n, 3) [m]; triangles: (m, 3) indices. Vertices closer than 1e-7 of the size become one; triangles
-    without area, listed twice or used by nothing go. flat: whether it may lie in a plane, since it is thickened after.
-    Raises BadMesh where no volume can come of it.
+    vertices: (n, 3) [m]; triangles: (m, 3) indices. Vertices closer than 1e-7 of the size are merged; triangles without
+    area, duplicates and unused vertices are removed. flat: whether the surface may lie in a plane, since it is
+    thickened afterwards. Raises BadMesh where no volume can come of it.
     """
     vertices, triangles = _checked(vertices, triangles, name)
     used = np.unique(triangles)
@@ -88,7 +90,7 @@ def clean(vertices: NDArray, triangles: NDArray, name: str | None = None, flat: 
 
 
 def _checked(vertices: NDArray, triangles: NDArray, name: str | None) -> tuple[Vec, Index]:
-    """Both arrays in the right form. Raises BadMesh for empty, infinite or ill-indexed ones."""
+    """Return both arrays in the right form. Raises BadMesh for empty, infinite or ill-indexed ones."""
     vertices = np.asarray(vertices, dtype=np.float64).reshape(-1, 3)
     triangles = np.asarray(triangles).reshape(-1, 3).astype(np.int32)
     if len(vertices) == 0:
@@ -106,7 +108,7 @@ def _checked(vertices: NDArray, triangles: NDArray, name: str | None) -> tuple[V
 
 
 def _weld(vertices: Vec, triangles: Index) -> tuple[Vec, Index]:
-    """Vertices at the same place become one; its position is the first one's, so nothing moves."""
+    """Return the surface with vertices at the same position merged into the first of them, so that nothing moves."""
     pairs = cKDTree(vertices).query_pairs(WELD, output_type="ndarray")
     graph = coo_matrix((np.ones(len(pairs), dtype=np.int8), (pairs[:, 0], pairs[:, 1])), shape=(len(vertices),) * 2)
     _, group = connected_components(graph, directed=False)
@@ -115,7 +117,7 @@ def _weld(vertices: Vec, triangles: Index) -> tuple[Vec, Index]:
 
 
 def _distinct(triangles: Index) -> Index:
-    """Without triangles that have a corner twice, and each set of three corners once."""
+    """Return the triangles without any that has a corner twice, and with each set of three corners once."""
     a, b, c = triangles.T
     triangles = triangles[(a != b) & (b != c) & (c != a)]
     first = np.unique(np.sort(triangles, axis=1), axis=0, return_index=True)[1]
@@ -123,14 +125,14 @@ def _distinct(triangles: Index) -> Index:
 
 
 def _edge_counts(triangles: Index) -> tuple[int, int]:
-    """How many edges have a single triangle, and how many more than two."""
+    """Return the numbers of edges that have a single triangle, and more than two."""
     edges = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2).astype(np.int64), axis=1)
     counts = np.unique(edges[:, 0] << 32 | edges[:, 1], return_counts=True)[1]
     return int((counts == 1).sum()), int((counts > 2).sum())
 
 
 def _refuse_flat(vertices: Vec, name: str | None) -> None:
-    """Raises BadMesh where all vertices lie in a plane or on a line."""
+    """Raise BadMesh where all vertices lie in a plane or on a line."""
     spread = np.linalg.svd(vertices - vertices.mean(axis=0), full_matrices=False)
     along = np.ptp((vertices - vertices.mean(axis=0)) @ spread[2].T, axis=0)
     if along[2] < FLAT * along[0]:
@@ -139,9 +141,10 @@ def _refuse_flat(vertices: Vec, name: str | None) -> None:
 
 
 def _oriented(vertices: Vec, triangles: Index) -> tuple[Index, Index]:
-    """Faces turned the same way within a piece, pieces outwards, cavities inwards; and the connected part of each."""
+    """Return the triangles with one orientation within each piece, pieces outwards and cavities inwards; and the
+    connected part of each."""
     flip, piece = _consistent(triangles)
-    # as most faces of the piece stood before it was made consistent: what the artist says
+    # as most faces of the piece were oriented before: the artist's choice
     flip ^= (np.bincount(piece, np.where(flip, 1.0, -1.0)) > 0)[piece]
     triangles = np.where(flip[:, None], triangles[:, ::-1], triangles)
     turn = _inside_out(vertices, triangles, piece)
@@ -154,10 +157,10 @@ def _oriented(vertices: Vec, triangles: Index) -> tuple[Index, Index]:
 
 
 def _consistent(triangles: Index) -> tuple[NDArray[np.bool_], Index]:
-    """Which triangles to flip so that neighbours agree, and the piece of each.
+    """Return which triangles to flip so that neighbours agree, and the piece of each.
 
-    A piece hangs together over edges that have exactly two triangles. Walks a breadth-first tree over them;
-    a Möbius strip keeps one seam.
+    A piece is connected over edges that have exactly two triangles, along a breadth-first tree; a Möbius strip has one
+    seam.
     """
     m = len(triangles)
     edges = triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2).astype(np.int64)
@@ -190,7 +193,7 @@ def _consistent(triangles: Index) -> tuple[NDArray[np.bool_], Index]:
 
 def _edge_lookup(m: int, left: NDArray, right: NDArray, opposed: NDArray[np.bool_],
                  above: NDArray) -> NDArray[np.bool_]:
-    """Whether each triangle disagrees with the one above it in the tree, (m + 1,)."""
+    """Return whether each triangle disagrees with the one above it in the tree, (m + 1,)."""
     key = np.concatenate([left * (m + 1) + right, right * (m + 1) + left])
     value = np.concatenate([opposed, opposed])
     order = np.argsort(key, kind="stable")
@@ -203,9 +206,8 @@ def _edge_lookup(m: int, left: NDArray, right: NDArray, opposed: NDArray[np.bool
 
 
 def _inside_out(vertices: Vec, triangles: Index, piece: Index) -> NDArray[np.bool_]:
-    """Which pieces to turn, (pieces,): those that enclose a negative volume; but a piece inside another is turned
-    as that one is, so that a cavity stays a cavity.
-    """
+    """Return which pieces to turn, (pieces,): those that enclose a negative volume; but a piece inside another is
+    turned as that one is, so that a cavity remains a cavity."""
     faces = np.bincount(piece)
     middle = vertices[triangles].mean(axis=1)
     centre = np.stack([np.bincount(piece, middle[:, i]) / faces for i in range(3)], axis=1)
@@ -216,7 +218,7 @@ def _inside_out(vertices: Vec, triangles: Index, piece: Index) -> NDArray[np.boo
     if len(volume) == 1 or len(volume) > 1000:
         return turn
 
-    # from small to large, so that the outermost surrounding piece has the last word
+    # from small to large, so that the outermost surrounding piece decides
     probe = vertices[triangles[np.unique(piece, return_index=True)[1]]].mean(axis=1)
     for outer in np.argsort(np.abs(volume), kind="stable"):
         smaller = np.flatnonzero(np.abs(volume) < np.abs(volume[outer]))

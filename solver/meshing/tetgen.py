@@ -1,4 +1,4 @@
-"""TetGen, fast and exact, for clean closed surfaces. An optional package: its core is AGPL."""
+"""TetGen, a fast and exact mesher of clean closed surfaces. An optional package: its core is AGPL."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from .surface import Surface, enclosed_volumes
 
 
 class TetGen:
-    """Keeps the surface's triangles as they are and fills them."""
+    """A mesher that fills a closed surface without changing its triangles."""
 
     in_child = True
     covers = False  #: whether cells stand out of the surface, which are to count by what is inside of it
-    seconds: float | None = None  #: as of TetWild
+    seconds: float | None = None  #: of the first try; None: from the number of tetrahedra
 
     def settings(self, surface: Surface, params: Mapping[str, float]) -> dict[str, float]:
-        """Edge length in unit-box units. Raises Environment without TetGen, BadMesh for open surfaces."""
+        """Return the edge length in unit-box units, and the radius-edge ratio. Raises Environment where TetGen is not
+        installed, BadMesh for open surfaces."""
         if find_spec("tetgen") is None:
             raise Environment("TetGen is not installed", "Install the Python package tetgen, or use fTetWild")
         if surface.open_edges or surface.tangled_edges:
@@ -31,15 +32,16 @@ class TetGen:
         return {"edge_length": (params["edge_length"] or surface.diagonal / 20.0) / surface.scale, "ratio": 1.4}
 
     def coarser(self, vertices: Vec, triangles: Index) -> tuple[Vec, Index]:
-        """The surface itself: all of it counts."""
+        """Return the surface unchanged: vertices (n, 3) and triangles (m, 3)."""
         return vertices, triangles
 
     def retry(self, settings: Mapping[str, float], slow: bool) -> dict[str, float]:
-        """Coarser or less well-shaped tetrahedra."""
+        """Return settings for less well-shaped tetrahedra, which are also coarser after a try that was too slow."""
         return {"edge_length": (1.5 if slow else 1.0) * settings["edge_length"], "ratio": 2.0}
 
     def mesh(self, vertices: Vec, triangles: Index, settings: Mapping[str, float]) -> tuple[Vec, Index]:
-        """Nodes and tets in unit-box units. Runs in the child process: it may crash or hang."""
+        """Return nodes (k, 3) and tets (e, 4) in unit-box units. Runs in the child process, since TetGen may crash or
+        hang."""
         import tetgen
 
         mesher = tetgen.TetGen(np.ascontiguousarray(vertices, dtype=np.float64),
@@ -56,7 +58,7 @@ class TetGen:
 
 
 def _cavity_points(vertices: Vec, triangles: Index) -> list[tuple[float, float, float]]:
-    """A point in each cavity: just in front of a face of every part that encloses a negative volume."""
+    """Return a point in each cavity: just in front of a face of every part that encloses a negative volume."""
     links = triangles[:, [0, 1, 1, 2]].reshape(-1, 2)
     graph = coo_matrix((np.ones(len(links)), (links[:, 0], links[:, 1])), shape=(len(vertices),) * 2)
     part = connected_components(graph, directed=False)[1][triangles[:, 0]]

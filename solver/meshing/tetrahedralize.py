@@ -1,4 +1,4 @@
-"""From an artist's surface to a volume that a simulation can trust, or a clear refusal."""
+"""From an artist's surface to tetrahedra that are fit for simulation, or an error with the reason and a remedy."""
 
 from __future__ import annotations
 
@@ -35,14 +35,13 @@ MOSTLY = 0.8  # of the area: where more than this encloses nothing, filling the 
 
 def tetrahedralize(vertices: NDArray, triangles: NDArray, mesher_key: str, params: Mapping[str, float], *,
                    name: str, report: Report | None = None, seconds: float | None = None) -> Volume:
-    """Tetrahedra that fill a surface.
+    """Return tetrahedra that fill a surface.
 
-    vertices: (n, 3) [m]; triangles: (m, 3); mesher_key: of catalogue family "mesher"; params: its parameters, those
-    left out take their defaults; name: of the object, for errors. report(share done or None, words) is called a few
-    times a second; what it raises stops the mesher. seconds: time limit of each of two tries, by what the edge length
-    asks for where left out.
-    Raises BadMesh where no volume can come of this surface, MesherFailed where the mesher crashed or was too slow
-    twice, Environment where it is not installed.
+    vertices: (n, 3) [m]; triangles: (m, 3); mesher_key: of catalogue family "mesher"; params: its parameters, by
+    default those of the catalogue; name: of the object, for errors. report: called a few times a second with the
+    fraction that is done, or None, and words; an exception that it raises stops the mesher. seconds: time limit of the
+    first of two tries; None: from the number of tetrahedra. Raises BadMesh where no volume can come of this surface,
+    MesherFailed where the mesher crashed or was too slow twice, Environment where it is not installed.
     """
     entry = catalogue.find("mesher", mesher_key)
     values = {param.key: params.get(param.key, param.default) for param in entry.params}
@@ -69,9 +68,10 @@ def tetrahedralize(vertices: NDArray, triangles: NDArray, mesher_key: str, param
 
 
 def fillable(vertices: NDArray, triangles: NDArray, name: str, thickness: float) -> tuple[Surface, list[str]]:
-    """The surface that is to be filled: without what encloses nothing, or with that thickened [m]; and notes on it.
+    """Return the surface that is to be filled, and notes: without parts that enclose nothing, or with these thickened.
+    vertices: (n, 3) [m]. triangles: (m, 3). thickness: of such parts [m]; 0: they are removed.
 
-    Raises BadMesh where hardly anything is left.
+    Raises BadMesh where hardly anything remains.
     """
     surface = clean(vertices, triangles, name, flat=thickness > 0.0)
     sheets = find_sheets(surface)
@@ -95,15 +95,16 @@ def fillable(vertices: NDArray, triangles: NDArray, name: str, thickness: float)
 
 @dataclass(frozen=True)
 class _Time:
-    """Time and tetrahedra that a surface may take."""
+    """Time limit of a surface's meshing, and number of its tetrahedra."""
 
-    seconds: float  #: of the first try
-    tets: int  #: that come of it at least
-    is_enough: bool  #: whether as many may be made in that time
+    seconds: float  #: limit of the first try
+    tets: int  #: least number of tetrahedra
+    is_enough: bool  #: whether these may be made in that time
 
 
 def _time_for(surface: Surface, params: Mapping[str, float], seconds: float | None = None) -> _Time:
-    """seconds: of the first try, where they are given."""
+    """Return the time limit and size of a surface's meshing. seconds: of the first try; None: from the number of
+    tetrahedra."""
     expected, needed = guessed_tets(surface.vertices * surface.scale, surface.triangles,
                                     {"edge_length": params.get("edge_length", 0.0)})
     needed = max(needed, FEWEST * surface.parts)
@@ -113,7 +114,8 @@ def _time_for(surface: Surface, params: Mapping[str, float], seconds: float | No
 
 def _in_two_tries(mesher: Any, label: str, surface: Surface, settings: Mapping[str, float], report: Report,
                   time: _Time) -> Volume:
-    """The volume from a child process; after a failure, or where it came apart, once more at other settings."""
+    """Return the volume from a child process; after a failure, or where parts came apart, of a second try at other
+    settings. Raises MesherFailed or BadMesh where both fail."""
     failures: list[Exception] = []
     notes: list[str] = []
     apart: Filled | None = None
@@ -162,7 +164,8 @@ def _in_two_tries(mesher: Any, label: str, surface: Surface, settings: Mapping[s
 
 
 def _timed(report: Report, seconds: float, which: str, spent: list[float]) -> TimedReport:
-    """Return a report that shows the time of this try too, ten times. spent: receives the time so far [s]."""
+    """Return a report that includes the time of this try, ten times. seconds: its limit [s]. spent: receives the time
+    so far [s]."""
     def timed(done: float | None, words: str, had: float) -> None:
         spent[:] = [had]
         shown = int(10 * had / seconds) * seconds / 10
@@ -181,7 +184,7 @@ def _remedy(surface: Surface, time: _Time) -> str:
 
 
 def _looks(surface: Surface) -> str:
-    """Return counts of a surface that could not be meshed."""
+    """Return a phrase with the size of a surface that could not be meshed: parts, triangles, thickness and extent."""
     parts = f"{surface.parts} loose parts" if surface.parts > 1 else "one part"
     a, b, c = (surface.vertices[surface.triangles[:, i]] for i in range(3))
     area = 0.5 * float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum())
@@ -191,13 +194,13 @@ def _looks(surface: Surface) -> str:
 
 
 def _expected_tets(surface: Surface, params: Mapping[str, float]) -> float:
-    """About how many tetrahedra of the edge length fill the surface."""
+    """Return the approximate number of tetrahedra of the edge length that fill the surface."""
     edge = params.get("edge_length", 0.0) or EDGE_SHARE * surface.diagonal
     return abs(surface.volume) * surface.scale**3 * 6.0 * float(np.sqrt(2.0)) / edge**3
 
 
 def _refuse_too_many(surface: Surface, params: Mapping[str, float]) -> None:
-    """Raises BadMesh where the edge length asks for more tetrahedra than any computer here can simulate."""
+    """Raise BadMesh where the edge length results in more than `MOST_TETS` tetrahedra."""
     expected = _expected_tets(surface, params)
     if expected > MOST_TETS:
         raise BadMesh(f"an edge length of {params['edge_length']:.3g} m gives about {expected:.1e} tetrahedra",

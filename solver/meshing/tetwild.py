@@ -1,4 +1,4 @@
-"""fTetWild, which meshes whatever it is given: open, self-intersecting and dirty surfaces too."""
+"""fTetWild, a mesher of any surface: open, self-intersecting and dirty ones too."""
 
 from __future__ import annotations
 
@@ -22,21 +22,22 @@ FINER = 4.0  # a surface with this many times the triangles that the tetrahedra 
 
 
 class TetWild:
-    """Robust, within an envelope around the surface; the same tetrahedra each time, on Linux."""
+    """A robust mesher within an envelope around the surface; on Linux the tetrahedra are the same each time."""
 
     in_child = True
     covers = False  #: whether cells stand out of the surface, which are to count by what is inside of it
-    seconds: float | None = None  #: of the first try; None: by how many tetrahedra there will be
+    seconds: float | None = None  #: of the first try; None: from the number of tetrahedra
 
     def __init__(self) -> None:
         self._first_energy = 0.0
         self._fraction = 0.0
 
     def settings(self, surface: Surface, params: Mapping[str, float]) -> dict[str, float]:
-        """Edge length and envelope as fractions of the box diagonal.
+        """Return the edge length and the envelope as fractions of the box diagonal, and limits of the optimisation.
 
         The envelope is a tenth of the edge, since the render mesh is embedded and needs no exact surface; on thin
-        shapes a tenth of their thickness 2 V / A, so that both sides stay apart. Raises Environment without pytetwild.
+        shapes a tenth of their thickness 2 V / A, so that both sides are separate. Raises Environment where pytetwild
+        is not installed.
         """
         if find_spec("pytetwild") is None:
             raise Environment("fTetWild is not installed here", "Install the Python package pytetwild, make the volume "
@@ -51,11 +52,11 @@ class TetWild:
                 "passes": 80, "triangles": float(np.clip(FINER * needed, 3000, MOST_TRIANGLES))}
 
     def coarser(self, vertices: Vec, triangles: Index) -> tuple[Vec, Index]:
-        """The surface itself: all of it counts."""
+        """Return the surface unchanged: vertices (n, 3) and triangles (m, 3)."""
         return vertices, triangles
 
     def retry(self, settings: Mapping[str, float], slow: bool) -> dict[str, float]:
-        """Other settings after a try that was too slow (coarser) or came to nothing (closer to the surface)."""
+        """Return other settings after a try that was too slow (coarser) or failed (closer to the surface)."""
         if slow:
             return {**settings, "envelope": min(2.0 * settings["envelope"], MOST_ENVELOPE), "energy": 30.0,
                     "edge_length": min(1.3 * settings["edge_length"], 1.0), "passes": 20,
@@ -64,7 +65,8 @@ class TetWild:
                 "edge_length": 0.8 * settings["edge_length"]}
 
     def mesh(self, vertices: Vec, triangles: Index, settings: Mapping[str, float]) -> tuple[Vec, Index]:
-        """Nodes and tets in unit-box units, of either orientation. Runs in the child process: it may crash or hang."""
+        """Return nodes (k, 3) and tets (e, 4) in unit-box units, of either orientation. Runs in the child process,
+        since fTetWild may crash or hang."""
         import pytetwild
 
         fix_random_device(pytetwild.PyfTetWildWrapper.__file__)
@@ -90,7 +92,7 @@ class TetWild:
 
 
 class QuickTetWild(TetWild):
-    """Stops as soon as no tetrahedron is a sliver: a quarter of the time, for what is played live."""
+    """An fTetWild that stops as soon as no tetrahedron is a sliver, in a quarter of the time, for live play."""
 
     seconds = 5.0
 
@@ -98,8 +100,8 @@ class QuickTetWild(TetWild):
         return {**super().settings(surface, params), "energy": ENOUGH}
 
     def coarser(self, vertices: Vec, triangles: Index) -> tuple[Vec, Index]:
-        """The surface with as few triangles as what is played needs: finding near sheets and looking whether the
-        tetrahedra fill it took half a minute with 60,000."""
+        """Return the surface with about `MOST_WHEN_QUICK` triangles at most, vertices (n, 3) and triangles (m, 3): with
+        60,000 it took half a minute to find near sheets and to check the tetrahedra against the surface."""
         if len(triangles) <= MOST_WHEN_QUICK:
             return vertices, triangles
         places, faces = np.array(vertices, dtype=np.float64), np.array(triangles, dtype=np.int32)  # may be read-only
@@ -107,10 +109,10 @@ class QuickTetWild(TetWild):
 
 
 def _simplified(vertices: Vec, triangles: Index, settings: Mapping[str, float]) -> tuple[Vec, Index]:
-    """The surface with about as many triangles as the settings ask for.
+    """Return the surface with about as many triangles as the settings specify.
 
-    Quadric edge collapse alone ruins what has many slivers, such as the poles of a UV sphere of 100,000 triangles: of
-    its volume two fifths are gone. There vertices that lie in one cell of the envelope's size become one before.
+    Quadric edge collapse alone ruins surfaces with many slivers, such as the poles of a UV sphere of 100,000 triangles:
+    two fifths of its volume are lost. There vertices that lie in one cell of the envelope's size are merged before.
     """
     import fast_simplification
 
@@ -129,7 +131,8 @@ def _simplified(vertices: Vec, triangles: Index, settings: Mapping[str, float]) 
 
 
 def _merged(vertices: Vec, triangles: Index, cell: float) -> tuple[Vec, Index]:
-    """The surface with all vertices of one cell of a grid in their middle."""
+    """Return the surface with all vertices in one cell of a grid merged at their mean. cell: its edge, in the vertices'
+    units."""
     at = np.floor((vertices - vertices.min(axis=0)) / cell).astype(np.int64)
     _, group, count = np.unique(at, axis=0, return_inverse=True, return_counts=True)
     group = group.ravel()

@@ -1,4 +1,4 @@
-"""A surface with fewer triangles that stays near the one that it comes from."""
+"""Simplification of a surface: fewer triangles that are near the original ones."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from .thinning_kernels import thin
 
 @dataclass(frozen=True)
 class ThinnedSurface:
-    """Triangles between some of a surface's vertices."""
+    """A simplified surface: triangles between some of the original vertices."""
 
-    triangles: Index  #: numbers of the surface's vertices, (t, 3)
-    outside: Vec  #: how far vertices that went are in front of each at most [m], (t,)
+    triangles: Index  #: indices of the original vertices, (t, 3)
+    outside: Vec  #: largest distance of removed vertices in front of each triangle [m], (t,)
 
 
 def thinned(x: Vec, triangles: Index, tolerance: float, longest: float) -> ThinnedSurface:
-    """Return a surface with fewer triangles, which has all vertices within a tolerance [m].
+    """Return a surface with fewer triangles, within a tolerance [m] of all original vertices.
 
-    x: (n, 3) [m]. triangles: (m, 3). longest: of edges that were not there before [m]. Borders stay, and so does what
-    is no manifold.
+    x: (n, 3) [m]. triangles: (m, 3). longest: largest length of new edges [m]. Borders and non-manifold parts do not
+    change.
     """
     x, work = np.ascontiguousarray(x, dtype=float), np.array(triangles, np.int32, order="C")
     corners = work.ravel()

@@ -1,5 +1,5 @@
-"""Removal of vertices of a surface whose places stay near the triangles that are left: collapses of edges onto one of
-their ends."""
+"""Simplification of a surface by collapses of edges onto one of their ends; removed vertices are near the remaining
+triangles."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ _CORNERS = "i4[:,::1], i4[::1], i4[::1]"  #: triangles (t, 3), head (n,), after 
 
 @kernel(f"i8({_CORNERS}, i8, i4[::1], i4[::1])")
 def ring(triangles, head, after, vertex, slots, around):  # type: ignore[no-untyped-def]
-    """Write the corners at a vertex, 3 t + k of triangle t, (RING,), and its neighbours in turn, (RING,), and return
-    how many; 0 where its triangles are no closed fan, or too many.
+    """Write the corners at a vertex, 3 t + k of triangle t, (RING,), and its neighbours in order, (RING,), and return
+    their number; 0 where its triangles are no closed fan, or more than RING.
 
-    head: a corner of each vertex. after: the next corner of the same vertex; −1 is none. Triangles that are gone are
-    negative.
+    head: a corner of each vertex. after: the next corner of the same vertex; −1: none. Removed triangles are negative.
     """
     count, slot = 0, head[vertex]
     while slot >= 0:
@@ -56,8 +55,8 @@ def ring(triangles, head, after, vertex, slots, around):  # type: ignore[no-unty
 
 @kernel(f"b1({_CORNERS}, i8, i8, i4[::1], i8)")
 def is_linked(triangles, head, after, vertex, into, around, count):  # type: ignore[no-untyped-def]
-    """Whether a collapse of a vertex onto a neighbour would join what is apart: other vertices than the two opposite to
-    their edge are neighbours of both, or a triangle would double another one."""
+    """Return whether a collapse of a vertex onto a neighbour would join separate parts: vertices other than the two
+    opposite to their edge are neighbours of both, or a triangle would coincide with another one."""
     common = 0
     for i in range(count):
         near = around[i]
@@ -88,7 +87,7 @@ def is_linked(triangles, head, after, vertex, into, around, count):  # type: ign
 
 @kernel("void(f8[:,::1], i8, i8, i8, f8[::1])")
 def shape(x, a, b, c, out):  # type: ignore[no-untyped-def]
-    """Into out (4,): the unit normal of a triangle, and its quality, 1 where its sides are equal."""
+    """Write the unit normal of a triangle and its quality, 1 where its sides are equal, into out (4,). x: (n, 3)."""
     u0, u1, u2 = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
     v0, v1, v2 = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
     n0, n1, n2 = u1 * v2 - u2 * v1, u2 * v0 - u0 * v2, u0 * v1 - u1 * v0
@@ -102,11 +101,11 @@ def shape(x, a, b, c, out):  # type: ignore[no-untyped-def]
 
 @kernel(f"f8(f8[:,::1], {_CORNERS}, i8, i8, i4[::1], i8, i4[::1], i8, f8, f8, f8[:,::1])")
 def price(x, triangles, head, after, vertex, onto, around, count, points, many, tolerance, longest, work):  # type: ignore[no-untyped-def]
-    """Return what a collapse of a vertex onto its neighbour `around[onto]` costs, from 0 to 2; infinite where it may
-    not be.
+    """Return the cost of a collapse of a vertex onto its neighbour `around[onto]`, in [0, 2]; infinite where it is not
+    admissible.
 
-    points: those that went before and are near the triangles around, the first `many`. tolerance: how far any of them
-    and the vertex may be from the triangles left [m]. longest: of a new edge [m]. work: (2, 4).
+    points: removed vertices near the triangles around, the first `many`. tolerance: largest distance of these and of
+    the vertex from the remaining triangles [m]. longest: largest length of a new edge [m]. work: memory, (2, 4).
     """
     into, least, least_before = around[onto], 1.0, 1.0
     for i in range(count):
@@ -145,9 +144,10 @@ def price(x, triangles, head, after, vertex, onto, around, count, points, many, 
 
 @kernel(f"void(f8[:,::1], {_CORNERS}, i8, i8, i4[::1], i4[::1], i8, i4[::1], i8, i4[::1], i4[::1])")
 def collapse(x, triangles, head, after, vertex, onto, slots, around, count, points, many, first, following):  # type: ignore[no-untyped-def]
-    """Move a vertex onto its neighbour `around[onto]`, and these points and the vertex to the nearest new triangles.
+    """Collapse a vertex onto its neighbour `around[onto]`, and assign the vertex and these points to the nearest new
+    triangles.
 
-    first: of the points of each triangle, (t,). following: the next point of the same triangle, (n,).
+    first: a point of each triangle, (t,). following: the next point of the same triangle, (n,); −1: none.
     """
     into = around[onto]
     for i in range(count):
@@ -176,11 +176,11 @@ def collapse(x, triangles, head, after, vertex, onto, slots, around, count, poin
 
 @kernel(f"void(f8[:,::1], {_CORNERS}, f8, f8, i4[::1], i4[::1], i4[::1])")
 def thin(x, triangles, head, after, tolerance, longest, first, following, of):  # type: ignore[no-untyped-def]
-    """Collapse edges onto one of their ends where every vertex that goes stays within a tolerance [m] of the triangles
-    left and no new edge is longer than `longest` [m]: what is flattest first, and in a pass none beside another.
+    """Collapse edges onto one of their ends where every removed vertex is within a tolerance [m] of the remaining
+    triangles and no new edge is longer than `longest` [m]: the flattest first, and no two neighbours in one pass.
 
-    triangles: (t, 3), negative where they are gone. first, following: points of triangles, −1 at first. of: the
-    triangle that each vertex which went is nearest to, −1 of others, (n,).
+    triangles: (t, 3), negative where they are removed. first, following: points of triangles, −1 at first. of: the
+    triangle nearest to each removed vertex, −1 for others, (n,).
     """
     slots, around, work = np.empty(RING, np.int32), np.empty(RING, np.int32), np.empty((2, 4))
     points, beside, number = np.empty(len(x), np.int32), np.zeros(len(x), np.int32), 0

@@ -1,4 +1,4 @@
-"""A volume of tetrahedra and what can be read off it: sizes, boundary, parts, quality."""
+"""Volumes of tetrahedra: their sizes, boundary, parts and quality."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ EDGES = np.array([[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]])
 
 @dataclass(frozen=True)
 class Volume:
-    """Tetrahedra that fill an object, positively oriented. Every node belongs to a tetrahedron."""
+    """Tetrahedra that fill an object, positively oriented. Every node belongs to a tetrahedron; cloth and ropes have
+    nodes only."""
 
     nodes: Vec  #: positions [m], (k, 3)
     tets: Index  #: corners, (e, 4)
@@ -29,7 +30,8 @@ class Volume:
 
     @property
     def extents(self) -> Vec:
-        """Return how far the nodes reach along the axes of the object [m], (3,): turning it changes none of them."""
+        """Return the extents of the nodes along the axes of the object [m], (3,): they do not depend on its
+        orientation."""
         return self.extents_of(self.nodes)
 
     @property
@@ -38,20 +40,22 @@ class Volume:
         return float(np.linalg.norm(self.extents))
 
     def extents_of(self, points: Vec) -> Vec:
-        """Return how far points (n, 3) reach along the axes of the object [m], (3,)."""
+        """Return the extents of points (n, 3) along the axes of the object [m], (3,)."""
         extents: Vec = np.ptp(points @ self.axes, axis=0)
         return extents
 
 
 def tet_volumes(nodes: Vec, tets: Index) -> Vec:
-    """Signed volume of each tetrahedron [m³], (e,): positive where det[x1−x0, x2−x0, x3−x0] > 0."""
+    """Return the signed volume of each tetrahedron [m³], (e,): positive where det[x1−x0, x2−x0, x3−x0] > 0. nodes: (k,
+    3) [m]. tets: (e, 4)."""
     a, b, c, d = (nodes[tets[:, i]] for i in range(4))
     signed: Vec = np.einsum("ij,ij->i", np.cross(b - a, c - a), d - a) / 6.0
     return signed
 
 
 def shape_gradients(nodes: Vec, tets: Index) -> tuple[Vec, Vec]:
-    """∇φ of the four corners [1/m], (e, 4, 3), and six times the volumes [m³], (e,)."""
+    """Return ∇φ of the four corners of each tetrahedron [1/m], (e, 4, 3), and six times its signed volume [m³], (e,).
+    nodes: (k, 3) [m]. tets: (e, 4)."""
     edges = nodes[tets[:, 1:]] - nodes[tets[:, :1]]
     across = np.stack([np.cross(edges[:, (i + 1) % 3], edges[:, (i + 2) % 3]) for i in range(3)], axis=1)
     six_volumes = np.einsum("ij,ij->i", edges[:, 0], across[:, 0])
@@ -60,7 +64,8 @@ def shape_gradients(nodes: Vec, tets: Index) -> tuple[Vec, Vec]:
 
 
 def tet_quality(nodes: Vec, tets: Index) -> Vec:
-    """Mean ratio of each tetrahedron, (e,): 1 for a regular one, 0 for a flat one, negative for an inverted one."""
+    """Return the mean ratio of each tetrahedron, (e,): 1 for a regular one, 0 for a flat one, negative for an inverted
+    one."""
     lengths = ((nodes[tets[:, EDGES[:, 0]]] - nodes[tets[:, EDGES[:, 1]]]) ** 2).sum(axis=(1, 2))
     volumes = tet_volumes(nodes, tets)
     quality: Vec = np.sign(volumes) * 12.0 * np.cbrt(3.0 * np.abs(volumes)) ** 2 / np.maximum(lengths, 1e-300)
@@ -68,7 +73,8 @@ def tet_quality(nodes: Vec, tets: Index) -> Vec:
 
 
 def tet_faces(tets: Index) -> tuple[Index, NDArray[np.int64]]:
-    """Every face of every tetrahedron: its corners facing outwards (4e, 3) and the number of its face group (4e,).
+    """Return every face of every tetrahedron: its corners facing outwards (4e, 3) and the number of its face group
+    (4e,).
 
     Faces with the same three nodes share a group number; row 4t + i is the face opposite to corner i of tet t.
     """
@@ -81,16 +87,17 @@ def tet_faces(tets: Index) -> tuple[Index, NDArray[np.int64]]:
 
 
 def boundary_faces(tets: Index) -> tuple[Index, Index]:
-    """Faces that belong to one tetrahedron only: corners (b, 3), facing outwards, and their tetrahedra (b,)."""
+    """Return the faces that belong to one tetrahedron only: corners (b, 3), facing outwards, and their tetrahedra (b,).
+    """
     corners, group = tet_faces(tets)
     alone = np.flatnonzero(np.bincount(group)[group] == 1)
     return corners[alone], (alone // 4).astype(np.int32)
 
 
 def face_parts(tets: Index) -> tuple[int, Index]:
-    """Parts that hang together through whole faces: their count and the part of each tetrahedron (e,).
+    """Return the number of parts that are connected through whole faces, and the part of each tetrahedron, (e,).
 
-    Parts that only share a node or an edge count apart, since nothing keeps them from turning about it.
+    Parts that only share a node or an edge are separate, since they may turn about it.
     """
     _, group = tet_faces(tets)
     tet = np.arange(len(group)) // 4
@@ -103,13 +110,13 @@ def face_parts(tets: Index) -> tuple[int, Index]:
 
 
 def used_nodes(nodes: Vec, tets: Index) -> tuple[Vec, Index]:
-    """Return the tetrahedra without the nodes that none of them uses."""
+    """Return nodes (k, 3) and tetrahedra (e, 4) without the nodes that no tetrahedron uses."""
     used, corners = np.unique(tets, return_inverse=True)
     return nodes[used], corners.reshape(-1, 4).astype(np.int32)
 
 
 def unique_edges(corners: Index, sides: Index) -> Index:
-    """Every edge of simplices once, smaller node first and in ascending order, (k, 2).
+    """Return every edge of simplices once, smaller node first and in ascending order, (k, 2).
 
     corners: (e, c) nodes of each simplex. sides: (s, 2) which of its corners its edges join.
     """
@@ -120,22 +127,24 @@ def unique_edges(corners: Index, sides: Index) -> Index:
 
 
 def mean_edge(x: Vec, triangles: Index) -> float:
-    """How long the edges of triangles (t, 3) are at positions x, (n, 3) [m], on average [m]."""
+    """Return the mean length of the edges of triangles (t, 3) at positions x, (n, 3) [m], each edge counted once [m].
+    """
     pairs = unique_edges(triangles, np.array([[0, 1], [1, 2], [2, 0]]))
     return float(np.linalg.norm(x[pairs[:, 0]] - x[pairs[:, 1]], axis=1).mean())
 
 
 def nonmanifold_edges(triangles: Index) -> int:
-    """How many edges of a surface do not have exactly two triangles."""
+    """Return the number of edges of a surface, (t, 3), that do not have exactly two triangles."""
     edges = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2).astype(np.int64), axis=1)
     _, counts = np.unique(edges[:, 0] << 32 | edges[:, 1], return_counts=True)
     return int((counts != 2).sum())
 
 
 def split_pinches(nodes: Vec, tets: Index) -> tuple[Vec, Index]:
-    """Return the tetrahedra with nodes doubled where two sides of one part touch in a point or an edge only.
+    """Return nodes (k, 3) and tetrahedra (e, 4) with nodes doubled where two sides of one part touch in a point or an
+    edge only.
 
-    Lips or fingers that a mesher glued at a node come apart again. Different parts that share a node stay joined.
+    Lips or fingers that a mesher joined at a node are separate again. Different parts that share a node do not change.
     """
     corners, group = tet_faces(tets)
     _, part = face_parts(tets)

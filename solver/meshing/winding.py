@@ -1,4 +1,4 @@
-"""How often a surface goes around a point: the generalized winding number."""
+"""Generalized winding number of a surface around points."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ CHUNK = 2_000_000  # point-triangle pairs at a time, about 300 MB
 
 
 def winding_numbers(points: Vec, vertices: Vec, triangles: Index) -> Vec:
-    """Winding number of the surface around each point, (p,): 1 inside, 0 outside, in between near an open border.
+    """Return the winding number of the surface around each point, (p,): 1 inside, 0 outside, in between near an open
+    border.
 
     points: (p, 3); vertices: (n, 3); triangles: (m, 3). A sum of solid angles. [Jacobson 2013]
     """
