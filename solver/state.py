@@ -1,4 +1,4 @@
-"""The simulation's values: State, which a snapshot saves whole. SI, float64."""
+"""State of a simulation, which a snapshot saves whole. SI units, float64."""
 
 from __future__ import annotations
 
