@@ -48,7 +48,7 @@ def choose_processor(environment: Mapping[str, str] = os.environ) -> dict[str, s
 
 
 def made_with(sources: str) -> list[str]:
-    """Return everything but the processor that compiled kernels depend on. sources: hash of the kernels' sources."""
+    """Return everything that compiled kernels depend on except the processor. sources: hash of the kernels' sources."""
     import numba
     import numpy
 

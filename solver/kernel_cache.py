@@ -198,7 +198,7 @@ def _used(index: Path) -> None:
 
 @cache
 def _clean_once(folder: str) -> None:
-    """Delete files that nobody uses any more, once something is compiled: versions before updates, other checkouts."""
+    """Delete files that are no longer used, once something is compiled: versions before updates, other checkouts."""
     clean(Path(folder), time.time())
 
 

@@ -39,7 +39,7 @@ class KernelStage(NamedTuple):
     read: Callable[[], int] | None = None
 
 
-Wait: TypeAlias = Callable[[Any, int], bool]  #: whether a flag (1,) was set, looking so many times at most
+Wait: TypeAlias = Callable[[Any, int], bool]  #: whether a flag (1,) was set, read a number of times at most
 Portioned: TypeAlias = tuple[Kernel, Iterable[tuple[int, int]], tuple[Any, ...]]  #: a kernel, portions and arguments
 
 
@@ -191,7 +191,7 @@ class Pool:
             took = work.lead()
             elapsed = perf_counter() - began
         else:
-            began = thread_time()  # what others take of this core says nothing about the kernel
+            began = thread_time()  # without the time of other programs on this core
             kernel(0, pieces, *arguments)
             took = thread_time() - began
         self.habits.learn(kind, took, elapsed)
@@ -272,7 +272,7 @@ class PieceTimes(Pool):
         began = thread_time()
         for _ in range(CLOCKED):
             thread_time()
-        self._clock = (thread_time() - began) / CLOCKED  # what it takes to ask the clock is no part of a piece
+        self._clock = (thread_time() - began) / CLOCKED  # the time of reading the clock is no part of a piece
         self.calls: list[Call] = []
 
     def run(self, kernel: Kernel, pieces: int, arguments: tuple[Any, ...]) -> None:

@@ -107,7 +107,7 @@ def _ours_alone(folder: Path) -> bool:
         if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
             return False
         if stat.S_IMODE(status.st_mode) & 0o022:
-            # somebody may have put something there already: what was compiled goes
+            # another user may have put files there already: compiled code is deleted
             folder.chmod(0o700)
             for path in folder.rglob("*.nb[ci]"):
                 path.unlink()

@@ -23,9 +23,9 @@ class Bordered(ShowsNothing, ABC):
 
     @abstractmethod
     def _solve(self, columns: Vec, name: str, count: int) -> Vec:
-        """Return about A_qq⁻¹ columns, (inner, count), and overwrite the columns by their residuals.
+        """Return approximately A_qq⁻¹ columns, (inner, count), and overwrite the columns by their residuals.
 
-        columns: (strips, inner, lanes). name: label of the right-hand sides, equal for those of one kind.
+        columns: (strips, inner, lanes). name: label of the right-hand sides, equal for right-hand sides of one kind.
         """
 
     def solve(self, right: Vec) -> Vec:

@@ -50,7 +50,7 @@ def _intrinsic(columns: int, forward: bool) -> Any:
                 builder.store(value, pointer, align=4)
 
             def everywhere(row: Any, k: int) -> Any:
-                """L[row, k] in all lanes."""
+                """Return L[row, k] in all lanes."""
                 place = builder.add(builder.add(left, row), builder.mul(step, ir.Constant(whole, k)))
                 nothing, value = ir.Constant(vector, ir.Undefined), builder.load(builder.gep(of_l, [place]))
                 first = builder.insert_element(nothing, value, ir.Constant(ir.IntType(32), 0))
@@ -62,7 +62,7 @@ def _intrinsic(columns: int, forward: bool) -> Any:
             owns = [at_row(first_own, ir.Constant(whole, k)) for k in range(columns)]
 
             def blocks(size: int, begin: Any, end: Any, sums: list[Any]) -> list[Any]:
-                """Rows begin to end, `size` at a time; Y_k then."""
+                """Build the loop over rows begin to end, `size` at a time; return the sums after it."""
                 before = builder.block
                 body, after = builder.append_basic_block("rows"), builder.append_basic_block("after")
                 builder.cbranch(builder.icmp_signed("<", begin, end), body, after)

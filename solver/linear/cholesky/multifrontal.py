@@ -77,10 +77,10 @@ class Multifrontal:
 
     def __init__(self, inside: Supernodes, lower: sp.csc_matrix, blas: Long, take: Take, most: int,
                  entries: Entries, stand: Places | None = None) -> None:
-        """lower: matrix of the pattern that `inside` factors. blas: of `addresses`. take: returns memory for a number
+        """inside: supernodes. lower: matrix of their pattern. blas: of `addresses`. take: returns memory for a number
         of values, in the precision of the factor. most: largest number of values of all update matrices. entries:
-        positions of those of `lower`. stand: memory layout of fronts, of which not all need be factored; None for the
-        closest layout of all fronts."""
+        positions of the entries of `lower`. stand: memory layout of fronts, of which not all need be factored; None for
+        the closest layout of all fronts."""
         # arrays of `inside`, not itself: without a cycle of references an owner of both is freed once it is unused
         self._trees, self._top, self._blas, self._most = inside.trees, inside.top, blas, most
         self._values = int(inside.values_start[-1])
@@ -189,7 +189,7 @@ def multifrontal(inside: Supernodes, lower: sp.csc_matrix, kind: type = np.float
     inside: supernodes. lower: matrix of their pattern. kind: np.float32 or np.float64. take: returns memory for a
     number of values, new memory where left out. most: largest number of values of all update matrices. places: memory
     for two indices of each entry of `lower`, new where left out. stand: memory layout of fronts, as in Multifrontal.
-    entries: positions of those of `lower`, where the search for them has begun.
+    entries: positions of the entries of `lower`, where their search has begun.
     """
     blas = addresses("s" if kind is np.float32 else "d")
     if blas is None:

@@ -144,8 +144,8 @@ def solve_tiles(  # type: ignore[no-untyped-def]
 def update_tiles(  # type: ignore[no-untyped-def]
     start, stop, s, tile, blas, all_ints, values, updates, first, rows_start, values_start, update_start,
 ):
-    """Subtract the product of the rows below the front s from its update matrix, by square tiles of the lower triangle,
-    row by row."""
+    """Subtract B Bᵀ from the update matrix of the front s, B its rows below the triangle, by square tiles of the lower
+    triangle, row by row."""
     columns, length = first[s + 1] - first[s], rows_start[s + 1] - rows_start[s]
     below = length - columns
     rows, update = at(values, values_start[s]) + bytes_of(values) * columns, at(updates, update_start[s])

@@ -25,10 +25,10 @@ class SingleFactor:
 
     def __init__(self, inside: Supernodes, room: Room | None = None, stand: Places | None = None,
                  unit: float = 1.0, entries: Entries | None = None) -> None:
-        """inside: of the factor to copy, or whose pattern to factor on. room: memory in single precision, new where
-        left out; a former factor in it is invalid afterwards, except for fronts that `stand` keeps. stand: memory
-        layout of fronts. unit: scale of the matrix in fronts that are kept. entries: positions of those of the next
-        matrix, where the search has begun."""
+        """inside: supernodes of the factor to copy, or whose pattern to factor on. room: memory in single precision,
+        new where left out; a former factor in it is invalid afterwards, except for fronts that `stand` does not mark.
+        stand: memory layout of fronts. unit: scale of the matrix in the fronts that remain valid. entries: positions of
+        the entries of the next matrix, where their search has begun."""
         self._inside, self._room = inside, Room(np.float32) if room is None else room
         self.unit = unit  #: this is the factor of `unit` times the matrix
         self._fronts: Multifrontal | None = None

@@ -62,7 +62,7 @@ class SingleColumns:
         return y
 
     def _room(self, strips: int) -> Single:
-        """Return scratch memory of kernels for so many strips."""
+        """Return scratch memory of the kernels for this number of strips."""
         if len(self._updates) != strips:
             self._updates = np.zeros((strips, *self._updates.shape[1:]), dtype=np.float32)
             self._works = np.zeros((max(len(self._inside.trees) // 2, strips), self._works.shape[1]), dtype=np.float32)

@@ -66,8 +66,8 @@ class Columns:
     def solve(self, matrix: Blocks, r: Vec, x: Vec, precondition: Callable[[Vec], Vec]) -> bool:
         """Improve x, (strips, m, lanes), until all columns of A x = r are solved; return whether they are.
 
-        r: right-hand sides, of the shape of x; residuals afterwards. precondition: returns about A⁻¹ of columns in
-        single precision. Raises NegativeCurvature.
+        r: right-hand sides, of the shape of x; residuals afterwards. precondition: returns approximately A⁻¹ times
+        columns in single precision. Raises NegativeCurvature.
         """
         if not self._arrays or self._arrays[0].shape != r.shape:
             self._arrays = [np.zeros(r.shape), np.zeros(r.shape), np.zeros(r.shape, dtype=np.float32)]

@@ -1,4 +1,4 @@
-"""V-cycle of smoothed aggregation multigrid in single precision: about A⁻¹, for a few columns at once.
+"""V-cycle of smoothed aggregation multigrid in single precision: approximately A⁻¹, for a few columns at once.
 
 As a preconditioner it is fixed once built, and symmetric positive definite however A changes, so it is reused until
 solves take too long.
@@ -77,7 +77,8 @@ class Hierarchy:
         self._bottom = _exact(matrix)
 
     def solve(self, right: Vec) -> Vec:
-        """Return about A⁻¹ right, (strips, m, lanes), float32, by one V-cycle; the next call overwrites the result."""
+        """Return approximately A⁻¹ right, (strips, m, lanes), float32, by one V-cycle; the next call overwrites the
+        result."""
         return self._cycle(0, right)
 
     def _cycle(self, depth: int, b: Vec) -> Vec:
