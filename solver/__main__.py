@@ -1,4 +1,4 @@
-"""`python -m solver`, see cli."""
+"""Entry point of `python -m solver`; see cli."""
 
 import os
 import sys

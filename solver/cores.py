@@ -1,6 +1,6 @@
-"""How many cores this process may use: of the machine, of what it is bound to, and of what its control group gives it.
+"""Number of cores that this process may use: of the machine, of its affinity, and of its control groups' quota.
 
-Asked for before numpy is imported, so nothing but the standard library.
+Evaluated before numpy is imported, so nothing but the standard library.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ OWN_GROUPS = Path("/proc/self/cgroup")
 
 
 def available() -> int:
-    """Cores that this process may use, at least one.
+    """Return the number of cores that this process may use, at least one.
 
-    PYTHON_CPU_COUNT in the environment counts before what the machine says, as Python 3.13 has it. A farm's cpuset
-    binds the process; of a control group's quota only whole cores count, as a thread that is stopped for a part of the
-    time keeps all others waiting.
+    PYTHON_CPU_COUNT in the environment overrides the machine, as in Python 3.13. A farm's cpuset binds the process; of
+    a control group's quota only whole cores count, as a thread that is stopped for a part of the time makes all others
+    wait.
     """
     asked = os.environ.get("PYTHON_CPU_COUNT", "")
     if asked.isdecimal() and int(asked) > 0:
@@ -28,14 +28,14 @@ def available() -> int:
 
 
 def _bound() -> int:
-    """Cores that the process may run on."""
+    """Return the number of cores that the process may run on."""
     if sys.version_info >= (3, 13):
         return os.process_cpu_count() or 1
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def _quota() -> float | None:
-    """Processor time a second that the control groups of this process have, None where they have all there is."""
+    """Return the processor time per second that the control groups of this process allow; None without a limit."""
     found = []
     for folder in _groups():
         try:
@@ -51,7 +51,8 @@ def _quota() -> float | None:
 
 
 def _groups() -> list[Path]:
-    """Folders of this process' control groups and of all above them, those of version 1 that count time as well."""
+    """Return the folders of this process' control groups and of all above them, also those of version 1 that limit
+    time."""
     try:
         lines = OWN_GROUPS.read_text().splitlines()
     except OSError:

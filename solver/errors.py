@@ -14,11 +14,11 @@
     │   └── MesherFailed                       the mesher crashed or ran out of time
     └── Stopped                       75       stopped on request; resumable
 
-    StepFailed is not one of them: it is the numerics' word inside a step, caught by `simulate`,
-    which halves the step and, when that does not help, raises Diverged with object, frame and remedy.
+    StepFailed is not one of them: the numerics raise it inside a step, and `stepping` catches it,
+    halves the step and, where that does not help, raises Diverged with object, frame and remedy.
 
-Each has a stable `code`: a heading in the manual's troubleshooting page. What is wrong with a job ends with the path of
-the field in scene.json: `$.bodies[0].pin.weights`. Standard library only.
+Each has a stable `code`: a heading in the manual's troubleshooting page. An error in a job ends with the path of the
+field in scene.json: `$.bodies[0].pin.weights`. Standard library only.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ EXIT_COMPLETE, EXIT_BAD_INPUT, EXIT_DIVERGED, EXIT_ENVIRONMENT, EXIT_STOPPED = 0
 
 
 class ConJacError(Exception):
-    """One sentence for the user: which object, what is wrong, what to do.
+    """Error with one sentence for the user: which object, what is wrong, what to do.
 
     what: what is wrong, a clause without a full stop.
     remedy: what to do, a sentence without a full stop; may be empty.
-    object: name of the Blender object or body, where one is known; the world adds it to errors of the numerics.
-    frame: frame number, where one is known.
-    where: path of the field of scene.json, or of the field that names the array; the numerics give it from the body
-        on ("pin.weights") or not at all, and `job.folder.blame` makes it whole.
+    object: name of the Blender object or body, where it is known; the world adds it to errors of the numerics.
+    frame: frame number, where it is known.
+    where: path of the field of scene.json, or of the field that names the array; the numerics pass it from the body
+        on ("pin.weights") or not at all, and `job.folder.blame` completes it.
     """
 
     code = "error"
@@ -106,10 +106,11 @@ class Stopped(ConJacError):
 
 
 class StepFailed(Exception):
-    """A step could not be solved; the old state is still good. Caught by `simulate`, never shown as it is.
+    """Raised where a step cannot be solved; the state before the step remains valid. Caught inside the solver, never
+    shown as it is.
 
-    object: name of the body that failed, where that is known. remedy: what helps, where that was measured; else the
-    world's own. is_final: whether no shorter step helps. The world adds the number of the part.
+    object: name of the body that failed, where it is known. remedy: what helps, where it was measured; else the world's
+    own. is_final: whether no shorter step helps. part: number of the part, set by the world.
     """
 
     part: int | None = None
@@ -124,7 +125,8 @@ TOO_TIGHT = "Raise the Tolerance of the stage solver, which asks for more digits
 
 
 def printable(text: str) -> str:
-    """The text on one line as a terminal may show it: names may hold what moves its cursor or turns letters around."""
+    """Return the text on one line as a terminal may show it: characters that move its cursor or reverse text, which
+    names may contain, are escaped."""
     from unicodedata import category  # a library, which Blender's start does without
 
     return "".join(_escaped(c) if category(c) in UNSEEN and c not in JOINERS else c for c in text)

@@ -1,5 +1,5 @@
-"""Steps of groups of bodies that cannot meet: each with its own step length; groups that approach each other are merged
-first."""
+"""Steps of groups of bodies that cannot meet, each group with its own step length; groups that approach each other are
+merged first."""
 
 from __future__ import annotations
 
@@ -21,33 +21,34 @@ from .world.world import World
 
 
 class GroupSteps:
-    """Steps the groups of a world one after the other, through spans of time that hold whole steps of each.
+    """Time stepping of the groups of a world in turn, through spans of time that contain whole steps of each group.
 
-    After a span the boxes that bodies swept are looked at. Groups of which some came near each other are one group from
-    the span's start, and go through it again.
+    After a span the boxes that the bodies swept are compared. Groups whose boxes came near each other are merged from
+    the start of the span, which is then repeated.
     """
 
     def __init__(self, regroup: Regroup, beside: Callable[[int], Sequence[int]] = lambda _: ()) -> None:
-        """beside: steps in a frame of groups that are not stepped here and that these are compared with."""
+        """regroup: groups of the bodies of a job. beside: returns, for a frame, the numbers of steps of groups that are
+        not stepped here and that these are compared with."""
         self._regroup, self._beside = regroup, beside
         self._spans = 0  #: of the last frame
         self._of: World | None = None
         self._groups: list[BodyGroup] = []
         self._paces: list[Pace] = []
-        self._swept: Boxes | None = None  #: what bodies filled since the frame before
-        self._nameless: dict[int, int] = {}  #: steps of that frame that were halved because of no body, by token
+        self._swept: Boxes | None = None  #: boxes that bodies swept since the frame before
+        self._nameless: dict[int, int] = {}  #: steps of that frame halved because of no soft body, by token
 
     def begin(self, state: State) -> State:
-        """Return the first state, with its groups."""
+        """Return the first state with a record of its groups."""
         return self._regroup.remembered(state)
 
     def again(self, world: World, state: State) -> World:
-        """Return the world of the groups that a state has. Raises BadInput where it has none."""
+        """Return the world of the groups that a state records. Raises BadInput where it records none."""
         return self._regroup.again(world, state)
 
     def record(self, world: World, timeline: Timeline) -> GroupRecord | None:
-        """Return the groups at the end of a frame, with the space that they filled since the one before; None where
-        something else moves that belongs to no group."""
+        """Return the record of the groups at the end of a frame, with the boxes that they swept since the frame before;
+        None where something moves that belongs to no group."""
         self._look_at(world)
         if any(not group.tokens for group in self._groups):
             return None
@@ -62,13 +63,15 @@ class GroupSteps:
                            reach.thickness, nameless, np.array([part.unknowns for part in world.parts], dtype=np.int32))
 
     def forget_past(self) -> None:
-        """Discard how fast bodies deformed."""
+        """Discard the deformation rates of earlier steps."""
         self._paces = [Pace() for _ in self._groups]
 
     def advance_frame(self, world: World, state: State, timeline: Timeline, frame: int, stop: Stop,
                       halved: Halved) -> tuple[World, State]:
-        """Return the world and the state at `frame`, from those at the frame before it. Adds to `halved`. Raises
-        Diverged, Stopped."""
+        """Return the world and the state at `frame`, given those at the frame before it.
+
+        Steps that were halved are added to `halved`. Raises Diverged, Stopped.
+        """
         self._look_at(world)
         self._swept, self._nameless, self._spans = None, {}, self._shared(timeline, frame)
         for number in range(self._spans):
@@ -77,7 +80,7 @@ class GroupSteps:
         return world, replace(state, time=timeline.time_of(frame))
 
     def _shared(self, timeline: Timeline, frame: int) -> int:
-        """Return in how many spans of a frame each group takes whole steps."""
+        """Return the number of spans of a frame in each of which every group takes whole steps."""
         return gcd(*(step_size(timeline.fps, group.step)[0] for group in self._groups), *self._beside(frame))
 
     def _look_at(self, world: World) -> None:
@@ -89,7 +92,7 @@ class GroupSteps:
 
     def _advance(self, world: World, state: State, number: int, timeline: Timeline, frame: int, stop: Stop,
                  halved: Halved) -> tuple[World, State]:
-        """The world and the state after a span of time, which is the frame's `number`-th."""
+        """Return the world and the state after the frame's `number`-th span."""
         done: dict[tuple[int, ...], tuple[State, Boxes | None]] = {}
         while True:
             starts = world.states_of([group.numbers for group in self._groups], state)
@@ -108,7 +111,7 @@ class GroupSteps:
             self._look_at(world)
 
     def _note_nameless(self, group: BodyGroup, causes: Sequence[str | None]) -> None:
-        """Count steps of a group that were halved because of none of its soft bodies."""
+        """Count steps of a group that were halved for another reason than one of its soft bodies."""
         names = {name for name, _, _ in group.world.bodies}
         if group.tokens:
             others = sum(cause not in names for cause in causes)
@@ -129,7 +132,7 @@ class GroupSteps:
 
     def _through(self, group: BodyGroup, pace: Pace, state: State, number: int, timeline: Timeline, frame: int,
                  stop: Stop, halved: Halved) -> tuple[State, Boxes | None]:
-        """A group's state after the frame's `number`-th span, and the boxes of what its bodies swept in it."""
+        """Return a group's state after the frame's `number`-th span, and the boxes that its bodies swept in it."""
         steps, h = step_size(timeline.fps, group.step)
         count = max(1, round(steps / self._spans))
         if count * self._spans != steps:

@@ -1,8 +1,8 @@
-"""Times of kernels' calls, by which a pool decides how many threads share the next one.
+"""Measured times of kernel calls, by which a pool decides how many threads share the next call.
 
-Which way is quicker is measured by the clock, one thread against several: threads that share a call take more time
-together than one alone would, by cold caches and by turns with Python's lock, and how much that is differs from machine
-to machine and from kernel to kernel.
+The quicker of one thread and several is found by the clock: threads that share a call take more time together than one
+alone would, by cold caches and by waits for Python's lock, and how much that is differs from machine to machine and
+from kernel to kernel.
 """
 
 from __future__ import annotations
@@ -24,36 +24,42 @@ KERNELS = 2000  #: whose calls are remembered
 
 
 def helpers_for(pieces: int, count: int, expected: float | None) -> int:
-    """Return how many threads of so many, besides the one that asks, are worth waking for pieces that are expected to
-    take so many seconds; None where nobody knows yet."""
+    """Return how many threads, in addition to the calling one, are worth waking for pieces of work that take `expected`
+    seconds on one thread; None where that is not known.
+
+    count: number of threads with the calling one.
+    """
     most = min(count, pieces) - 1
     return most if expected is None else min(most, int(expected / WORTH_WAKING))
 
 
 class Habit:
-    """Seconds that calls of one kind take, on one thread and shared. The slower way is tried again after ever more
-    calls."""
+    """Seconds that calls of one kind take, on one thread and shared. The slower alternative is tried again after ever
+    more calls."""
 
     def __init__(self, took: float, elapsed: float | None) -> None:
-        """took: seconds of all threads together in the first call. elapsed: by the clock, if it was shared."""
+        """took: processor time of all threads in the first call [s]. elapsed: its duration by the clock [s] where it
+        was shared, else None."""
         self.alone = self.busy = max(took, SHORTEST)  #: on one thread; on all that share, together
         self.elapsed = elapsed  #: by the clock where they share; None before that was tried
         self._calls, self._patience = 0, PATIENCE  #: since the slower way was tried; until it is again
 
     @property
     def pays(self) -> bool:
-        """Whether sharing is quicker."""
+        """Whether calls of this kind are quicker on several threads than on one."""
         return self.elapsed is not None and self.elapsed <= GAINS * self.alone
 
     def helpers(self, pieces: int, count: int) -> int:
-        """Return how many threads to wake for the next call, of so many besides the calling one."""
+        """Return how many threads, in addition to the calling one, to wake for the next call. count: number of threads
+        with the calling one."""
         most, pays = helpers_for(pieces, count, self.alone), self.pays
         if most < 1 or self.elapsed is None or pays and self.elapsed <= CLEARLY * self.busy:
             return most
         return most if pays != (self._calls >= self._patience) else 0
 
     def learn(self, took: float, elapsed: float | None) -> None:
-        """Learn from a call. took: seconds of all threads together. elapsed: by the clock, if it was shared."""
+        """Update the expected times by a call. took: processor time of all threads [s]. elapsed: its duration by the
+        clock [s] where it was shared, else None."""
         pays = self.pays
         is_usual = pays == (elapsed is not None)
         before = self.alone if elapsed is None else self.busy
@@ -77,18 +83,18 @@ class Habit:
 
 
 class Habits:
-    """Measured durations of all kernels, by which a call chooses between one thread and several."""
+    """Measured times of all kernels, by which a call chooses between one thread and several."""
 
     def __init__(self) -> None:
         self.longest: dict[Key, float] = {}  #: seconds that calls on arrays of any size take at most
         self._of: dict[Kind, Habit] = {}
 
     def are_short(self, key: Key) -> bool:
-        """Whether calls are too short for a second thread, whatever their arrays."""
+        """Whether calls of a kernel are too short for a second thread, whatever the size of their arrays."""
         return self.longest.get(key, WORTH_WAKING) < WORTH_WAKING
 
     def note(self, key: Key, took: float) -> None:
-        """Learn how long calls are [s]."""
+        """Update the longest time of a kernel's calls by one that took `took` seconds."""
         longest = self.longest.get(key)
         if longest is None:
             if len(self.longest) > KERNELS:
@@ -99,15 +105,19 @@ class Habits:
         self.longest[key] = took
 
     def choose(self, kind: Kind, pieces: int, count: int) -> tuple[int, float | None]:
-        """Return how many threads of so many, besides the one that asks, to wake for a call of so many pieces, and how
-        long one would take [s], None where nobody knows yet."""
+        """Return how many threads, in addition to the calling one, to wake for a call, and its expected time on one
+        thread [s], None where that is not known.
+
+        pieces: of the work. count: number of threads with the calling one.
+        """
         habit = self._of.get(kind)
         if habit is None:
             return helpers_for(pieces, count, None), None
         return habit.helpers(pieces, count), habit.alone
 
     def learn(self, kind: Kind, took: float, elapsed: float | None) -> None:
-        """Learn from a call; for the arguments see Habit."""
+        """Update the expected times by a call of this kind. took: processor time of all threads [s]. elapsed: its
+        duration by the clock [s] where it was shared, else None."""
         habit = self._of.get(kind)
         if habit is not None:
             habit.learn(took, elapsed)
@@ -118,5 +128,5 @@ class Habits:
 
 
 def _moved(expected: float, took: float) -> float:
-    """Return what a call is expected to take after one that took so long [s]."""
+    """Return the expected time of a call after one that took `took` seconds [s]."""
     return expected + FORGETS * (min(took, OUTLIER * expected) - expected)

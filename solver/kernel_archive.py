@@ -31,8 +31,11 @@ CHOICE = {"NUMBA_CPU_NAME": PROCESSOR, "NUMBA_CPU_FEATURES": ""}  #: in the envi
 
 
 def choose_processor(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return what numba's environment needs to compile for PROCESSOR; nothing where there is no archive, where this
-    processor lacks one of FEATURES, or where the user has chosen a processor."""
+    """Return the variables by which numba compiles for PROCESSOR; none where there is no archive, where this processor
+    lacks one of FEATURES, or where the user has chosen a processor.
+
+    environment: variables of the process.
+    """
     if "NUMBA_CPU_NAME" in environment or not ARCHIVE.is_file():
         return {}
     from llvmlite import binding
@@ -45,7 +48,7 @@ def choose_processor(environment: Mapping[str, str] = os.environ) -> dict[str, s
 
 
 def made_with(sources: str) -> list[str]:
-    """Return all that compiled kernels depend on but the processor. sources: hash of the kernels' sources."""
+    """Return everything that compiled kernels depend on except the processor. sources: hash of the kernels' sources."""
     import numba
     import numpy
 
@@ -53,13 +56,13 @@ def made_with(sources: str) -> list[str]:
 
 
 def has_all(sources: str) -> bool:
-    """Whether the archive holds every kernel of these sources, for this Python and processor."""
+    """Whether the archive has every kernel of the sources with this hash, for this Python and processor."""
     content = _read(MADE_WITH) if MADE_WITH in _names() else None
     return content is not None and json.loads(content) == made_with(sources)
 
 
 def bring(index: Path) -> None:
-    """Put a kernel's files where its index file belongs, if they are missing there and the archive has them.
+    """Copy a kernel's files from the archive to the folder of its index file, where they are missing.
 
     Raises OSError where they cannot be written.
     """
@@ -79,7 +82,7 @@ def bring(index: Path) -> None:
 
 
 def _read(name: str) -> bytes | None:
-    """Return a file's content; None where it is torn, so that its kernel is compiled."""
+    """Return the content of a file of the archive; None where it is damaged, so that its kernel is compiled."""
     with suppress(OSError, EOFError, zipfile.BadZipFile, zlib.error), zipfile.ZipFile(ARCHIVE) as archive:
         return archive.read(name)
     return None
@@ -87,7 +90,7 @@ def _read(name: str) -> bytes | None:
 
 @cache
 def _names() -> dict[str, list[str]]:
-    """Return index file without its ending → names in the archive; nothing where numba compiles for another
+    """Return the names of files in the archive by index file without its ending; none where numba compiles for another
     processor."""
     found = defaultdict[str, list[str]](list)
     if CHOICE.items() <= os.environ.items():

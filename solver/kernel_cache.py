@@ -1,10 +1,11 @@
 """Cache of compiled kernels by their sources: a kernel is compiled again where these changed, and only then.
 
-numba knows a kernel by its file, place and time. It does not notice a changed helper or constant of another file, and
-an edited comment or another clone of the same text compile everything again. Here the files of a kernel are named by a
-hash of its bytecode and of all that goes into the machine code: kernels that it calls, constants, options, versions.
+numba identifies a kernel by its file, line and time. It does not notice a changed helper or constant of another file,
+and an edited comment or another clone of the same text compile everything again. Here the files of a kernel are named
+by a hash of its bytecode and of all that goes into the machine code: kernels that it calls, constants, options,
+versions.
 
-Import `threads` before this one: it says in NUMBA_CACHE_DIR where kernels are kept.
+Import `threads` before this module: it sets NUMBA_CACHE_DIR, the folder of the cache.
 """
 
 from __future__ import annotations
@@ -35,20 +36,20 @@ LIBRARIES = ("builtins", "ctypes", "math", "numba", "numpy")  #: what kernels us
 VERSIONS = (sys.implementation.cache_tag, numba.__version__, np.__version__.partition(".")[0])
 
 HOUR = 3600.0
-UNUSED_SECONDS = 60 * 24 * HOUR  #: compiled code that nobody has used for so long goes
+UNUSED_SECONDS = 60 * 24 * HOUR  #: compiled code that was not used for so long is deleted
 MOST = 8  #: how many versions of one kernel are kept: checkouts beside one another, and one that goes back and forth
 
 VERSION = re.compile(r".+-[0-9a-f]{24}")  #: of a kernel; beside them stand marks of scenes (build/loading)
 
-#: the attribute of a function that says under which name its code is kept
+#: attribute of a function with the name under which its code is cached
 KEY = "__kernel_key__"
 
 
 def key_of(function: Callable[..., Any], options: Mapping[str, Any]) -> str:
-    """Hash of all that goes into the machine code of a function which numba compiles with these options.
+    """Return a hash of all that goes into the machine code of a function which numba compiles with these options.
 
-    Raises TypeError where it uses something whose content cannot be known from here: a kernel compiled before that
-    changed would be taken.
+    Raises TypeError where the function uses an object whose content cannot be known from here: a kernel compiled before
+    a change of that object would be taken.
     """
     digest = hashlib.blake2b(digest_size=12)
     for part in _made_from(function, options):
@@ -62,7 +63,7 @@ def _made_from(function: Callable[..., Any], options: Mapping[str, Any]) -> Iter
     yield from (f"{name} {sorted(value) if isinstance(value, (set, frozenset)) else value!r}"
                 for name, value in sorted(options.items()))
     for code in _codes(function.__code__):
-        # what a function says of itself is no part of what it does
+        # a docstring does not change the machine code
         constants = [value for value in code.co_consts if not isinstance(value, CodeType)]
         if function.__doc__ is not None and constants[:1] == [function.__doc__]:
             constants[0] = None
@@ -95,7 +96,7 @@ def _content(value: object) -> str:
     if isinstance(value, Dispatcher):
         return _of_callee(value)
     if isinstance(value, _Intrinsic):
-        return _of_file(sys.modules[value._defn.__module__].__file__ or "")  # it writes code as its Python pleases
+        return _of_file(sys.modules[value._defn.__module__].__file__ or "")  # its Python code writes the machine code
     origin = value.__name__ if isinstance(value, ModuleType) else str(getattr(value, "__module__", None))
     if origin.partition(".")[0] in LIBRARIES:
         return f"{origin}.{getattr(value, '__qualname__', '')}"
@@ -114,7 +115,7 @@ def _of_file(path: str) -> str:
 
 
 class ByContent(_CacheLocator):  # type: ignore[misc]
-    """Shows numba where a function's files are that has a KEY."""
+    """Locator by which numba finds the cached files of a function that has a KEY."""
 
     def __init__(self, key: str, py_file: str) -> None:
         self._key, self._py_file = key, py_file
@@ -140,7 +141,8 @@ class ByContent(_CacheLocator):  # type: ignore[misc]
 
 @cache
 def _writable(folder: str) -> None:
-    """Raises OSError where it is not: numba would look for another place, where our rules do not hold."""
+    """Create a folder. Raises OSError where it cannot be written to: numba would use another one, where our rules do
+    not hold."""
     os.makedirs(folder, exist_ok=True)
     if not os.access(folder, os.W_OK):
         raise PermissionError(f"{folder} cannot be written to")
@@ -151,14 +153,16 @@ CompileResultCacheImpl._locator_classes = [ByContent, *CompileResultCacheImpl._l
 
 
 def name(function: Callable[..., Any], options: Mapping[str, Any]) -> None:
-    """Give a function the KEY by which it is kept. Raises TypeError as `key_of` does."""
+    """Set the KEY of a function, by which its code is cached. Raises TypeError as `key_of` does."""
     setattr(function, KEY, key_of(function, options))
 
 
 def compile_cached(signature: Any, function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
-    """The compiled function, which has a KEY, from disk or the extension's archive where it is kept.
+    """Return the compiled function, from disk or the extension's archive where it is cached; the function must have a
+    KEY.
 
-    Raises what numba and a torn file raise.
+    signature: types of arguments and result, as for numba.njit. options: of numba.njit. Raises what numba raises, also
+    for a damaged file.
     """
     kernel_archive.bring(index_of(function))
     made = numba.njit(signature, cache=True, **options)(function)
@@ -170,14 +174,15 @@ def compile_cached(signature: Any, function: Callable[..., Any], options: Mappin
 
 
 def index_of(function: Callable[..., Any]) -> Path:
-    """The file that lists what is kept of a function with a KEY, named as numba does; those with code stand beside."""
+    """Return the path of the file that lists the cached files of a function with a KEY, named as numba does; files with
+    code are in the same folder."""
     name = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}".replace("<", "").replace(">", "")
     python = f"py{sys.version_info[0]}{sys.version_info[1]}{getattr(sys, 'abiflags', '')}"
     return Path(os.environ["NUMBA_CACHE_DIR"], f"{name}-{getattr(function, KEY)}.{python}.nbi")
 
 
 def forget(function: Callable[..., Any]) -> None:
-    """Delete what is kept of a function with a KEY."""
+    """Delete the cached files of a function with a KEY."""
     index = index_of(function)
     for path in [index, *index.parent.glob(f"{index.stem}.*.nbc")]:
         with suppress(OSError):
@@ -185,7 +190,7 @@ def forget(function: Callable[..., Any]) -> None:
 
 
 def _used(index: Path) -> None:
-    """Note that it was used just now."""
+    """Mark an index file as used just now."""
     with suppress(OSError):
         if time.time() - index.stat().st_mtime > HOUR:
             os.utime(index)
@@ -193,12 +198,16 @@ def _used(index: Path) -> None:
 
 @cache
 def _clean_once(folder: str) -> None:
-    """Delete files that nobody uses any more, once something is compiled: versions before updates, other checkouts."""
+    """Delete files that are no longer used, once something is compiled: versions before updates, other checkouts."""
     clean(Path(folder), time.time())
 
 
 def clean(folder: Path, now: float) -> None:
-    """Delete versions of a kernel beyond the MOST that were used last, and whatever was unused for UNUSED_SECONDS."""
+    """Delete versions of a kernel beyond the MOST that were used last, and every file that was unused for
+    UNUSED_SECONDS.
+
+    folder: of the cache. now: present time, as time.time() returns it [s].
+    """
     files, used = defaultdict[str, list[Path]](list), defaultdict[str, float](float)
     for path in folder.iterdir():
         with suppress(OSError):

@@ -1,8 +1,9 @@
-"""BLAS and OpenMP on one thread. Import this before numpy, scipy and scikit-sparse, which read it when they load.
+"""BLAS and OpenMP on one thread. Import this before numpy, scipy and scikit-sparse, which read the variables when they
+load.
 
-On two cores they cost kernels more than they give. Another number gives other bytes, too, as it sums products in
-another order, so what the user's environment says does not count. Debian's CHOLMOD opens an OpenMP region of its own
-whatever OMP_NUM_THREADS says, so OpenMP is limited.
+On two cores more threads cost kernels more than they gain. Another number also changes the last digits, as products are
+summed in another order, so the user's environment is overridden. Debian's CHOLMOD opens an OpenMP region of its own
+whatever OMP_NUM_THREADS is, so OpenMP is limited.
 """
 
 import os

@@ -30,52 +30,53 @@ LEFT_TO_OTHERS = 1.5  #: of what is left a thread takes its share over this, so 
 
 
 class KernelStage(NamedTuple):
-    """Pieces of a kernel's work that may be taken once all stages before are done."""
+    """Pieces of a kernel's work that may begin once all earlier stages are done."""
 
     kernel: Kernel  #: kernel(start, stop, *arguments)
     pieces: int
     arguments: tuple[Any, ...]
-    #: bytes of its arrays that it needs, where that may be a small part of them; a record asks for it
+    #: returns the bytes of its arrays that it needs, where that may be a small part of them; for records
     read: Callable[[], int] | None = None
 
 
-Wait: TypeAlias = Callable[[Any, int], bool]  #: whether a flag (1,) was set, looking so many times at most
+Wait: TypeAlias = Callable[[Any, int], bool]  #: whether a flag (1,) was set, read a number of times at most
 Portioned: TypeAlias = tuple[Kernel, Iterable[tuple[int, int]], tuple[Any, ...]]  #: a kernel, portions and arguments
 
 
 class _Open:
-    """A stage whose portions threads take. It is over once all who joined it have left it."""
+    """Stage whose portions threads take; it is over once all threads that joined it have left it."""
 
     def __init__(self, kernel: Kernel, portions: Iterable[tuple[int, int]], arguments: tuple[Any, ...]) -> None:
         self.call, self.portions = (kernel, arguments), iter(portions)
         self.joined: list[None] = []
         self.left: list[None] = []
-        self.ends = count()  #: who counts 0 ends it
-        self.flag = np.zeros(1, np.int64)  #: 1 once it is over, for who looks; and for who sleeps:
+        self.ends = count()  #: the thread that counts 0 ends the stage
+        self.flag = np.zeros(1, np.int64)  #: 1 once the stage is over, for threads that poll; for those that sleep:
         self.gate = threading.Lock()
         self.gate.acquire()
         self.following: _Open | None = None
 
 
 class Work:
-    """The pieces of one call, or of stages one after the other, which whoever is free takes."""
+    """Pieces of one call, or of stages one after the other, which free threads take."""
 
     def __init__(self, kernel: Kernel, portions: Iterable[tuple[int, int]], arguments: tuple[Any, ...],
                  following: Iterator[Portioned] | None = None, wait: Wait | None = None) -> None:
-        """portions: first piece and the one after the last of what is taken at once. following: stages after the first,
-        each asked for once all before are done. wait: for others, before a thread sleeps; None: it sleeps at once."""
+        """kernel: run as kernel(start, stop, *arguments). portions: first piece and the one after the last of what is
+        taken at once. following: stages after the first, each generated once all before are done. wait: function by
+        which a thread waits for others before it sleeps; None: it sleeps at once."""
         self._stage: _Open | None = _Open(kernel, portions, arguments)
         self._following, self._wait = following, wait
         self._failures: list[BaseException] = []
         self._busy: list[float] = []
 
     def join(self) -> None:
-        """A helper's part of it."""
+        """Take pieces as a helper thread, until none is left."""
         self._take(leads=False)
 
     def lead(self) -> float:
-        """The part of the thread that asks, until all pieces are done. Returns processor seconds of all threads
-        together, without what they waited for.
+        """Take pieces as the calling thread until all are done, and return the processor time of all threads without
+        waits [s].
 
         A helper that comes late finds no piece, and is not waited for. Raises what a kernel raised.
         """
@@ -85,10 +86,10 @@ class Work:
         return sum(self._busy)
 
     def _take(self, leads: bool) -> None:
-        """Pieces until none is left of any stage. What a kernel raises ends the work for all."""
+        """Take pieces until none is left of any stage. An exception of a kernel ends the work of all threads."""
         stage = self._stage
         while stage is not None:
-            stage.joined.append(None)  # before the first piece, so that who ends the stage knows of it
+            stage.joined.append(None)  # before the first piece, so that the thread that ends the stage counts it
             began = thread_time()
             kernel, arguments = stage.call
             try:
@@ -111,7 +112,7 @@ class Work:
             stage = stage.following
 
     def _end(self, stage: _Open) -> None:
-        """Begin what follows a stage that is over, and let go who waits for that."""
+        """Begin the stage after one that is over, and release the threads that wait for it."""
         try:
             after = None if self._failures or self._following is None else next(self._following, None)
             stage.following = self._stage = None if after is None else _Open(*after)
@@ -123,12 +124,13 @@ class Work:
 
 
 def least_portion(pieces: int, expected: float | None) -> int:
-    """How many of the pieces are worth taking at once."""
+    """Return how many of the pieces, which take `expected` seconds in all, are worth taking at once; 1 for None."""
     return max(1, int(pieces * WORTH_TAKING / expected)) if expected else 1
 
 
 def least_of_stage(pieces: int, sharers: int) -> int:
-    """Return how many of a stage's pieces are worth taking at once: what they take is not known."""
+    """Return how many of a stage's pieces a thread takes at least at once, `sharers` threads in all: their time is not
+    known."""
     return max(1, pieces // (AT_A_TIME * sharers))
 
 
@@ -145,11 +147,11 @@ def portions(pieces: int, sharers: int, least: int) -> tuple[tuple[int, int], ..
 
 
 class Pool:
-    """A number of threads, including the calling one."""
+    """Pool of a number of threads, with the calling one."""
 
     def __init__(self, count: int, waiting: Callable[[], Wait] | None = None) -> None:
-        """waiting: gives the function by which threads wait for each other before they sleep; asked for once they do.
-        """
+        """count: number of threads with the calling one. waiting: returns the function by which threads wait for each
+        other before they sleep; called when threads first wait."""
         self.count, self._waiting = count, waiting
         self._asked: SimpleQueue[Work | None] = SimpleQueue()
         self.habits = Habits()
@@ -158,16 +160,17 @@ class Pool:
 
     @property
     def wait(self) -> Wait | None:
-        """Return by what its threads wait for each other."""
+        """Return the function by which threads wait for each other before they sleep; None where they sleep at once."""
         return None if self._waiting is None else self._waiting()
 
     def run(self, kernel: Kernel, pieces: int, arguments: tuple[Any, ...]) -> None:
-        """kernel(start, stop, *arguments) for all pieces, on as many threads as are worth it by what it took before."""
+        """Run kernel(start, stop, *arguments) for all pieces, on as many threads as are worth waking by the times of
+        earlier calls."""
         if self.count == 1 or pieces < 2:
             kernel(0, pieces, *arguments)
             return
         key = key_of(kernel, pieces)
-        if self.habits.are_short(key):  # to ask for more than a clock would take as long as the call
+        if self.habits.are_short(key):  # more than a clock would take as long as the call
             began = perf_counter()
             kernel(0, pieces, *arguments)
             took = perf_counter() - began
@@ -176,7 +179,8 @@ class Pool:
         self.habits.note(key, took)
 
     def _run_by_habit(self, kind: Kind, kernel: Kernel, pieces: int, arguments: tuple[Any, ...]) -> float:
-        """Run all pieces on as many threads as paid before for arrays of this size. Returns seconds of all threads."""
+        """Run all pieces on as many threads as paid before for arrays of this size. Return the processor time of all
+        threads [s]."""
         helpers, expected = self.habits.choose(kind, pieces, self.count)
         elapsed = None
         if helpers:
@@ -187,17 +191,17 @@ class Pool:
             took = work.lead()
             elapsed = perf_counter() - began
         else:
-            began = thread_time()  # what others take of this core says nothing about the kernel
+            began = thread_time()  # without the time of other programs on this core
             kernel(0, pieces, *arguments)
             took = thread_time() - began
         self.habits.learn(kind, took, elapsed)
         return took
 
     def run_stages(self, name: str, size: int, pieces: int, stages: Iterator[KernelStage]) -> None:
-        """Run all pieces of stages, each once those before it are done, with one waking for all.
+        """Run all pieces of stages, each once those before it are done, waking threads once for all stages.
 
-        name, size: by which what such stages took is known again; size about as what they take. pieces: of the widest
-        stage.
+        name, size: key of the measured times of such stages; size is about proportional to their time. pieces: of the
+        widest stage.
         """
         if self.count == 1:
             for stage in stages:
@@ -221,20 +225,20 @@ class Pool:
         self.habits.learn(kind, took, elapsed)
 
     def begin(self, task: Callable[[], None]) -> Work:
-        """Let another thread do a task, if there is one. Whoever leads the work then does it where nobody began, and
-        else waits for its end."""
+        """Return the work of a task that another thread runs, if there is one; `lead` runs the task where no thread has
+        begun it, and else waits for its end."""
         work = Work(lambda start, stop: task(), [(0, 1)], (), wait=self.wait)
         if self.count > 1:
             self.ask(work, 1)
         return work
 
     def ask(self, work: Work, helpers: int) -> None:
-        """Wake so many threads for it."""
+        """Wake `helpers` threads for a work."""
         for _ in range(helpers):
             self._asked.put(work)
 
     def end(self) -> None:
-        """The threads go once they have nothing more to do."""
+        """Let the threads end once they have no more work."""
         for _ in range(self.count - 1):
             self._asked.put(None)
 
@@ -245,7 +249,7 @@ class Pool:
 
 
 class Call(NamedTuple):
-    """Time of one thread in a call."""
+    """Times of one call on one thread."""
 
     kernel: str
     began: float  #: [s of this thread]
@@ -253,30 +257,33 @@ class Call(NamedTuple):
     pieces: list[float]  #: seconds of each, or of several where there are many
     total: int  #: of pieces
     size: int  #: bytes of the arrays that it was given
-    kind: Kind  #: by which a pool knows it again
+    kind: Kind  #: key of the measured times in a pool
     follows: bool = False  #: whether it is a later stage of the call before it
 
 
 class PieceTimes(Pool):
-    """One thread that runs a call's pieces separately and measures each, from which the time on other numbers of
-    threads follows."""
+    """Pool of one thread that runs the pieces of a call separately and measures each, from which the time on other
+    numbers of threads follows."""
 
     def __init__(self, most: int = 32) -> None:
-        """most: pieces of a call that are timed separately."""
+        """most: about how many pieces of a call are timed separately; of more, several are timed together."""
         super().__init__(1)
         self._most = most
         began = thread_time()
         for _ in range(CLOCKED):
             thread_time()
-        self._clock = (thread_time() - began) / CLOCKED  # what it takes to ask the clock is no part of a piece
+        self._clock = (thread_time() - began) / CLOCKED  # the time of reading the clock is no part of a piece
         self.calls: list[Call] = []
 
     def run(self, kernel: Kernel, pieces: int, arguments: tuple[Any, ...]) -> None:
-        """All pieces, in order."""
+        """Run kernel(start, stop, *arguments) for all pieces, in order, and record their times in `calls`."""
         self._timed(KernelStage(kernel, pieces, arguments), (*key_of(kernel, pieces), _magnitude(arguments)), False)
 
     def run_stages(self, name: str, size: int, pieces: int, stages: Iterator[KernelStage]) -> None:
-        """All pieces of all stages, in order."""
+        """Run all pieces of all stages, in order, and record their times in `calls`.
+
+        name, size: key of such stages, as in Pool. pieces: of the widest stage.
+        """
         kind = OF_STAGES, name, pieces.bit_length(), size.bit_length()
         for number, stage in enumerate(stages):
             self._timed(stage, kind, number > 0)
@@ -296,17 +303,18 @@ class PieceTimes(Pool):
 
 
 def key_of(kernel: Kernel, pieces: int) -> Key:
-    """Return by what calls of a kernel are known again: so many pieces, or up to twice as many."""
+    """Return the key of a kernel's calls with this number of pieces, or up to twice as many."""
     return kernel.__module__, kernel.__qualname__, pieces.bit_length()
 
 
 def _magnitude(arguments: tuple[Any, ...]) -> int:
-    """Return the binary logarithm of how many entries all arrays among them have: what a call takes grows with it."""
+    """Return the binary logarithm of the number of entries of all arrays among the arguments, with which the time of a
+    call grows."""
     return sum(getattr(one, "size", 0) for one in arguments).bit_length()
 
 
 def _bytes(arguments: tuple[Any, ...]) -> int:
-    """Return the size of all arrays among them."""
+    """Return the size of all arrays among the arguments [bytes]."""
     total = 0
     for one in arguments:
         with suppress(TypeError):  # what is no array

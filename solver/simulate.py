@@ -83,7 +83,7 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
     """Simulate and write all frames up to the timeline's end, and return the last state.
 
     snapshot: frame of the snapshot to resume from; None begins at the start and writes its frame first.
-    stop: called before each step; the simulation ends where it returns True.
+    stop: called before each step; the simulation ends with Stopped where it returns True.
     report: called after each frame with its number, the time that it took [ms] and the estimated time left [s].
     log: called with sentences about halved steps of the first few frames, changes of bodies, and notes of the world.
     reshape: cuts, nails and released pins, each at its moment.
@@ -157,9 +157,10 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
          reuse: Path | None = None) -> None:
     """Bake a job folder into its cache.
 
-    frames: first and last frame that must be on disk at the end, all where left out; frames before them are simulated
-    and written, too. resume: whether to go on from the last snapshot of equal settings. threads: number of threads of
-    the kernels; None takes all cores but `left_free`. stop: see `simulate`. reuse: folder of an earlier bake; its
+    path: job folder. report: receiver of the progress. frames: first and last frame that must be on disk at the end,
+    all where left out; frames before them are simulated and written, too. resume: whether to resume from the last
+    snapshot of equal settings. threads: number of threads of the kernels; None takes all cores but `left_free`. stop:
+    called before each step; the bake ends with Stopped where it returns True. reuse: folder of an earlier bake; its
     frames are copied for bodies that are not affected by what has changed since.
     Raises a ConJacError. Where all requested frames exist, neither numba nor the solver is imported.
     """
@@ -287,7 +288,8 @@ class _JobRun:
 
 
 def wanted_frames(job: Job, frames: tuple[int, int] | None) -> range:
-    """Return the requested frames, all of the scene for None. Raises BadInput where the scene does not have them."""
+    """Return the frames to bake: first and last in `frames`, or all of the scene for None. Raises BadInput where the
+    scene does not have them."""
     if frames is None:
         return job.frames
     first, last = frames

@@ -1,4 +1,4 @@
-"""The simulation's values: State, which a snapshot saves whole. SI, float64."""
+"""State of a simulation, which a snapshot saves whole. SI units, float64."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class State:
     q: Vec  #: coordinates, (m_q,): node positions [m], node-major
     u: Vec  #: their rates, (m,): the *full* velocity of the last step [m/s]
     memory: Mapping[str, Vec] = field(default_factory=dict)  #: histories, multipliers; each owner declares its keys
-    #: of a part's own state, where something carries nodes of it; no snapshot has it
+    #: in a part's own state, where its nodes are attached to a carrier; in no snapshot
     carrier_motion: CarrierMotion | None = None
-    #: stage of joints whose solution this is, while its step is not finished; no snapshot has it
+    #: stage of joints with this solution, while its step is not finished; in no snapshot
     tree_stage: Any = field(default=None, compare=False, repr=False)
-    #: impulses of a cloth on what it touches or is attached to in the step that returned this state; no snapshot has it
+    #: impulses of a cloth on bodies in contact or attached, in the step that returned this state; in no snapshot
     reaction: Any = field(default=None, compare=False, repr=False)

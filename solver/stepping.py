@@ -1,4 +1,4 @@
-"""Steps that land on frames: halved where they cannot be solved or change what they move too much."""
+"""Steps that end on frames: a step is halved where it cannot be solved, or deforms bodies too much."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ HALVINGS = 4  # a step is tried at h, h/2, ... h/16
 FORESEEN = 1.1  # of the largest deformation: a step of which more is foreseen is not tried
 FORESEEN_IMPACT = 2.0  # times too large: a step of which more is foreseen is not tried
 LANDS = "it hits the ground or a collider within it"
-NEAR = 1.0e-6  # of a step: so near to a step's end is there, as Blender's subframes have single precision
-SPARED_IN_CONTACT = 3  # of these halvings, where surfaces push each other and deformation alone asks for them
+NEAR = 1.0e-6  # of a step: a time so near to a step's end is that end, as Blender's subframes have single precision
+SPARED_IN_CONTACT = 3  # halvings not made where surfaces are in contact and deformation alone requires them
 IN_VAIN = 8  # shortest steps that still deform bodies too much, after which twice as long ones are taken as well
 
 Stop = Callable[[], bool]
@@ -31,24 +31,24 @@ Stop = Callable[[], bool]
 
 @dataclass(frozen=True)
 class Timeline:
-    """When frames and steps stand. Frame k is the state at (k - start)/fps."""
+    """Times of the frames and steps of a scene. Frame k is the state at (k - start)/fps."""
 
     start: int
     end: int
     fps: float
     step: float  #: largest step [s]
     snapshot_every: int  #: frames
-    tolerance: float = 0.0  #: largest error of a step, as a share of the body's size; 0: all are as long as can be
-    largest_deformation: float = 0.0  #: that a step may bring, as a share of an edge's length; 0: any
+    tolerance: float = 0.0  #: largest error of a step, as a fraction of the body's size; 0: steps as long as possible
+    largest_deformation: float = 0.0  #: largest in a step, as a fraction of an edge's length; 0: any
 
     @classmethod
     def of(cls, time: Time, last: int | None = None) -> Timeline:
-        """The scene's timeline, up to the frame `last`."""
+        """Return the timeline of a scene, up to the frame `last`, or to the scene's end for None."""
         return cls(time.start, time.end if last is None else last, time.fps, time.step, time.snapshot_every,
                    time.tolerance, time.largest_deformation)
 
     def time_of(self, frame: int) -> float:
-        """Seconds after the start frame."""
+        """Return the time of a frame after the start frame [s]."""
         return (frame - self.start) / self.fps
 
     def snapshot_due(self, frame: int) -> bool:
@@ -56,15 +56,15 @@ class Timeline:
 
 
 class Halved(list[tuple[float, StepFailed]]):
-    """Steps of one frame that could not be solved: how long each was [s], and why."""
+    """Steps of one frame that were halved: the length of each [s], and the reason."""
 
     @property
     def shortest(self) -> float:
-        """The length of the shortest step that was taken instead [s]."""
+        """Return the length of the shortest step that was taken instead [s]."""
         return min(h for h, _ in self) / 2
 
     def describe(self, frame: int) -> str:
-        """Return one sentence for the log, however many there were."""
+        """Return one sentence for the log about all halved steps of a frame."""
         longest, why = self[0]
         place = f' of "{why.object}"' if why.object else ""
         return (f"Frame {frame}: a step{place} of {longest:.6g} s was too long, {why}; "
@@ -72,62 +72,65 @@ class Halved(list[tuple[float, StepFailed]]):
 
 
 class Pace:
-    """How fast bodies deform: a step that would deform them too much is not tried.
+    """Deformation rates of the last steps: a step that would deform bodies too much is rejected before it is solved.
 
-    Half a step deforms an impact's worst edge by .7 of what a whole one does, measured on balls that hit each other.
-    What is small rings faster than any step here may follow: its shortest ones go on deforming it too much, and are
-    worth their price only while they find out how it bounces. Where surfaces push each other one halving keeps heights
-    and energies as all do, and no halving does not (`benchmarks/shaken.py glass`).
+    Half a step deforms an impact's worst edge by .7 of what a whole one does, measured on balls that hit each other. A
+    small body vibrates faster than any step here can follow: its shortest steps still deform it too much, and are worth
+    their cost only in the impact. Where surfaces are in contact one halving preserves heights and energies as all
+    halvings do, and no halving does not (`benchmarks/shaken.py glass`).
     """
 
     def __init__(self) -> None:
         self._last, self._change, self._in_vain = 1.0, 0.0, 0
         self._impact = 1.0, 0.0  #: the last step [s], and how many times too large the change of velocities was
-        self.ends: list[State] | None = None  #: of the steps that were taken, where somebody looks at them
-        self.in_contact = False  #: whether surfaces pushed each other then
-        self.stopped: str | None = None  #: what the last step stopped most
-        self.most_deformed: str | None = None  #: in the last step that changed an edge too much
+        self.ends: list[State] | None = None  #: states after the steps that were taken, where they are recorded
+        self.in_contact = False  #: whether surfaces were in contact in the last step that changed an edge too much
+        self.stopped: str | None = None  #: name of the body that the last step stopped most
+        self.most_deformed: str | None = None  #: name of the body, in the last step that changed an edge too much
 
     @property
     def spared(self) -> int:
-        """Return the halvings that are not worth their cost, among those that deformation requires."""
+        """Return the number of halvings that are not worth their cost, among those that deformation requires."""
         least = SPARED_IN_CONTACT if self.in_contact else 0
         return min(max(least, self._in_vain // IN_VAIN), HALVINGS)
 
     def note_shortest(self, helps: bool) -> None:
-        """One of the shortest steps was taken; helps: whether it deformed bodies by no more than it may."""
+        """Record that one of the shortest steps was taken; helps: whether it deformed bodies by no more than it may."""
         self._in_vain = 0 if helps else self._in_vain + 1
 
     def note(self, h: float, change: float) -> None:
-        """A step of h seconds, taken or not, changed an edge by that share of its length."""
+        """Record that a step of h seconds, taken or not, changed an edge by a fraction `change` of its length."""
         self._last, self._change = h, change
 
     def note_impact(self, h: float, jump: float) -> None:
-        """A step of h seconds, taken or not, changed velocities by an impact so many times too much."""
+        """Record that a step of h seconds, taken or not, changed velocities by an impact by `jump` times the accepted
+        change."""
         if math.isfinite(jump):
             self._impact = h, jump
 
     def expected_impact(self, h: float) -> float:
-        """Return how many times too much a step of h seconds would."""
+        """Return the expected change of velocities by an impact in a step of h seconds, in units of the accepted
+        change."""
         last, jump = self._impact
         return jump * (h / last) ** 2
 
     def arrive(self, after: State) -> None:
-        """A step ended there."""
+        """Record the state at the end of a step that was taken."""
         if self.ends is not None:
             self.ends.append(after)
 
     def expected(self, h: float) -> float:
-        """Return the change that a step of h seconds would make."""
+        """Return the expected change of an edge, as a fraction of its length, in a step of h seconds."""
         return self._change * math.sqrt(h / self._last)
 
 
 def advance_frame(world: World, state: State, timeline: Timeline, frame: int, stop: Stop = lambda: False,
                   halved: Halved | None = None, pace: Pace | None = None,
                   part: tuple[float, float] = (0.0, 1.0)) -> State:
-    """The state at `frame`, from the one at the frame before it. Adds to `halved`. Raises Diverged, Stopped.
+    """Return the state at `frame`, given the state at the frame before it. Raises Diverged, Stopped.
 
-    part: of the way between both frames, where it begins and ends; a step that reaches across an end is cut there.
+    Steps that were halved are added to `halved`. part: fractions of the time between both frames where the simulation
+    begins and ends; a step across one of them is cut there, and the returned state is at the end.
     """
     count, h = step_size(timeline.fps, timeline.step)
     pace = Pace() if pace is None else pace
@@ -150,7 +153,7 @@ def _step_ends(count: int, part: tuple[float, float]) -> list[float]:
 
 
 def _time_within(timeline: Timeline, frame: int, share: float) -> float:
-    """Seconds after the start frame, a share of the way from the frame before to this one."""
+    """Return the time after the start frame [s] at a fraction `share` of the time from the frame before to this one."""
     return timeline.time_of(frame) if share == 1.0 else timeline.time_of(frame - 1) + share / timeline.fps
 
 
@@ -186,11 +189,12 @@ def _advance_frame_within(world: World, state: State, timeline: Timeline, frame:
 def advance(world: World, state: State, h: float, frame: int, stop: Stop = lambda: False,
             halvings: int = HALVINGS, halved: Halved | None = None, largest: float = 0.0,
             pace: Pace | None = None) -> State:
-    """One step; halved where it cannot be solved, and given up with the world's advice when that does not help.
+    """Return the state after a step of h seconds, halved where it cannot be solved. Raises Diverged with the world's
+    advice where that does not help, Stopped.
 
-    One that deforms the body by more than `largest`, lands it or turns rigid bodies too far, is halved too, and the
-    shortest taken as they are; where these deform it too much again and again, longer ones as well. The shortest that
-    cannot be solved may be taken in another way that the world knows of.
+    A step that deforms a body by more than `largest`, lands it or turns rigid bodies too far is halved, too, and the
+    shortest steps are accepted as they are; where these deform it too much again and again, longer ones as well. For a
+    shortest step that cannot be solved the world may have another method (`rescue`).
     """
     if stop():
         raise Stopped(f"stopped before frame {frame} was done", "Resume to go on")
@@ -220,17 +224,17 @@ def advance(world: World, state: State, h: float, frame: int, stop: Stop = lambd
 
 def stepped(world: World, state: State, h: float, largest: float, pace: Pace | None = None,
             is_shortest: bool = False) -> State:
-    """The state after h seconds. Raises StepFailed, also where edges change by more than `largest`, if not 0, or where
-    a body lands that takes shorter steps.
+    """Return the state after a step of h seconds. Raises StepFailed, also where edges change by more than `largest`, if
+    not 0, or where a body lands that requires shorter steps.
 
-    pace: what the last step changed; a step of which it foresees far too much is not tried. is_shortest: whether it is
-    taken whatever it changes.
+    pace: changes in the last step; a step that is expected to change far too much is not solved. is_shortest: whether
+    the step is accepted whatever it changes.
     """
     if largest and pace is not None and not is_shortest and (change := pace.expected(h)) > FORESEEN * largest:
         raise StepFailed(f"an edge would have changed by about {change:.0%} of its length", pace.most_deformed)
     if largest and pace is not None and not is_shortest and pace.expected_impact(h) > FORESEEN_IMPACT:
         raise StepFailed(LANDS, pace.stopped)
-    # what overflows is seen by what looks at the step: numpy's own warnings would only stand in a farm's log
+    # overflow is detected by the checks of the step: numpy's own warnings would only fill a farm's log
     with np.errstate(over="ignore", invalid="ignore"):
         after = world.step(state, h)
     if largest:

@@ -1,4 +1,4 @@
-"""The one place that decides who may use how many threads, and where compiled kernels are kept.
+"""Threads of kernels and libraries, compilation of kernels, and the folder in which compiled kernels are cached.
 
 Kernels run on Python threads (`parallel_for`), BLAS and CHOLMOD on one (`one_thread`). numba's own parallel loops would
 bring OpenMP back and take LLVM twice as long to compile.
@@ -54,7 +54,8 @@ def _kernel_sources(root: Path) -> list[Path]:
 
 
 def sources_hash(root: Path = Path(__file__).parent) -> str:
-    """Hash of all kernels' sources: while it is the same nothing has to be compiled again."""
+    """Return a hash of all kernels' sources: while it does not change nothing has to be compiled again. root: folder of
+    the solver."""
     digest = hashlib.blake2b(digest_size=8)
     for path in _kernel_sources(root):
         digest.update(path.relative_to(root).as_posix().encode())
@@ -75,10 +76,10 @@ def _user_cache() -> Path:
 
 
 def kernel_folder() -> Path:
-    """A folder for compiled kernels that only this user may write to: they are code that is run.
+    """Return a folder for compiled kernels that only this user may write to, as they are code that is run.
 
-    The extension's own folder may be read-only, and a temporary folder is everybody's: what stands there already is
-    taken only where it is this user's own. A new folder for this process alone where there is none that lasts.
+    The extension's own folder may be read-only, and a temporary folder is everybody's: an existing one is used only
+    where it is this user's own. Where no folder lasts, it is a new one for this process alone.
     """
     temporary = Path(tempfile.gettempdir()) / (f"conjac-{os.geteuid()}" if hasattr(os, "geteuid") else "conjac")
     for base in (_user_cache() / "conjac", temporary):
@@ -97,7 +98,8 @@ def kernel_folder() -> Path:
 
 
 def _ours_alone(folder: Path) -> bool:
-    """Whether it is a folder of this user's that nobody else may write to; one of ours that others may is closed."""
+    """Whether a folder is this user's and nobody else may write to it; one of this user's that others may write to is
+    closed."""
     if not hasattr(os, "geteuid"):
         return True  # on Windows both places are the user's own
     try:
@@ -105,7 +107,7 @@ def _ours_alone(folder: Path) -> bool:
         if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
             return False
         if stat.S_IMODE(status.st_mode) & 0o022:
-            # somebody may have put something there already: what was compiled goes
+            # another user may have put files there already: compiled code is deleted
             folder.chmod(0o700)
             for path in folder.rglob("*.nb[ci]"):
                 path.unlink()
@@ -120,7 +122,7 @@ os.environ.update(kernel_archive.choose_processor())
 
 
 def configure(threads: int | None, left_free: int = 0) -> int:
-    """Let kernels use `threads` threads; None or 0 means one per core this process may use. Returns how many.
+    """Set the number of threads of kernels and return it; None or 0 means one per core that this process may use.
 
     left_free: cores that are left to others where no number is given.
     """
@@ -135,7 +137,8 @@ def configure(threads: int | None, left_free: int = 0) -> int:
 
 
 def record() -> PieceTimes:
-    """From now on, until `configure` is called, kernels run on one thread that keeps what each piece takes."""
+    """Run kernels from now on, until `configure` is called, on one thread that measures each piece; return these
+    measurements."""
     global _pool
     if _pool is not None:
         _pool.end()
@@ -147,15 +150,16 @@ _pool: Pool | None = None
 
 
 def count() -> int:
-    """How many threads kernels may use, for libraries with pools of their own."""
+    """Return how many threads kernels may use, for libraries with pools of their own."""
     return _pool.count if _pool is not None else configure(None)
 
 
 def parallel_for(kernel: Callable[..., None], pieces: int, *arguments: Any) -> None:
-    """kernel(start, stop, *arguments) for all pieces of the work, a few at a time, on every thread that is worth it.
+    """Run kernel(start, stop, *arguments) for all pieces of the work, a few at a time, on every thread that is worth
+    waking.
 
-    Whichever thread is free takes the next few; a kernel writes each piece in a place of its own, so the answer does
-    not depend on who did it.
+    Each free thread takes the next few; a kernel writes each piece to memory of its own, so the result does not depend
+    on which thread ran it.
     """
     if _pool is None:
         configure(None)
@@ -164,10 +168,11 @@ def parallel_for(kernel: Callable[..., None], pieces: int, *arguments: Any) -> N
 
 
 def parallel_stages(name: str, size: int, pieces: int, stages: Iterator[KernelStage]) -> None:
-    """Run kernels one after the other, each on all its pieces, on every thread that is worth it, woken once for all.
+    """Run kernels one after the other, each on all its pieces, on every thread that is worth waking, woken once for
+    all.
 
-    stages: each is asked for once all before it are done; at least one. name, size: calls of one name are known again
-    among those of about the size. pieces: of the stage that has most.
+    stages: at least one, each generated once all before it are done. name, size: key of the measured times of such
+    stages, size being about proportional to their time. pieces: of the stage that has most.
     """
     if _pool is None:
         configure(None)
@@ -176,9 +181,10 @@ def parallel_stages(name: str, size: int, pieces: int, stages: Iterator[KernelSt
 
 
 def begin(task: Callable[[], None]) -> Work:
-    """Return a task that another thread does meanwhile, if there is one: `lead` ends it, wherever it is done.
+    """Return the work of a task that another thread runs meanwhile, if there is one: its `lead` ends it, wherever it is
+    run.
 
-    A task calls kernels alone, as others do no line of Python beside it.
+    The task should only call kernels, as Python code runs on one thread at a time.
     """
     if _pool is None:
         configure(None)
@@ -187,7 +193,7 @@ def begin(task: Callable[[], None]) -> Work:
 
 
 def _forget_pool() -> None:
-    """In a process that was forked: its parent's threads are not there."""
+    """Replace the pool in a process that was forked, which does not have its parent's threads."""
     global _pool
     _pool = None if _pool is None else Pool(_pool.count, waiting)
 
@@ -197,12 +203,14 @@ if hasattr(os, "register_at_fork"):
 
 
 def kernel(signature: Any, fastmath: frozenset[str] | set[str] = frozenset({"contract"})) -> Callable[[F], F]:
-    """Compile a function with this explicit signature, once per machine: later processes load it from disk.
+    """Return a decorator that compiles a function with this explicit signature, once per machine: later processes load
+    it from disk.
 
-    One that makes no array counts no references to those that it is given: that takes two fifths of a short call, and
-    of kernels that hand many arrays on more than what they do. numba refuses to compile it where it needs memory all
-    the same: for `a + b` of arrays write np.add(a, b), and no whole array to a slice of another.
-    fastmath: with "reassoc" sums may be taken in another order than written, the same one on the same machine.
+    A kernel that makes no array is compiled without reference counts of its arguments: they take two fifths of a short
+    call, and more than the work itself in a kernel that passes many arrays on. numba refuses to compile it where it
+    needs memory all the same: for `a + b` of arrays write np.add(a, b), and assign no whole array to a slice of
+    another. fastmath: with "reassoc" sums may be evaluated in another order than written, always in one order on one
+    machine.
     """
     import numba
 
@@ -229,7 +237,7 @@ _load: Any = None  #: what `waiting` compiles it with
 
 @cache
 def waiting() -> Wait:
-    """Return a kernel that says whether a flag (1,) of int64 was set, looking at it so many times at most."""
+    """Return a kernel wait(flag, most) for whether a flag (1,) of int64 was set, reading it at most `most` times."""
     global _load
     from numba import types
     from numba.core import cgutils
@@ -237,7 +245,8 @@ def waiting() -> Wait:
 
     @intrinsic  # type: ignore[untyped-decorator]
     def load(context: Any, array: Any) -> Any:
-        """The first entry as memory has it now: of an array a compiler may read it once for a whole loop."""
+        """Return the first entry of an array as memory has it now: a compiler may read an array once for a whole
+        loop."""
 
         def code(context: Any, builder: Any, signature: Any, given: Any) -> Any:
             view = context.make_array(signature.args[0])(context, builder, given[0])
@@ -270,7 +279,8 @@ def cache_notes() -> list[str]:
 
 
 def inlined(function: F) -> F:
-    """3x3 algebra of scalars and tuples, always inlined into the kernel that calls it so that lanes vectorise."""
+    """Return a compiled function that is always inlined into the kernels that call it, such as 3x3 algebra, so that
+    lanes vectorise."""
     import numba
 
     # Python never calls them, so nothing is compiled for it to call
@@ -279,7 +289,7 @@ def inlined(function: F) -> F:
 
 
 def _makes_arrays(function: Callable[..., Any]) -> bool:
-    """Whether a kernel may make arrays, or be handed some by what it calls; what is not known here may."""
+    """Whether a kernel may make arrays, or receive some from functions that it calls; true where that is not known."""
     if function.__closure__:
         return True
     for name in function.__code__.co_names:

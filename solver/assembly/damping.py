@@ -19,47 +19,49 @@ Between = tuple[Index, Vec]
 
 
 class DampingLaw(Protocol):
-    """How the elements of one body are damped, and its mass."""
+    """Protocol of the damping of one body's elements, and of its mass damping."""
 
     @property
     def share(self) -> float | None:
-        """Fraction of their projected K that D of the elements is [s]; None where only `fill` returns D."""
+        """Return the ratio of the elements' D to their projected K [s]; None where only `fill` computes D."""
 
     @property
     def drag(self) -> float:
-        """β of the mass damping −β M v [1/s]."""
+        """Return the coefficient β of the mass damping −β M v [1/s]."""
 
     def within(self, h: float) -> DampingLaw:
-        """Return the law in a step of h seconds, for most laws themselves."""
+        """Return the law for a step of h seconds, which is this law for most laws."""
 
     def fill(self, x: Vec, time: float, forces: Vec, blocks: Vec) -> None:
-        """Write D [N s/m] at positions x (n, 3) [m] and a time [s] as blocks of element pairs like those of K; forces
-        are scratch."""
+        """Write D [N s/m] at positions x (n, 3) [m] and a time [s] to blocks (e, 6, 9) of element pairs, like those of
+        K; forces (e, 4, 3) are scratch."""
 
 
 class ShortStepDamping:
-    """D of a law, and in steps that were cut short α(t) (1 − h/h₀) times that of another one.
+    """Damping law that adds, in steps that were cut short, α(t) (1 − h/h₀) times the D of a second law to its own D.
 
-    Steps are cut short where something is hit, and a short one leaves fine ripples that a whole one takes: without
-    something in its place they go on, and cut the next step short, too. In an impact on the ground this would take the
-    bounce.
+    Steps are cut short at impacts, and a short step leaves fine ripples that a whole step dissipates: without this
+    damping they persist and cut the next step short, too. In an impact on the ground it would dissipate the bounce; see
+    Damping.begin.
     """
 
     def __init__(self, own: DampingLaw, added: DampingLaw, strength: Callable[[float], float], whole: float) -> None:
-        """added: with a stiffness damping of 1 s and no drag. strength: α [s] at a time [s]. whole: h₀ [s]."""
+        """own: law of whole steps. added: law with a stiffness damping of 1 s and no drag. strength: α [s] at a time
+        [s]. whole: length h₀ of a whole step [s]."""
         self.own, self.drag, self.share = own, own.drag, None
         self._added, self._strength, self._whole = added, strength, whole
         self._missing = 0.0  #: 1 − h/h₀
-        self._blocks: Vec | None = None  #: of the first
+        self._blocks: Vec | None = None  #: of D of the own law
 
     def within(self, h: float) -> DampingLaw:
-        """Return the law in a step of h seconds: itself in a step that was cut short, else its own law."""
+        """Return the law for a step of h seconds: this law in a step that was cut short, else its own law of whole
+        steps."""
         self._missing = 1.0 - h / self._whole
         return self if self._missing > WHOLE else self.own
 
     def fill(self, x: Vec, time: float, forces: Vec, blocks: Vec) -> None:
-        """Write D [N s/m] at positions x (n, 3) [m] and a time [s] as the element blocks; forces (p, 4, 3) are
-        scratch."""
+        """Write D [N s/m] at positions x (n, 3) [m] and a time [s] to blocks (e, 6, 9) of element pairs, like those of
+        K; forces (e, 4, 3) are scratch."""
         self._added.fill(x, time, forces, blocks)
         blocks *= self._missing * self._strength(time)
         if self.own.share == 0.0:
@@ -72,19 +74,20 @@ class ShortStepDamping:
 
 @dataclass(frozen=True)
 class Damped:
-    """D = share K + blocks − drag, negative semi-definite; K = ∂f/∂x is that of the linearisation it belongs to."""
+    """Damping matrix D = share K + blocks − drag, negative semi-definite; K = ∂f/∂x is that of the linearisation it
+    belongs to."""
 
     drag: Vec  #: [kg/s], (n,)
     share: float  #: [s]
     blocks: Vec | None  #: of pairs of corners, as those of K [N s/m], (e, 6, 9)
-    node_blocks: Vec | None  #: takes what touches single nodes out of share K again [N s/m], (n, 3, 3)
+    node_blocks: Vec | None  #: removes the blocks of single nodes from share K [N s/m], (n, 3, 3)
     _elements: Index
     _tets: Index
     between: Between | None = None
 
     @property
     def has_blocks(self) -> bool:
-        """Whether D is more than a share of K and a drag."""
+        """Whether D has terms other than share K and the drag."""
         return not (self.blocks is None and self.node_blocks is None and self.between is None)
 
     def drag_rate(self, mass: Vec) -> Vec:
@@ -93,13 +96,13 @@ class Damped:
         return rate
 
     def with_node_blocks(self, node_blocks: Vec) -> Damped:
-        """Return D for other blocks of K at single nodes, (n, 3, 3), which stiffness damping alone scales into D."""
+        """Return D for other blocks of K at single nodes, (n, 3, 3) [N/m], which share K contains and D must not."""
         if not self.share:
             return self
         return replace(self, node_blocks=-self.share * node_blocks if node_blocks.any() else None)
 
     def multiply(self, columns: Vec) -> Vec:
-        """The blocks times columns, both (n, 3, c)."""
+        """Return the blocks of D, without share K and drag, times columns, both (n, 3, c)."""
         out, columns = np.zeros(columns.shape), np.ascontiguousarray(columns)
         if self.blocks is not None:
             self._add(self.blocks, self._elements, self._tets, columns, out)
@@ -112,23 +115,24 @@ class Damped:
 
     @staticmethod
     def _add(blocks: Vec, elements: Index, corners: Index, columns: Vec, out: Vec) -> None:
-        """Blocks (e, 6, 9) of all these elements (e, 4) times columns (n, 3, c) to out."""
+        """Add blocks (e, 6, 9) of elements with these corners (e, 4), times columns (n, 3, c), to `out`."""
         if columns.shape[2] == 1:
             multiply_one(blocks, corners, columns[:, :, 0], out[:, :, 0])
         else:
             multiply(blocks, elements, corners, columns, out)
 
     def force(self, v: Vec) -> Vec:
-        """(blocks − drag) v, (n, 3) [N], for velocities v (n, 3); D v where there is no share of K."""
+        """Return (blocks − drag) v, (n, 3) [N], for velocities v (n, 3) [m/s]; this is D v where `share` is 0."""
         force: Vec = self.multiply(v[:, :, None])[:, :, 0] - self.drag[:, None] * v
         return force
 
 
 class Damping:
-    """Damping of the bodies of a world, and of the elements between them."""
+    """Damping of the bodies of a world, and of other elements between nodes."""
 
     def __init__(self, laws: Sequence[DampingLaw], elements: Elements, mass: Vec) -> None:
-        """laws: one a body; none where no material is damped. mass: (n,) [kg]."""
+        """laws: one for each body; none where no material is damped. elements: of all bodies. mass: of the nodes, (n,)
+        [kg]."""
         self._of_steps, self._elements = laws, elements
         self._every: Index = np.arange(len(elements.tets), dtype=np.int32)
         self._drag = np.zeros(len(mass))
@@ -142,7 +146,7 @@ class Damping:
         self._use(whole)
 
     def begin(self, h: float, at_ground: Index) -> None:
-        """Damp from now on as a step of h seconds does, and bodies of which nodes `at_ground` (k,) touch the ground as
+        """Set the damping for a step of h seconds; bodies with nodes `at_ground`, (k,), on the ground are damped as in
         a whole step."""
         if self.may_change:
             touches = np.zeros(len(self._of_steps) + 1, dtype=bool)
@@ -156,9 +160,11 @@ class Damping:
         self.is_off = self._share == 0.0 and not self._drag.any()  #: whether no material is damped at all
 
     def of_stiffness(self, node_blocks: Vec, between: Between | None) -> Damped | None:
-        """D at the place where K is taken: for nothing, but only where it is one share of K everywhere, else None.
+        """Return D where it is one multiple of K for all elements, so that it needs no evaluation; None where it is
+        not, or where nothing is damped.
 
-        node_blocks: those of K, (n, 3, 3), which no material damps. between: D of other elements there.
+        node_blocks: of K at single nodes, (n, 3, 3) [N/m], which no material damps. between: nodes (s, 4) and blocks
+        (s, 6, 9) [N s/m] of D of other elements; None without any.
         """
         if self._share is None or (self.is_off and between is None):
             return None
@@ -167,8 +173,8 @@ class Damping:
         return Damped(self._drag, self._share, None, apart, self._every, self._elements.tets, between)
 
     def at(self, x: Vec, v: Vec, time: float) -> Damped | None:
-        """Return D at positions [m] and velocities [m/s], (n, 3), and a time [s], with blocks of its own, which each
-        call overwrites; None where nothing is damped."""
+        """Return D at positions x [m] and velocities v [m/s], (n, 3) each, and a time [s], with blocks of its own,
+        which each call overwrites; None where nothing is damped."""
         between = self._elements.damp(x, v, time)
         if self.is_off and between is None:
             return None

@@ -1,4 +1,4 @@
-"""How much a displacement field changes the edges of the elements: the measure of a step that is too long."""
+"""Relative changes of the edges of the elements under displacements: the measure of a step that is too long."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from .turning import Turning
 
 
 class Edges:
-    """Every pair of nodes of an element once: edges, and corners of a hinge that face each other."""
+    """Edges of the elements, each pair of nodes of an element once; for a hinge also the corners that face each
+    other."""
 
     def __init__(self, tets: Index, rest: Vec) -> None:
-        """tets: (e, 4). rest: (n, 3) [m]."""
+        """tets: nodes of elements, (e, 4). rest: positions at rest, (n, 3) [m]."""
         pairs = unique_edges(tets, EDGES)
         self._pairs = pairs = pairs[pairs[:, 0] != pairs[:, 1]]  # a triangle has its last node twice
         lengths = np.linalg.norm(rest[pairs[:, 0]] - rest[pairs[:, 1]], axis=1)
@@ -28,22 +29,27 @@ class Edges:
         self._rest = rest
 
     def largest_change(self, displacement: Vec) -> float:
-        """Largest |d_i − d_j| over the edge's rest length, for displacements (n, 3) [m]."""
+        """Return the largest |d_i − d_j| over the rest length of an edge, for displacements d (n, 3) [m]."""
         return float(np.sqrt(self._changes(displacement)[:, 0].max()))
 
     def largest_stretch(self, start: Vec, end: Vec) -> float:
-        """Largest change of an edge's length between places (n, 3) [m] each, over its rest length: turning left out."""
+        """Return the largest change of an edge's length over its rest length, between positions `start` and `end`, (n,
+        3) [m] each; rotation does not count."""
         return float(np.sqrt(edge_stretches(start, end, self._pairs, self._inverse_square)))
 
     @property
     def first(self) -> Index:
-        """One end of each."""
+        """Return the first node of each edge, (k,)."""
         first: Index = self._pairs[:, 0]
         return first
 
     def change_of_most(self, displacement: Vec, groups: Sequence[Index], others: Index, share: float) -> float:
-        """The largest such change where of each group of edges only this share of them counts that changes least, and
-        all `others`."""
+        """Return the largest |d_i − d_j| over the rest length of an edge, where of each group only the least changed
+        edges count.
+
+        displacement: d, (n, 3) [m]. groups: of edges. others: edges that all count. share: fraction of each group that
+        counts.
+        """
         apart = displacement[self._pairs[:, 0]] - displacement[self._pairs[:, 1]]
         squares = np.einsum("ki,ki->k", apart, apart) * self._inverse_square
         found = [float(squares[others].max(initial=0.0))]
@@ -53,7 +59,7 @@ class Edges:
         return float(np.sqrt(max(found)))
 
     def changes(self, displacement: Vec) -> Vec:
-        """|d_i − d_j| over the edge's rest length of each, (k,), for displacements (n, 3) [m]."""
+        """Return |d_i − d_j| over the rest length of each edge, (k,), for displacements d (n, 3) [m]."""
         apart = displacement[self._pairs[:, 0]] - displacement[self._pairs[:, 1]]
         return np.asarray(np.sqrt(np.einsum("ki,ki->k", apart, apart) * self._inverse_square))
 
@@ -67,15 +73,15 @@ class Edges:
         return out
 
     def usual_change_of_pieces(self, displacement: Vec) -> float:
-        """Return the largest `usual_change` of a connected piece, for displacements (n, 3) [m]: a piece at rest hides
-        no motion of another."""
+        """Return the largest `usual_change` of a connected component, for displacements (n, 3) [m]: a component at rest
+        does not hide the motion of another."""
         count, piece = self._pieces
         squares = changes_of_pieces(displacement, self._pairs, self._inverse_square, piece, count)
         return float(np.sqrt(squares.max(initial=0.0)))
 
     @cached_property
     def _pieces(self) -> tuple[int, Index]:
-        """How many pieces hang together, and of which one each edge is, (k,)."""
+        """Return the number of connected components, and the component of each edge, (k,)."""
         nodes = len(self._rest)
         graph = sp.coo_matrix((np.ones(len(self._pairs)), tuple(self._pairs.T)), shape=(nodes, nodes))
         count, label = connected_components(graph, directed=False)
@@ -83,5 +89,5 @@ class Edges:
 
     @cached_property
     def turning(self) -> Turning:
-        """Return the computation of the nodes' rotation with their edges, which starts from its last result."""
+        """Return the rotations of the nodes with these edges; each evaluation starts from the last result."""
         return Turning(self._pairs, self._rest)

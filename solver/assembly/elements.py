@@ -1,4 +1,4 @@
-"""Every element of a part in one table: those of its bodies, called tets, then what other forces put between nodes."""
+"""Table of all elements of a part: those of its bodies, called tets, then those of other forces between nodes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CLAMPED = 1.0e-9  #: of an element's trace: a smaller change is rounding
 
 
 def joined_nodes(laws: Sequence[StencilForce], x: Vec, time: float) -> Index:
-    """Return the nodes that these forces act on at positions x (n, 3) [m], ascending."""
+    """Return the nodes that these forces act on at positions x (n, 3) [m] and a time [s], ascending, (k,)."""
     tables = [law.measure(x, time).nodes.ravel() for law in laws]
     tables += [table.nodes.ravel() for law in laws if (table := law.damp(x, np.zeros_like(x), time)) is not None]
     nodes: Index = np.unique(np.concatenate(tables)) if tables else np.zeros(0, dtype=np.int32)
@@ -26,10 +26,10 @@ def joined_nodes(laws: Sequence[StencilForce], x: Vec, time: float) -> Index:
 
 
 class Elements:
-    """Forces and stiffness of all elements; each call overwrites the arrays."""
+    """Forces and stiffness of all elements of a part; each call overwrites the arrays."""
 
     def __init__(self, elastic: Sequence[BodyElements], between: Sequence[StencilForce], count: int) -> None:
-        """elastic: of each body. between: other forces. count: number of all nodes."""
+        """elastic: elements of each body. between: other forces. count: number of all nodes."""
         self.elastic, self._between = elastic, between
         self.tets: Index = np.concatenate([one.tets for one in elastic])
         ends = np.cumsum([0, *(len(one.tets) for one in elastic)]).tolist()
@@ -45,7 +45,7 @@ class Elements:
 
     @cached_property
     def _runs(self) -> list[tuple[BodyElements, slice]]:
-        """Elements that are evaluated in one call, of all bodies, and their slice of the tets."""
+        """Return the elements that are evaluated in one call, of all bodies, and their slices of the tets."""
         runs: list[tuple[BodyElements, slice]] = []
         for family, some in groupby(range(len(self.elastic)), lambda k: self.elastic[k].family):
             which = [*some]
@@ -62,20 +62,20 @@ class Elements:
 
     @cached_property
     def _corners_of(self) -> list[NodeSum]:
-        """Sums over the tets of each body alone."""
+        """Return sums over the tets of each body alone."""
         return [NodeSum.build(one.tets, self._count) for one in self.elastic]
 
     @property
     def of_tets(self) -> Vec:
-        """Blocks of the tets alone, (e, 6, 9)."""
+        """Return the blocks of K of the tets alone, (e, 6, 9) [N/m]."""
         return self._table[: len(self.tets)]
 
     def fill(self, x: Vec, time: float, project: bool, force: Vec, extra_forces: Sequence[StencilForce] = (),
              bodies: Sequence[int] | None = None) -> None:
-        """Write `blocks` and `others` at positions x (n, 3) [m] and add forces to `force`, (n, 3) [N].
+        """Write `blocks` and `others` at positions x (n, 3) [m] and a time [s], and add forces to `force`, (n, 3) [N].
 
-        K = ∂f/∂x is negative semi-definite if `project`. extra_forces: forces of one stage. bodies: whose tets are
-        evaluated, blocks of other tets do not change; None evaluates all.
+        K = ∂f/∂x is negative semi-definite if `project`. extra_forces: forces of one stage. bodies: numbers of bodies
+        whose tets are evaluated, blocks of other tets do not change; None evaluates all.
         """
         self.activate(time)
         self.filled[slice(None) if bodies is None else list(bodies)] += 1
@@ -88,7 +88,7 @@ class Elements:
         self._append(tables)
 
     def fill_again(self, x: Vec, time: float, which: Index) -> None:
-        """Write the blocks of these tets alone, (k,), rising, projected, at positions x (n, 3) [m]."""
+        """Write the projected blocks of these tets alone, (k,), ascending, at positions x (n, 3) [m] and a time [s]."""
         self.activate(time)
         for k, where in enumerate(self.slices):
             own = which[slice(*np.searchsorted(which, [where.start, where.stop]))] - where.start
@@ -97,7 +97,11 @@ class Elements:
                 self.elastic[k].fill_again(x, own, self._table[where])
 
     def fill_others(self, x: Vec, time: float, extra_forces: Sequence[StencilForce]) -> None:
-        """Write projected blocks of all elements but tets, without forces; blocks of tets do not change."""
+        """Write the projected blocks of all elements but tets, without forces, at positions x (n, 3) [m] and a time
+        [s]; blocks of tets do not change.
+
+        extra_forces: forces of one stage.
+        """
         self._append([law.fill(x, time, True) for law in (*self._between, *extra_forces)])
 
     def _append(self, tables: Sequence[Stencils]) -> None:
@@ -115,7 +119,8 @@ class Elements:
         self.blocks = self._table[:end]
 
     def multiply(self, x: Vec, time: float, columns: Vec, force: Vec) -> Vec:
-        """The true K times fields, both (c, n, 3), at positions x (n, 3) [m]; adds forces to `force`, (n, 3) [N]."""
+        """Return the true K times fields, both (c, n, 3), at positions x (n, 3) [m] and a time [s]; adds forces to
+        `force`, (n, 3) [N]."""
         self.activate(time)
         gathered = np.zeros((1 + len(columns), *x.shape))
         for one, sum_of in zip(self.elastic, self._corners_of):
@@ -133,9 +138,10 @@ class Elements:
 
     def measure(self, x: Vec, time: float, force: Vec, energy: float = 0.0,
                 extra_forces: Sequence[StencilForce] = (), bodies: Sequence[int] | None = None) -> float:
-        """`energy` and that of all elements [J] at positions x (n, 3) [m]; adds forces to `force`, (n, 3) [N].
+        """Return `energy` plus the energy of all elements [J] at positions x (n, 3) [m] and a time [s]; adds forces to
+        `force`, (n, 3) [N].
 
-        extra_forces: forces of one stage. bodies: whose tets are evaluated, None evaluates all.
+        extra_forces: forces of one stage. bodies: numbers of bodies whose tets are evaluated, None evaluates all.
         """
         self.activate(time)
         for some, where in self._runs_of(bodies):
@@ -148,8 +154,8 @@ class Elements:
         return energy
 
     def damp(self, x: Vec, v: Vec, time: float) -> tuple[Index, Vec] | None:
-        """Return D of the elements other than tets at positions and velocities (n, 3), nodes (s, 4) and blocks
-        (s, 6, 9) [N s/m]; None where nothing damps."""
+        """Return D of the elements other than tets, nodes (s, 4) and blocks (s, 6, 9) [N s/m], at positions x [m] and
+        velocities v [m/s], (n, 3) each, and a time [s]; None where nothing damps."""
         tables = [table for law in self._between if (table := law.damp(x, v, time)) is not None and len(table.nodes)]
         return block_diagonal(tables) if tables else None
 
@@ -159,13 +165,15 @@ class Elements:
             one.activate(time)
 
     def paired(self, x: Vec, time: float) -> Index:
-        """Nodes that other forces join to some other at x, ascending."""
+        """Return the nodes that other forces join to some other node at positions x (n, 3) [m] and a time [s],
+        ascending, (k,)."""
         return joined_nodes(self._between, x, time)
 
     def clamped(self, x: Vec, time: float) -> Mask:
-        """Return whether the projection changes the stiffness of each tet at positions x (n, 3), (e,).
+        """Return whether the projection changes the stiffness of each tet at positions x (n, 3) [m] and a time [s],
+        (e,).
 
-        Clamping an eigenvalue takes it from the trace, whatever the material, so two traces show it.
+        Clamping an eigenvalue changes the trace, whatever the material, so the two traces are compared.
         """
         traces = []
         for project in (False, True):
@@ -176,7 +184,8 @@ class Elements:
         return changed
 
     def stretching(self, x: Vec, v: Vec) -> Vec:
-        """V mean|Ṡ| of each tet, (e,) [m³/s], at positions x [m] and velocities v [m/s], (n, 3). [Thesis 4.17]"""
+        """Return V mean|Ṡ| of each tet, (e,) [m³/s], at positions x [m] and velocities v [m/s], (n, 3) each.
+        [Thesis 4.17]"""
         rates = np.zeros(len(self.tets))
         for one, where in zip(self.elastic, self.slices):
             one.stretching(x, v, rates[where])

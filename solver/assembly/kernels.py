@@ -1,4 +1,5 @@
-"""Gathering: each entry of the result reads its own list of sources, so no two threads write one place."""
+"""Kernels that gather values: each entry of the result reads its own list of sources, so no two threads write to one
+entry."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ CHUNKS = 64  #: of columns or nodes; what one thread takes at a time is a few of
 
 @kernel("void(i8, i8, f8[:,::1], i4[::1], i4[::1], f8[:,::1])")
 def gather_nodes(start, stop, corners, source_start, source, out):  # type: ignore[no-untyped-def]
-    """Add the corner values of a node's elements, CHUNKS start to stop of the nodes: corners (4 e, 3), out (n, 3)."""
+    """Add the corner values of elements, (4 e, 3), to their nodes, out (n, 3), for CHUNKS start to stop of the
+    nodes."""
     for node in range(start * out.shape[0] // CHUNKS, stop * out.shape[0] // CHUNKS):
         a, b, c = 0.0, 0.0, 0.0
         for k in range(source_start[node], source_start[node + 1]):
@@ -26,7 +28,8 @@ def gather_nodes(start, stop, corners, source_start, source, out):  # type: igno
 
 @kernel("void(i8, i8, f8[:,:,::1], i4[::1], i4[::1], f8[:,:,::1])")
 def gather_pair(start, stop, corners, source_start, source, out):  # type: ignore[no-untyped-def]
-    """Add the corner values of two fields to their nodes: corners (2, 4 e, 3), out (2, n, 3)."""
+    """Add the corner values of two fields, (2, 4 e, 3), to their nodes, out (2, n, 3), for CHUNKS start to stop of the
+    nodes."""
     count = out.shape[1]
     first, second = corners[0], corners[1]
     for node in range(start * count // CHUNKS, stop * count // CHUNKS):
@@ -49,7 +52,8 @@ def gather_pair(start, stop, corners, source_start, source, out):  # type: ignor
 
 @kernel("void(i8, i8, f8[:,:,::1], i4[::1], i4[::1], f8[:,:,::1])")
 def gather_fields(start, stop, corners, source_start, source, out):  # type: ignore[no-untyped-def]
-    """Add the corner values of three fields to their nodes: corners (3, 4 e, 3), out (3, n, 3)."""
+    """Add the corner values of three fields, (3, 4 e, 3), to their nodes, out (3, n, 3), for CHUNKS start to stop of
+    the nodes."""
     count = out.shape[1]
     first, second, third = corners[0], corners[1], corners[2]
     for node in range(start * count // CHUNKS, stop * count // CHUNKS):
@@ -81,9 +85,10 @@ def gather_fields(start, stop, corners, source_start, source, out):  # type: ign
 def gather_matrix(  # type: ignore[no-untyped-def]
     start, stop, blocks, node_blocks, scale, diagonal, order, source_start, source, column_start, indptr, wanted, data,
 ):
-    """diag + scale K into the lower triangle, CHUNKS start to stop of its columns.
+    """Write diag + scale K into the lower triangle, for CHUNKS start to stop of its columns.
 
-    blocks: (6 e, 9), node_blocks: (n, 9). wanted: of which nodes columns are written, (p,). The rest as in Pattern.
+    blocks: of pairs of nodes, (6 e, 9), node_blocks: of single nodes, (n, 9). wanted: nodes whose columns are written,
+    (p,). Other arrays as in Pattern.
     """
     count = order.shape[0]
     for chunk in range(start, stop):
@@ -150,8 +155,8 @@ def gather_matrix(  # type: ignore[no-untyped-def]
 
 @kernel("void(i8, i8, f8[:,:,::1], i4[::1], i4[::1], f8[::1])")
 def put_below(start, stop, vectors, order, indptr, data):  # type: ignore[no-untyped-def]
-    """Minus vectors (border, n, 3) into the border rows of the lower triangle, which end each column: CHUNKS start
-    to stop of the columns. The rest as in Pattern."""
+    """Write minus vectors, (border, n, 3), to the border rows of the lower triangle, which end each column, for CHUNKS
+    start to stop of the columns. Other arrays as in Pattern."""
     count = order.shape[0]
     for j in range(start * count // CHUNKS, stop * count // CHUNKS):
         for c in range(3):
@@ -162,8 +167,8 @@ def put_below(start, stop, vectors, order, indptr, data):  # type: ignore[no-unt
 
 @kernel("void(i8, i8, f8[:,:,::1], f8, f8[:,:,::1], f8[:,:,::1], f8, f8[:,:,::1])", fastmath=frozenset())
 def weigh_blocks(start, stop, blocks, factor, first, behind, weight, out):  # type: ignore[no-untyped-def]
-    """Elements start to stop of out (e + m, 6, 9): factor blocks (e, 6, 9) with weight first (f, 6, 9) added to the
-    first of them, then weight behind (m, 6, 9)."""
+    """Write elements start to stop of out (e + m, 6, 9): factor blocks (e, 6, 9), with weight first (f, 6, 9) added to
+    the first of them, then weight behind (m, 6, 9)."""
     count = blocks.shape[0]
     for e in range(start, stop):
         if e < count:
@@ -182,7 +187,7 @@ def weigh_blocks(start, stop, blocks, factor, first, behind, weight, out):  # ty
 
 @kernel("void(i8[::1], i4[::1], i8, i4[::1], i4[::1])")
 def lay_out(block, column_start, border, indptr, indices):  # type: ignore[no-untyped-def]
-    """Rows of the lower triangle's entries, (nnz,), column by column; the arrays of Pattern."""
+    """Write the rows of the lower triangle's entries, (nnz,), column by column. Arrays as in Pattern."""
     count = column_start.shape[0] - 1
     for j in range(count):
         one, two, three = (indices[indptr[3 * j] : indptr[3 * j + 1]], indices[indptr[3 * j + 1] : indptr[3 * j + 2]],
@@ -206,7 +211,7 @@ def lay_out(block, column_start, border, indptr, indices):  # type: ignore[no-un
 
 @kernel("void(f8[:,:,::1], i4[::1], i4[:,::1], f8[:,:,::1], f8[:,:,::1])")
 def multiply(blocks, elements, corners, columns, out):  # type: ignore[no-untyped-def]
-    """out += K columns over the listed elements: Σ_b K_ab (columns_b − columns_a) in the rows of corner a.
+    """Add K columns over the listed elements to `out`: Σ_b K_ab (columns_b − columns_a) in the rows of corner a.
 
     blocks: (e, 6, 9) of K. elements: (k,), corners: (k, 4) rows of `columns` and `out`, both (m, 3, c).
     """
@@ -228,8 +233,10 @@ def multiply(blocks, elements, corners, columns, out):  # type: ignore[no-untype
 
 @kernel("void(f8[:,:,::1], i4[:,::1], f8[:,::1], f8[:,::1])")
 def multiply_one(blocks, corners, column, out):  # type: ignore[no-untyped-def]
-    """Add the blocks of all elements times one column, (n, 3), to out; an element of fewer than four nodes repeats the
-    last one and has no other blocks. The additions and their order are those of `multiply`, nearly four times as fast.
+    """Add the blocks (e, 6, 9) of all elements times one column (n, 3) to `out`, (n, 3).
+
+    corners: (e, 4); an element of fewer than four nodes repeats the last one and has no other blocks. The additions and
+    their order are those of `multiply`, nearly four times as fast.
     """
     at, sums = np.empty((4, 3)), np.empty((4, 3))
     for k in range(corners.shape[0]):
@@ -257,9 +264,9 @@ def multiply_one(blocks, corners, column, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(i8, i8, f8[:,::1], i4[:,::1], f8[::1], f8[:,::1])")
 def edge_changes(start, stop, displacement, pairs, inverse_square, out):  # type: ignore[no-untyped-def]
-    """Write the largest |d_i − d_j|² / length² of each of CHUNKS pieces of the edges, and their sum, (CHUNKS, 2).
+    """Write the largest |d_i − d_j|² / length² and their sum, for each of CHUNKS pieces of the edges, (CHUNKS, 2).
 
-    displacement: (n, 3), pairs: (k, 2), inverse_square: (k,).
+    displacement: d, (n, 3) [m]. pairs: nodes of edges, (k, 2). inverse_square: 1 / length², (k,).
     """
     count = pairs.shape[0]
     for piece in range(start, stop):
@@ -275,7 +282,8 @@ def edge_changes(start, stop, displacement, pairs, inverse_square, out):  # type
 
 @kernel("void(i8, i8, f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1])")
 def weigh_nodes(start, stop, weight, x, rest, force, sums):  # type: ignore[no-untyped-def]
-    """Write the weight to `force`, (n, 3) each, and of each of CHUNKS pieces of the nodes Σ weight · (x − rest)."""
+    """Copy `weight` to `force`, (n, 3) each, and write Σ weight · (x − rest) of each of CHUNKS pieces of the nodes to
+    `sums`."""
     count = x.shape[0]
     for piece in range(start, stop):
         total = 0.0
@@ -288,9 +296,11 @@ def weigh_nodes(start, stop, weight, x, rest, force, sums):  # type: ignore[no-u
 
 @kernel("f8[::1](f8[:,::1], i4[:,::1], f8[::1], i4[::1], i8)")
 def changes_of_pieces(displacement, pairs, inverse_square, piece, count):  # type: ignore[no-untyped-def]
-    """The mean |d_i − d_j|² / length² over the edges of each of so many pieces, 0 of one that has none, (count,).
+    """Return the mean |d_i − d_j|² / length² over the edges of each of `count` components, 0 for one without edges,
+    (count,).
 
-    piece: of each edge, (k,); the rest as for `edge_changes`.
+    displacement: d, (n, 3) [m]. pairs: nodes of edges, (k, 2). inverse_square: 1 / length², (k,). piece: component of
+    each edge, (k,).
     """
     total, edges = np.zeros(count), np.zeros(count)
     for k in range(pairs.shape[0]):
@@ -305,8 +315,11 @@ def changes_of_pieces(displacement, pairs, inverse_square, piece, count):  # typ
 
 @kernel("f8(f8[:,::1], f8[:,::1], i4[:,::1], f8[::1])")
 def edge_stretches(start, end, pairs, inverse_square):  # type: ignore[no-untyped-def]
-    """The largest (|e'| − |e|)² / length² over the edges e between places (n, 3) and e' between others; the rest as for
-    `edge_changes`."""
+    """Return the largest (|e'| − |e|)² / length² over the edges e at positions `start` and e' at positions `end`, (n,
+    3) [m] each.
+
+    pairs: nodes of edges, (k, 2). inverse_square: 1 / length², (k,).
+    """
     largest = 0.0
     for k in range(pairs.shape[0]):
         a, b = pairs[k, 0], pairs[k, 1]

@@ -1,8 +1,9 @@
-"""Kernels of a pattern that elements come to: their pairs of nodes by column, merged with those that were there.
+"""Kernels of a pattern to which elements are added: their pairs of nodes by column, merged with the pairs of the
+pattern.
 
-Blocks of the lower triangle are counted column by column, column (nodes) + row. A pair of an element's corners gives
-one block, as it stands or to be transposed; where its other corner has no row, or is eliminated earlier, it is a source
-of the diagonal block.
+Blocks of the lower triangle are numbered column by column: column × (number of nodes) + row. A pair of an element's
+corners gives one block, as it is or transposed; where its other corner has no row, or is eliminated earlier, it is a
+source of the diagonal block.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ PAIRS = np.array([[1, 0], [2, 0], [2, 1], [3, 0], [3, 1], [3, 2]])  #: corners o
 
 @kernel("i8(i4[:,::1], i8[::1], i8, i8, i8[::1], i4[::1])")
 def pair_sources(nodes, position, size, number, key, source):  # type: ignore[no-untyped-def]
-    """Write 2 block + (1 where transposed), rising, and 6 element + pair of what elements give; how many these are.
+    """Write the key, 2 block + (1 where transposed), ascending, and the source, 6 element + pair, of each contribution
+    of elements; return their number.
 
-    nodes: (s, 4). position: row of each node, −1 where it has none; size: rows. number: of the first element.
-    key, source: (12 s,).
+    nodes: (s, 4). position: row of each node, −1 for none; size: number of rows. number: of the first element. key,
+    source: (12 s,).
     """
-    # twice dealt out, first to rows and then to columns: each time they stay in order where they meet
+    # counting sort, first by rows and then by columns: each is stable
     rows, columns, count = np.zeros(2 * size + 1, np.int32), np.zeros(size + 1, np.int32), 0
     low, column_of = np.empty(key.shape[0], np.int32), np.empty(key.shape[0], np.int32)
     given, by_row = np.empty(key.shape[0], np.int32), np.empty(key.shape[0], np.int32)
@@ -52,14 +54,15 @@ def pair_sources(nodes, position, size, number, key, source):  # type: ignore[no
 
 @kernel("i8(i8[::1], i4[::1], i4[::1], i8[::1], i4[::1], i8, i8[::1], i4[::1], i4[::1])")
 def merge(alone, start, sources, key, given, count, block, new_start, new_sources):  # type: ignore[no-untyped-def]
-    """Write the blocks of both, rising, the first source of each and all sources; how many blocks there are.
+    """Write the blocks of a pattern and of additional elements, ascending, the first source of each and all sources;
+    return the number of blocks.
 
-    alone, start, sources: as a Pattern has them. key, given: the first `count` of them are additional. They follow what
-    was there, so that sums of that do not change.
+    alone, start, sources: of the Pattern. key, given: of the additional elements, the first `count` entries. These
+    follow the sources of the pattern, so that the order of its sums does not change.
     """
     made, taken, at, b = 0, 0, 0, 0
     while b < alone.shape[0] or taken < count:
-        # those that nothing comes to, all at once
+        # blocks without additional sources, all at once
         begin, following = b, key[taken] >> 1 if taken < count else np.int64(-1)
         while b < alone.shape[0] and (taken == count or alone[b] < following):
             b += 1
@@ -77,7 +80,7 @@ def merge(alone, start, sources, key, given, count, block, new_start, new_source
         made, at = made + b - begin, start[2 * b] + moved
         if taken == count:
             break
-        # one that something comes to, whether it was there or not
+        # a block with additional sources, whether it is new or not
         block[made] = following
         is_there = b < alone.shape[0] and alone[b] == following
         for turned in range(2):
@@ -97,8 +100,8 @@ def merge(alone, start, sources, key, given, count, block, new_start, new_source
 
 @kernel("void(i8[::1], i4[::1], i8[::1], i4[::1])")
 def widen(alone, start, block, out):  # type: ignore[no-untyped-def]
-    """The first source of each of more blocks, (2 blocks + 1,), among which all that stood alone are, as a Pattern has
-    them: the others have none."""
+    """Write the first source of each of a larger set of blocks, (2 blocks + 1,), which includes all blocks `alone` of a
+    Pattern; the other blocks have no sources."""
     b = 0
     for k in range(block.shape[0]):
         is_there = b < alone.shape[0] and alone[b] == block[k]
@@ -110,7 +113,8 @@ def widen(alone, start, block, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(i8[::1], i8, i4[::1], i4[::1])")
 def begin_columns(block, border, column_start, indptr):  # type: ignore[no-untyped-def]
-    """Write the first block of each column of nodes, and where columns of scalars begin, the border's behind them."""
+    """Write the first block of each column of nodes, (p + 1,), and the first entry of each scalar column, with the
+    border's last, (3 p + border + 1,)."""
     size, b, at = column_start.shape[0] - 1, 0, 0
     for j in range(size):
         column_start[j] = b

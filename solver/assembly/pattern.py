@@ -1,4 +1,4 @@
-"""The pattern of a symmetric matrix over nodes, and the scatter map of element blocks into it, both built once."""
+"""Sparsity pattern of a symmetric matrix over nodes, and the scatter map of element blocks into it, both built once."""
 
 from __future__ import annotations
 
@@ -22,10 +22,13 @@ NO_ELEMENTS: Index = np.zeros((0, 4), dtype=np.int32)
 
 
 def node_graph(tets: Index, count: int) -> sp.csc_matrix:
-    """Which nodes share an element, without the diagonal: (count, count), symmetric."""
+    """Return the graph of nodes that share an element, (count, count), symmetric, without the diagonal.
+
+    tets: nodes of elements, (e, 4); an element of fewer nodes repeats its last one.
+    """
     rows = np.concatenate([tets[:, a] for a in range(4) for b in range(4) if a != b])
     columns = np.concatenate([tets[:, b] for a in range(4) for b in range(4) if a != b])
-    apart = rows != columns  # who has fewer nodes has its last one again
+    apart = rows != columns  # an element of fewer nodes repeats its last one
     rows, columns = rows[apart], columns[apart]
     graph = sp.coo_matrix((np.ones(len(rows)), (rows, columns)), shape=(count, count)).tocsc()
     graph.data[:] = 1.0
@@ -48,11 +51,12 @@ class NodeSum:
         return cls(start, np.argsort(flat, kind="stable").astype(np.int32))
 
     def gather(self, corners: Vec, out: Vec) -> None:
-        """Add corner values (e, 4, 3) to nodes `out` (n, 3)."""
+        """Add corner values of elements, (e, 4, 3), to their nodes, out (n, 3)."""
         parallel_for(gather_nodes, CHUNKS, corners.reshape(-1, 3), self.start, self.source, out)
 
     def gather_fields(self, corners: Vec, out: Vec) -> None:
-        """Add corner values of several fields, (c, e, 4, 3), to nodes (c, n, 3): two or three are read together."""
+        """Add corner values of c fields, (c, e, 4, 3), to their nodes, out (c, n, 3); two or three fields are read
+        together."""
         together = {2: gather_pair, 3: gather_fields}.get(len(out))
         if together is not None:
             parallel_for(together, CHUNKS, corners.reshape(len(out), -1, 3), self.start, self.source, out)
@@ -63,15 +67,16 @@ class NodeSum:
 
 @dataclass(frozen=True)
 class _Sources:
-    """Which element's pair gives a block of the lower triangle, sorted by block: those as they stand and then those to
-    be transposed. Blocks are counted column by column."""
+    """Sources of each block of the lower triangle, pairs of elements, sorted by block: those as they are and then those
+    to be transposed. Blocks are numbered column by column."""
 
     key: Index  #: 2 block + (1 where transposed), rising, (s,)
     source: Index  #: 6 element + pair, (s,)
 
     @classmethod
     def of(cls, nodes: Index, position: Index, size: int, numbers: Index) -> _Sources:
-        """nodes: of elements, (e, 4). position: row of each node, or −1. numbers: of the elements, (e,)."""
+        """Return the sources of elements. nodes: (e, 4). position: row of each node, −1 for none. size: number of rows.
+        numbers: of the elements, (e,)."""
         # an element gives the column of each corner three blocks, towards its other corners. Those towards a node that
         # is eliminated earlier or has no rows count for the diagonal only: they are sources of the diagonal block
         corners = position[nodes]
@@ -92,14 +97,14 @@ ROOMS = 4  #: arrays of past patterns whose memory is kept
 
 
 class _Indices:
-    """Arrays in the memory of earlier ones that nobody holds any more: a solver knows a pattern by its arrays, for as
-    long as it likes, and memory that is touched for the first time takes longer than to fill it."""
+    """Index arrays in the memory of earlier ones without any reference left: a solver identifies a pattern by its
+    arrays, for as long as it holds them, and the first access to new memory takes longer than to fill it."""
 
     def __init__(self) -> None:
         self._rooms: list[Index] = []
 
     def take(self, count: int) -> Index:
-        """So many indices, which say nothing yet."""
+        """Return `count` uninitialised indices, (count,)."""
         for k in range(len(self._rooms)):
             # two references: this list's, and the call's
             if len(self._rooms[k]) >= count and getrefcount(self._rooms[k]) == 2:
@@ -109,16 +114,17 @@ class _Indices:
 
 
 class Pattern:
-    """Lower triangle, in compressed columns, of a matrix of 3 x 3 blocks over some of the nodes, in a chosen order.
+    """Sparsity pattern of the lower triangle, in compressed columns, of a matrix of 3 x 3 blocks over some nodes, in a
+    chosen order.
 
-    It may have a border: last rows that are dense and hold vectors of the user's. Then the factor of the bordered
-    matrix carries L⁻¹ times these vectors, for nothing. Elements may come and go behind the first ones: the order
-    stays, and what is known of the first ones is merged with them.
+    It may have a border: dense last rows for vectors of the caller, for which the factor of the bordered matrix
+    contains L⁻¹ times these vectors at no extra cost. Elements after the first ones may be added and removed: the order
+    stays, and the blocks of the first elements are merged with theirs.
     """
 
     def __init__(self, tets: Index, order: Index, count: int, border: int = 0) -> None:
-        """tets: (e, 4). order: (p,) nodes that have rows, as they are eliminated. count: number of all nodes.
-        border: number of dense rows behind them."""
+        """tets: nodes of the first elements, (e, 4). order: nodes that have rows, as they are eliminated, (p,). count:
+        number of all nodes. border: number of dense rows after those of the nodes."""
         self.order, self.border = order, border
         position: Index = np.full(count, -1)
         position[order] = np.arange(len(order))
@@ -142,9 +148,9 @@ class Pattern:
         #: of the tets alone, once other elements came: blocks, the first source of each, sources
         self._alone: tuple[Index, Index, Index] | None = None
         self._joined = 0  #: pairs of nodes that other elements joined where the blocks were found
-        self._is_wide = False  #: whether there are blocks that nothing is in
+        self._is_wide = False  #: whether there are blocks without sources
         nothing: Index = np.zeros(0, np.int32)
-        #: memory of what came last, and of what came before that
+        #: memory of the last pattern and of that before it
         self._rooms: list[tuple[Index, Index, Index]] = [(nothing.astype(np.int64), nothing, nothing)] * 2
 
         self._weighed: Vec = np.zeros((0, 6, 9))
@@ -155,11 +161,11 @@ class Pattern:
 
     @property
     def size(self) -> int:
-        """Number of scalar rows."""
+        """Return the number of scalar rows."""
         return 3 * len(self.order) + self.border
 
     def _take_blocks(self, block: Index) -> None:
-        """block: column (rows) + row of each block of the lower triangle, rising."""
+        """Set the blocks of the lower triangle: column × (number of rows) + row of each, ascending."""
         size = len(self.order)
         self._block = block
         self.column_start: Index = np.empty(size + 1, dtype=np.int32)
@@ -169,10 +175,10 @@ class Pattern:
         lay_out(block, self.column_start, self.border, self.indptr, self.indices)
 
     def update_pairs(self, others: Index | None, stays: bool = False) -> None:
-        """From now on there are these elements behind the tets, (s, 4), a node twice where it has fewer; or none.
+        """Set the elements after the tets, (s, 4), which repeat a node where they have fewer; None for no elements.
 
-        Where they join nodes that were not joined the matrix gets new arrays: a linear solver knows it by them. stays:
-        whether the present arrays are kept where they have all that is joined, and little more than that.
+        Where they join nodes that were not joined the matrix gets new arrays, by which a linear solver detects it.
+        stays: whether the present arrays are reused where they contain all joined pairs, and little more than those.
         """
         others = NO_ELEMENTS if others is None else others
         if np.array_equal(others, self._others) and (stays or not self._is_wide):
@@ -192,7 +198,7 @@ class Pattern:
             if len(block) == len(self._block):
                 self._block, self._is_wide = block, True
                 return
-            self._rooms.reverse()  # what stands is never what is written next
+            self._rooms.reverse()  # memory in use is never written next
         block = self._merged(self._alone, key, given, count)
         self._joined, self._is_wide = count, False
         if len(block) == len(self._block) and np.array_equal(block, self._block):
@@ -208,8 +214,8 @@ class Pattern:
         matrix.data, matrix.indices, matrix.indptr = self.data, self.indices, self.indptr
 
     def _merged(self, alone: tuple[Index, Index, Index], key: Long, given: Index, count: int) -> Index:
-        """Blocks, of which the first sources and the sources stand from now on: those that stand alone, and the first
-        `count` of what comes, as `pair_sources` has it."""
+        """Return the merged blocks, and set the first source of each and all sources: the blocks `alone`, and the first
+        `count` entries of `pair_sources`."""
         block, start, source = alone
         more, self.source_start, self.source = self._room(len(block) + count, len(source) + count)
         made = merge(block, start, source, key, given, count, more, self.source_start, self.source)
@@ -217,7 +223,8 @@ class Pattern:
         return more[:made]
 
     def _room(self, blocks: int, sources: int) -> tuple[Index, Index, Index]:
-        """Memory for blocks, the first source of each, and sources: not that which stands, but that before it."""
+        """Return memory for blocks, the first source of each, and sources: not that in use, but that of the pattern
+        before."""
         self._rooms.reverse()
         if len(self._rooms[0][0]) < blocks or len(self._rooms[0][2]) < sources:
             more = blocks + blocks // 8
@@ -227,18 +234,18 @@ class Pattern:
         return block, start, source[:sources]
 
     def put_border(self, vectors: Vec, pivots: Vec) -> None:
-        """Write the border rows: minus these vectors, (border, n, 3) on nodes, and diagonal entries, (border,)."""
+        """Write the border rows: minus these vectors on nodes, (border, n, 3), and diagonal entries, (border,)."""
         parallel_for(put_below, CHUNKS, np.ascontiguousarray(vectors), self.order, self.indptr, self.data)
         self.data[self.indptr[self.size - self.border : self.size]] = pivots
 
     def gather(self, blocks: Vec, node_blocks: Vec, scale: float, diagonal: Vec, others: Index | None = None,
                wanted: Mask | None = None) -> Vec:
-        """Return values of diag(diagonal) + scale K on the pattern; each call overwrites the array.
+        """Return values of diag(diagonal) + scale K on the pattern, (nnz,); each call overwrites the array.
 
-        blocks: (e + s, 6, 9) of K = ∂f/∂x, of pairs of corners of the tets and then of the others. node_blocks:
-        (n, 3, 3) of K, from forces on single nodes. diagonal: (n,) one value for the three rows of a node. others:
-        elements behind the tets, (s, 4); None where there are none. wanted: of which nodes, in the order of the
-        pattern, columns are written, (p,), as it stands where it may; the others say nothing then. None: of all.
+        blocks: (e + s, 6, 9) of K = ∂f/∂x, of pairs of corners of the tets and then of the others. node_blocks: (n, 3,
+        3) of K, from forces on single nodes. diagonal: (n,) one value for the three rows of a node. others: elements
+        after the tets, (s, 4); None where there are none. wanted: mask of the nodes, in the order of the pattern, whose
+        columns are written, (p,), on the present pattern where possible; other columns are undefined. None writes all.
         """
         self.update_pairs(others, stays=wanted is not None)
         wanted = self._all if wanted is None else wanted
@@ -248,8 +255,8 @@ class Pattern:
         return self.data
 
     def weighed(self, blocks: Vec, factor: float, first: Vec | None, behind: Vec | None, weight: float) -> Vec:
-        """factor blocks (e, 6, 9), with weight first (f, 6, 9) in the first of them, and weight behind (m, 6, 9) after
-        them; each call overwrites the array."""
+        """Return factor blocks (e, 6, 9), with weight first (f, 6, 9) added to the first of them, and then weight
+        behind (m, 6, 9), (e + m, 6, 9); each call overwrites the array."""
         first, behind = (np.zeros((0, 6, 9)) if one is None else one for one in (first, behind))
         count = len(blocks) + len(behind)
         if len(self._weighed) < count:
@@ -259,5 +266,5 @@ class Pattern:
         return out
 
     def matrix(self) -> sp.csc_matrix:
-        """The lower triangle as a SciPy matrix that shares `data`; always the same one."""
+        """Return the lower triangle as a SciPy matrix that shares `data`, always the same object."""
         return self._matrix

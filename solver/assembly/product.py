@@ -10,7 +10,7 @@ from .product_kernels import multiply_lower
 
 
 class Product:
-    """Products A x of a matrix whose values may be overwritten."""
+    """Products A x of a symmetric matrix, stored as its lower triangle, whose values may be overwritten."""
 
     def __init__(self, lower: sp.csc_matrix) -> None:
         """lower: (m, m), sorted columns that begin with the diagonal entry; its arrays are shared."""
@@ -18,7 +18,7 @@ class Product:
         self._out = np.zeros(lower.shape[0])
 
     def of(self, lower: sp.csc_matrix) -> bool:
-        """Whether it is this matrix's."""
+        """Whether this object is for the matrix `lower`."""
         return lower is self._lower
 
     def __call__(self, x: Vec) -> Vec:
@@ -27,12 +27,12 @@ class Product:
         return self._out
 
     def diagonal(self) -> Vec:
-        """(m,), a copy."""
+        """Return a copy of the diagonal of A, (m,)."""
         values: Vec = self._lower.data[self._lower.indptr[:-1]]
         return values
 
     def diagonal_blocks(self) -> Vec:
-        """The 3 x 3 blocks on the diagonal, (m / 3, 3, 3)."""
+        """Return the 3 x 3 blocks on the diagonal of A, (m / 3, 3, 3)."""
         data, first = self._lower.data, self._lower.indptr[:-1].reshape(-1, 3)
         blocks = np.empty((len(first), 3, 3))
         for c in range(3):

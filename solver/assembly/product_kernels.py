@@ -1,4 +1,5 @@
-"""The product's loop. Apart, since a bake that factors its matrices never compiles it."""
+"""Kernel of the product with a lower triangle; a module of its own, as a bake that factors its matrices never compiles
+it."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from ..threads import kernel
 
 @kernel("void(f8[::1], i4[::1], i4[::1], f8[::1], f8[::1])")
 def multiply_lower(data, indices, indptr, x, out):  # type: ignore[no-untyped-def]
-    """out = A x from the lower triangle of A, whose columns begin with the diagonal entry. x, out: (m,)."""
+    """Write out = A x, both (m,), from the lower triangle of A, whose columns begin with the diagonal entry."""
     for i in range(out.shape[0]):
         out[i] = 0.0
     for j in range(out.shape[0]):

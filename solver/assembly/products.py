@@ -11,7 +11,7 @@ from .damping import Damped
 
 @dataclass(frozen=True)
 class Products:
-    """All of it on nodes, with the true K = ∂f/∂x, not projected."""
+    """Forces at one state on nodes, and products of the true K = ∂f/∂x, not projected, with a few fields."""
 
     x: Vec  #: positions [m], (n, 3)
     v: Vec  #: velocities [m/s], (n, 3)
@@ -19,4 +19,4 @@ class Products:
     force: Vec  #: f(x) [N], (n, 3), without the damping D v
     columns: Vec  #: K times each field, as if nothing touched, (c, n, 3)
     damped: Damped | None  #: D = ∂f/∂v; None where nothing is damped
-    contacts: Contacts  #: with the ground, whose push is in f
+    contacts: Contacts  #: with the ground, whose forces are in f

@@ -1,4 +1,4 @@
-"""K = ∂f/∂x and D = ∂f/∂v of the free nodes at one moment, for methods that ask for products and never factor them."""
+"""K = ∂f/∂x and D = ∂f/∂v of the free nodes at one moment, for methods that need products and never factor them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from .product import Product
 
 
 class FreeProduct:
-    """A symmetric matrix on a pattern, for products in the order of the free nodes."""
+    """Product with a symmetric matrix on a pattern, for columns in the order of the free nodes."""
 
     def __init__(self, lower: sp.csc_matrix, rank: Index) -> None:
-        """rank: where each node of the pattern's order stands among the free ones, (f,)."""
+        """lower: lower triangle, (3 f, 3 f). rank: index of each node of the pattern's order among the free nodes,
+        (f,)."""
         self._product, self._rank = Product(lower), rank
 
     def __call__(self, columns: Vec) -> Vec:
-        """Times columns, both (3 f, c)."""
+        """Return the matrix times columns, both (3 f, c)."""
         out = np.empty((len(self._rank), 3, columns.shape[1]))
         for c, column in enumerate(columns.T):
             ordered = column.reshape(-1, 3)[self._rank]
@@ -31,24 +32,25 @@ class FreeProduct:
 
 @dataclass(frozen=True)
 class Tangent:
-    """The true K, not projected, as it was when this was made; vectors are in the order of the free nodes."""
+    """True K = ∂f/∂x, not projected, and D of the free nodes at the moment of construction; vectors are in the order of
+    these nodes."""
 
-    lin: Linearised  #: what it was made from; its blocks are gone after the next linearisation
+    lin: Linearised  #: linearisation; its blocks are overwritten by the next one
     free: Index  #: (f,)
     mass: Vec  #: of each row [kg], (3 f,)
     acceleration: Vec  #: M⁻¹ f, damping included [m/s²], (3 f,)
     pulled: Vec | None  #: K w of the prescribed nodes' velocities [N/s], (3 f,); None where all are still
     stiffness: Callable[[Vec], Vec]  #: K columns, both (3 f, c)
-    #: factors μM − K and gives what solves with it, columns (3 f, c) each. Raises StepFailed
+    #: factors μM − K and returns a function that solves with it, columns (3 f, c) each. Raises StepFailed
     shifted: Callable[[float], Callable[[Vec], Vec]]
 
     @property
     def is_damped(self) -> bool:
-        """Whether there is any D."""
+        """Whether the linearisation has a damping matrix D."""
         return self.lin.damped is not None
 
     def damping(self, columns: Vec) -> Vec:
-        """D columns, both (3 f, c); D = ∂f/∂v, negative semi-definite."""
+        """Return D columns, both (3 f, c), where D = ∂f/∂v, negative semi-definite, has no multiple of K (share 0)."""
         damped = self.lin.damped
         if damped is None:
             return np.zeros_like(columns)

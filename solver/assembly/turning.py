@@ -1,4 +1,4 @@
-"""How far each node's surroundings have turned since the body was at rest."""
+"""Rotation of each node's surroundings from the rest shape."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from .turning_kernels import follow_frames, spread_frames, turn
 
 
 class Turning:
-    """A frame a node: the rotation that fits the edges around it best, found from the last one on. [Müller 2016]"""
+    """Rotation of each node that fits the edges around it best, found by iteration from the last one. [Müller 2016]"""
 
     def __init__(self, pairs: Index, rest: Vec) -> None:
-        """pairs: edges, (k, 2). rest: (n, 3) [m]."""
+        """pairs: nodes of edges, (k, 2). rest: positions at rest, (n, 3) [m]."""
         self._pairs, self._along = pairs, rest[pairs[:, 0]] - rest[pairs[:, 1]]
         self._along /= (self._along**2).sum(axis=1)[:, None]
         self._spread = np.empty((len(rest), 3, 3))
@@ -21,20 +21,20 @@ class Turning:
         self.forget()
 
     def forget(self) -> None:
-        """Look from the rest shape on next."""
+        """Reset all frames to the identity, so that the next search starts from the rest shape."""
         self.frames[:] = np.eye(3)
 
     def follow(self, x: Vec) -> None:
-        """Bring the frames to positions x (n, 3) [m]."""
+        """Update the frames to positions x (n, 3) [m]."""
         spread_frames(x, self._pairs, self._along, self._spread)
         parallel_for(follow_frames, len(self.frames), self._spread, self.frames)
 
     def to_rest(self, vectors: Vec, order: Index) -> Vec:
-        """Vectors (3 p,) of the nodes `order` (p,) as they were before these turned."""
+        """Return vectors (3 p,) of the nodes `order`, (p,), rotated back to the rest shape."""
         return self._turned(vectors, order, True)
 
     def from_rest(self, vectors: Vec, order: Index) -> Vec:
-        """The way back."""
+        """Return vectors (3 p,) of the nodes `order`, (p,), rotated from the rest shape to the present one."""
         return self._turned(vectors, order, False)
 
     def _turned(self, vectors: Vec, order: Index, is_back: bool) -> Vec:

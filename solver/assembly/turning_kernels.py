@@ -1,4 +1,4 @@
-"""Loops over frames of nodes."""
+"""Kernels of the rotations of nodes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ THIN = 1.0e-9  #: of what the frame's axes have in common with the surroundings
 
 @kernel("void(f8[:,::1], i4[:,::1], f8[:,::1], f8[:,:,::1])")
 def spread_frames(x, pairs, along, spread):  # type: ignore[no-untyped-def]
-    """Σ d Dᵀ / |D|² over the edges of each node: x (n, 3), along D / |D|² (k, 3), spread (n, 3, 3)."""
+    """Write A = Σ d Dᵀ / |D|² over the edges of each node to `spread`, (n, 3, 3), d edges at positions x (n, 3) and D
+    at rest.
+
+    pairs: nodes of edges, (k, 2). along: D / |D|², (k, 3).
+    """
     spread[:] = 0.0
     for k in range(pairs.shape[0]):
         i, j = pairs[k, 0], pairs[k, 1]
@@ -28,7 +32,7 @@ def spread_frames(x, pairs, along, spread):  # type: ignore[no-untyped-def]
 @kernel("void(i8, i8, f8[:,:,::1], f8[:,:,::1])")
 def follow_frames(start, stop, spread, frames):  # type: ignore[no-untyped-def]
     """Turn frames R of nodes start to stop to where tr(Rᵀ A) is largest: by ω = Σ r × a / |Σ r · a|, axes r of R and a
-    of A, until that is small. [Müller 2016]"""
+    of A, until ω is small. spread: A of each node, (n, 3, 3). [Müller 2016]"""
     for n in range(start, stop):
         a, f = spread[n], frames[n]
         for _ in range(ROUNDS):
@@ -55,7 +59,8 @@ def follow_frames(start, stop, spread, frames):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,:,::1], i4[::1], f8[::1], b1, f8[::1])")
 def turn(frames, order, vectors, is_back, out):  # type: ignore[no-untyped-def]
-    """Each node's vector turned by its frame, or back. vectors, out: (3 p,) in `order`, (p,)."""
+    """Write each node's vector rotated by its frame, or by the inverse if `is_back`. vectors, out: (3 p,), of nodes
+    `order`, (p,)."""
     for k in range(order.shape[0]):
         f = frames[order[k]]
         a, b, c = vectors[3 * k], vectors[3 * k + 1], vectors[3 * k + 2]

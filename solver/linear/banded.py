@@ -1,4 +1,4 @@
-"""An elimination order for solvers that do not eliminate in it."""
+"""Reverse Cuthill-McKee order of nodes: a narrow band, and neighbours close together in memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..state import Index
 
 
 def banded_order(graph: sp.csc_matrix) -> Index:
-    """Nodes of a symmetric graph, (n,), so that neighbours stand near each other in memory."""
+    """Return the reverse Cuthill-McKee order of the nodes of a symmetric graph (n, n): node indices, (n,), int32."""
     if graph.shape[0] == 0:
         return np.zeros(0, dtype=np.int32)
     order: Index = reverse_cuthill_mckee(graph.tocsr(), symmetric_mode=True).astype(np.int32)

@@ -15,9 +15,10 @@ WIDEST = 24  #: entries below the diagonal: wider bands are left to the other so
 
 
 class BandedCholesky(ShowsNothing):
-    """A LinearSolver on the band of the pattern that was analysed, in the order of Cuthill and McKee.
+    """LinearSolver that factors the analysed pattern as a band, in reverse Cuthill-McKee order.
 
-    Other patterns, as where something touches, and wide bands are factored by another solver."""
+    Other patterns, as in contact, wide bands and matrices with retained unknowns are factored by another LinearSolver.
+    """
 
     proves_definite = True
 
@@ -25,11 +26,11 @@ class BandedCholesky(ShowsNothing):
         self._other, self.factored = other, 0
         self.why = f"LAPACK's banded factor, as all are ropes; where something touches {other.why}"
         self._band: Vec | None = None  #: values below the diagonal by column, (w + 1, m), while they are a factor
-        self._place: Index = np.zeros(0, np.int64)  #: of each entry in the band as it lies in memory
+        self._place: Index = np.zeros(0, np.int64)  #: index of each entry in the band's memory
 
     @property
     def remarks(self) -> list[str]:
-        """Return those of the other solver."""
+        """Return the remarks of the other solver: sentences for the log."""
         return self._other.remarks
 
     @remarks.setter
@@ -37,7 +38,11 @@ class BandedCholesky(ShowsNothing):
         self._other.remarks = shared
 
     def order(self, graph: sp.csc_matrix, lasts: bool = True) -> Index:
-        """Return an order with a narrow band, or the other solver's where there is none."""
+        """Return an elimination order of the nodes of a graph (n, n), (n,): with a narrow band, or that of the other
+        solver where the band is wide.
+
+        lasts: whether the pattern stays; for the other solver.
+        """
         order = banded_order(graph)
         rank = np.empty(len(order), np.int64)
         rank[order] = np.arange(len(order))
@@ -46,7 +51,8 @@ class BandedCholesky(ShowsNothing):
         return order if 3 * apart + 2 <= WIDEST else self._other.order(graph, lasts)
 
     def analyse(self, lower: sp.csc_matrix, retained: int) -> None:
-        """Take the pattern (values are ignored)."""
+        """Take the sparsity pattern of a lower triangle (m, m), whose values are ignored; `condense` is for the last
+        `retained` unknowns."""
         self._other.analyse(lower, retained)
         column = np.repeat(np.arange(lower.shape[1], dtype=np.int64), np.diff(lower.indptr))
         below = lower.indices - column
@@ -57,7 +63,10 @@ class BandedCholesky(ShowsNothing):
         self._band = None
 
     def factor(self, lower: sp.csc_matrix, positions: Vec | None = None) -> None:
-        """Factor these values. Raises NotPositiveDefinite."""
+        """Factor the matrix with this lower triangle (m, m). Raises NotPositiveDefinite.
+
+        positions: of the nodes of the rows [m], (m/3, 3); for the other solver.
+        """
         self.factored += 1
         self._band = None
         if not self._is_narrow or not self._analysed.is_of(lower):
@@ -71,21 +80,23 @@ class BandedCholesky(ShowsNothing):
         self._band = band
 
     def solve(self, right: Vec) -> Vec:
-        """Return A⁻¹ right, (m,) or (m, c)."""
+        """Return A⁻¹ right, (m,) or (m, c), with the last factor."""
         if self._band is None:
             return self._other.solve(right)
         solution: Vec = lapack.dpbtrs(self._band, right.reshape(len(right), -1), lower=1)[0]
         return np.ascontiguousarray(solution).reshape(right.shape)
 
     def condense(self) -> Vec:
-        """Return the other solver's answer: what is kept is never factored as a band."""
+        """Return J = −A_qq⁻¹ A_qk, (m − retained, retained), from the other solver, which factors every matrix with
+        retained unknowns."""
         return self._other.condense()
 
     def left_of_condense(self) -> Vec | None:
-        """Return the other solver's answer."""
+        """Return the residual −A_qk − A_qq J of the other solver's last J, (m − retained, retained); None where it is
+        negligible."""
         return self._other.left_of_condense()
 
     def forget_past(self) -> None:
-        """Discard what depends on earlier matrices."""
+        """Discard what depends on earlier matrices, also in the other solver."""
         self._band = None
         self._other.forget_past()

@@ -1,4 +1,5 @@
-"""The largest eigenvalues of a symmetric product, by block Krylov spaces: blocks miss none of several equal ones."""
+"""Eigenvectors of the largest eigenvalues of a symmetric matrix, by block Krylov spaces, which find multiple
+eigenvalues."""
 
 from __future__ import annotations
 
@@ -16,9 +17,9 @@ TOLERANCE = 1.0e-9  #: residual of an eigenvector, as a share of its eigenvalue
 def largest(product: Callable[[Vec], Vec], first: Vec, count: int, tolerance: float = TOLERANCE) -> Vec:
     """Return orthonormal eigenvectors (m, b) of the b largest eigenvalues of a symmetric matrix, descending.
 
-    product: the matrix times columns (m, b). first: block to start from, (m, b). count: number of vectors whose
-    residual is to be at most `tolerance` times the eigenvalue; where RESTARTS do not suffice it is larger, without an
-    error.
+    product: returns the matrix times columns (m, b). first: block to start from, (m, b). count: number of vectors whose
+    residual is to be at most `tolerance` times the eigenvalue; after RESTARTS restarts the block is returned as it is,
+    without an error.
     """
     block = np.linalg.qr(first)[0]
     for _ in range(RESTARTS):

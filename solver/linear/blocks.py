@@ -1,7 +1,7 @@
-"""Sparse matrices of small dense blocks, and what multigrid does with them, for many columns at once.
+"""Sparse matrices of small dense blocks, their products and their smoothing steps, for many columns at once.
 
-Columns come in strips: vectors are (strips, m, LANES), or (1, m, 1) for one column alone. Each row of a result is
-written by one thread, so no answer depends on their number.
+Columns come in strips: vectors are (strips, m, LANES), or (1, m, 1) for a single column. Each row of a result is
+written by one thread, so no result depends on the number of threads.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ MATRIX = "i4[::1], i4[::1], {0}[:,::1], i8, i8"
 
 
 def both(pattern: str) -> list[str]:
-    """A kernel's signature in single and in double precision, {0} being the type and MATRIX the arrays of Blocks."""
+    """Return a kernel's signatures in single and double precision; in `pattern`, {0} is the type and MATRIX the arrays
+    of Blocks."""
     return [pattern.replace("MATRIX", MATRIX).format(kind) for kind in ("f4", "f8")]
 
 
 @inlined
 def _rows(first, last, column, values, height, width, x, acc):  # type: ignore[no-untyped-def]
-    """acc = one block row times a strip x. Block row: blocks first to last. acc: (height LANES,)."""
+    """Write one block row times a strip x to acc, (height LANES,). first, last: range of the blocks of this row."""
     for k in range(height * LANES):
         acc[k] = 0.0
     for k in range(first, last):
@@ -54,7 +55,7 @@ def _rows(first, last, column, values, height, width, x, acc):  # type: ignore[n
 
 @inlined
 def _rows_of_one(first, last, column, values, height, width, x, acc):  # type: ignore[no-untyped-def]
-    """Add a row of blocks times one column alone to acc, (height,)."""
+    """Write one block row times a single column x to acc, (height,). first, last: range of the blocks of this row."""
     zero = values.dtype.type(0.0)  # of the matrix's own type: Python's would turn the sums into doubles
     for r in range(0, height, 3):
         a, b, c = zero, zero, zero
@@ -72,7 +73,8 @@ def _rows_of_one(first, last, column, values, height, width, x, acc):  # type: i
 
 @kernel(both("void(i8, i8, MATRIX, i8, {0}[:,::1], {0}, {0}[:,::1], {0}[:,::1])"))
 def _multiply(start, stop, first, column, values, height, width, lanes, x, sign, y, works):  # type: ignore[no-untyped-def]
-    """y = A x where sign is 0, else y += sign A x, for pieces start to stop: strips and CHUNKS of block rows."""
+    """Write y = A x where sign is 0, else add sign A x to y, for pieces start to stop: CHUNKS of block rows of each
+    strip."""
     count = first.shape[0] - 1
     for piece in range(start, stop):
         strip, chunk = piece // CHUNKS, piece % CHUNKS
@@ -97,7 +99,8 @@ def _multiply(start, stop, first, column, values, height, width, lanes, x, sign,
 def _smooth(  # type: ignore[no-untyped-def]
     start, stop, first, column, values, height, width, lanes, x, b, inverse, old, new, d, out, works,
 ):
-    """d = old d + new D⁻¹ (b − A x) and out = x + d. inverse: of the diagonal blocks."""
+    """Write d = old d + new D⁻¹ (b − A x) and out = x + d, for pieces start to stop. inverse: of the diagonal
+    blocks."""
     count = first.shape[0] - 1
     for piece in range(start, stop):
         strip, chunk = piece // CHUNKS, piece % CHUNKS
@@ -127,7 +130,7 @@ def _smooth(  # type: ignore[no-untyped-def]
 
 @kernel("void(i8, i8, i8, f4[:,::1], f4[:,::1], f4, f4[:,::1], f4[:,::1])")
 def _smooth_from_zero(start, stop, lanes, b, inverse, new, d, out):  # type: ignore[no-untyped-def]
-    """Smooth from x = 0 and d = 0."""
+    """Write d = new D⁻¹ b and out = d, for pieces start to stop: a smoothing step from x = 0 and d = 0."""
     height = inverse.shape[1]
     count = inverse.shape[0] // height
     for piece in range(start, stop):
@@ -148,7 +151,10 @@ def _smooth_from_zero(start, stop, lanes, b, inverse, new, d, out):  # type: ign
 
 @kernel(["void(i8, i8, f8[:,:,::1], f8[:,:,::1], f8[:,:,::1])", "void(i8, i8, f8[:,:,::1], f4[:,:,::1], f8[:,:,::1])"])
 def dots(start, stop, x, y, out):  # type: ignore[no-untyped-def]
-    """xᵀ y of each column, for pieces start to stop: strips and CHUNKS of the rows. out: (strips, CHUNKS, lanes)."""
+    """Write parts of xᵀ y of each column, for pieces start to stop: CHUNKS of the rows of each strip.
+
+    x, y: (strips, m, lanes). out: (strips, CHUNKS, lanes), whose sum over the chunks is xᵀ y.
+    """
     size, lanes = x.shape[1], x.shape[2]
     for piece in range(start, stop):
         strip, chunk = piece // CHUNKS, piece % CHUNKS
@@ -162,7 +168,7 @@ def dots(start, stop, x, y, out):  # type: ignore[no-untyped-def]
 
 @dataclass(frozen=True)
 class Blocks:
-    """A matrix of blocks of one size, row by row."""
+    """Sparse matrix of dense blocks of one size, in compressed block rows."""
 
     first: Index  #: (rows + 1,) first block of each block row
     column: Index  #: (blocks,)
@@ -172,31 +178,34 @@ class Blocks:
 
     @classmethod
     def of(cls, matrix: sp.bsr_matrix, kind: type = np.float32) -> Blocks:
-        """A copy of a SciPy matrix in another precision."""
+        """Return a copy of a SciPy matrix of blocks, with values of the dtype `kind`."""
         height, width = matrix.blocksize
         values: Vec = np.ascontiguousarray(matrix.data.reshape(-1, height * width), dtype=kind)
         return cls(matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32), values, height, width)
 
     def scipy(self) -> sp.bsr_matrix:
-        """Return a square SciPy matrix that shares its values."""
+        """Return this matrix, which must be square, as a SciPy matrix that shares the values."""
         size = (len(self.first) - 1) * self.height
         data = self.values.reshape(-1, self.height, self.width)
         return sp.bsr_matrix((data, self.column, self.first), shape=(size, size))
 
     def diagonal(self) -> Vec:
-        """Its diagonal blocks, (rows, height, width), of a matrix that has them all."""
+        """Return a copy of the diagonal blocks, (rows, height, width), of a matrix that has all of them."""
         row = np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
         blocks: Vec = self.values[row == self.column].reshape(-1, self.height, self.width)
         return blocks
 
     def multiply(self, x: Vec, y: Vec, sign: int = 0) -> None:
-        """y = A x, or y += A x and y −= A x for a sign of 1 and −1."""
+        """Write y = A x, or add A x to y for a sign of 1, or subtract it for −1. x, y: columns, (strips, m, lanes)."""
         strips, _, lanes = x.shape
         parallel_for(_multiply, strips * CHUNKS, self.first, self.column, self.values, self.height, self.width, lanes,
                      _flat(x), sign, _flat(y), _works(strips, x.dtype))
 
     def smooth(self, x: Vec, b: Vec, inverse: Vec, old: float, new: float, d: Vec, out: Vec) -> None:
-        """d = old d + new D⁻¹ (b − A x), out = x + d. inverse: of the diagonal blocks, (rows height, height)."""
+        """Write d = old d + new D⁻¹ (b − A x) and out = x + d, one step of a smoother, in single precision.
+
+        x, b, d, out: (strips, m, lanes). inverse: inverses of the diagonal blocks D, (rows height, height).
+        """
         strips, _, lanes = x.shape
         parallel_for(_smooth, strips * CHUNKS, self.first, self.column, self.values, self.height, self.width, lanes,
                      _flat(x),
@@ -204,7 +213,10 @@ class Blocks:
 
 
 def smooth_from_zero(b: Vec, inverse: Vec, new: float, d: Vec, out: Vec) -> None:
-    """d = new D⁻¹ b, out = d."""
+    """Write d = out = new D⁻¹ b, the first step of a smoother from x = 0, in single precision.
+
+    b, d, out: (strips, m, lanes). inverse: inverses of the diagonal blocks D, (rows height, height).
+    """
     strips, _, lanes = b.shape
     parallel_for(_smooth_from_zero, strips * CHUNKS, lanes, _flat(b), inverse, new, _flat(d), _flat(out))
 
@@ -214,5 +226,5 @@ def _flat(vectors: Vec) -> Vec:
 
 
 def _works(strips: int, kind: np.dtype) -> Vec:
-    """A place for the rows of one block, for each piece of the work."""
+    """Return scratch memory for one block row for each piece of work, (strips CHUNKS, HIGHEST LANES)."""
     return np.empty((strips * CHUNKS, HIGHEST * LANES), dtype=kind)

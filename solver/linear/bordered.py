@@ -14,7 +14,7 @@ from .spread import Spread
 
 
 class Bordered(ShowsNothing, ABC):
-    """A⁻¹ and J from solves with A_qq, the block of all but the last unknowns."""
+    """Base of a LinearSolver that computes A⁻¹ b and J by solves with A_qq, the block of all but the last unknowns."""
 
     _spread: Spread  #: of the analysed pattern
     _lower: sp.csc_matrix  #: whose values are the last matrix
@@ -23,9 +23,9 @@ class Bordered(ShowsNothing, ABC):
 
     @abstractmethod
     def _solve(self, columns: Vec, name: str, count: int) -> Vec:
-        """About A_qq⁻¹ of strips of columns, (strips, inner, lanes); (inner, count). In their place is what is left.
+        """Return approximately A_qq⁻¹ columns, (inner, count), and overwrite the columns by their residuals.
 
-        name: the same for right-hand sides of the same kind.
+        columns: (strips, inner, lanes). name: label of the right-hand sides, equal for right-hand sides of one kind.
         """
 
     def solve(self, right: Vec) -> Vec:
@@ -46,7 +46,7 @@ class Bordered(ShowsNothing, ABC):
         return np.concatenate([inner_solution + jacobian @ own, own]).reshape(right.shape)
 
     def condense(self) -> Vec:
-        """J = −A_qq⁻¹ A_qk. [ConJac 6]"""
+        """Return J = −A_qq⁻¹ A_qk, (m − retained, retained), a copy. [ConJac 6]"""
         return self._condense().copy()
 
     def left_of_condense(self) -> Vec | None:
@@ -61,7 +61,7 @@ class Bordered(ShowsNothing, ABC):
         return self._jacobian
 
     def _inner(self, right: Vec, name: str) -> Vec:
-        """A_qq⁻¹ right, both (inner, c)."""
+        """Return A_qq⁻¹ right, both (inner, c)."""
         count = right.shape[1]
         columns = np.zeros(self._shape(count))
         strips, size, lanes = columns.shape
@@ -76,7 +76,7 @@ class Bordered(ShowsNothing, ABC):
 
 
 def block_diagonal(strips: Vec, count: int) -> Vec:
-    """Strips (s, m, lanes) as columns of their own, (m, count)."""
+    """Return strips of columns, (s, m, lanes), as columns of one matrix, (m, count), a copy without unused lanes."""
     pieces, rows, lanes = strips.shape
     whole: Vec = strips.transpose(1, 0, 2).reshape(rows, pieces * lanes)[:, :count].copy()
     return whole

@@ -1,4 +1,4 @@
-"""Which linear solver a bake uses."""
+"""Choice of the linear solver of a bake."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from .quickest import table
 
 
 def choose(key: str = "auto", tets: Sequence[int] = (), use: str | None = None) -> LinearSolver:
-    """A fresh solver: the named one; or multigrid for meshes that are too large to factor; or the one that was measured
-    to be quicker for this use; or the first of the catalogue that is installed.
+    """Return a new linear solver: that with the catalogue key; for "auto", multigrid for meshes that are too large to
+    factor, else the solver that was measured to be quicker for this use, else the first of the catalogue that is
+    installed.
 
-    tets: number of tetrahedra of each body. use: a key of `quickest`'s table, None where nothing was measured.
-    Raises Environment where the named one's library is missing.
+    tets: number of tetrahedra of each body. use: a key of `quickest`'s table, None where nothing was measured. Raises
+    Environment where the library of the chosen solver is missing.
     """
     because = why_multigrid(tets, machine_memory()) if key == "auto" else None
     if because is not None:

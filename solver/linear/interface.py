@@ -1,4 +1,4 @@
-"""Protocol of linear solvers."""
+"""Protocols of linear solvers."""
 
 from __future__ import annotations
 
@@ -13,99 +13,106 @@ if TYPE_CHECKING:
 
 
 class NotPositiveDefinite(Exception):
-    """The matrix has a pivot that is not positive; the caller knows what that means."""
+    """Raised where a matrix has a pivot that is not positive."""
 
 
 class Factoring(Protocol):
-    """A symmetric positive definite matrix on a pattern that has been analysed."""
+    """Protocol of a solver for a symmetric positive definite matrix on a pattern that has been analysed."""
 
     why: str  #: one clause for the log: what was chosen and why
 
     @property
     def factored(self) -> int:
-        """How often `factor` was called: whoever keeps a factor sees by it whether it is still theirs."""
+        """Return how often `factor` was called; the user of a stored factor detects by it that the factor was
+        replaced."""
 
     @property
     def proves_definite(self) -> bool:
-        """Whether `factor` finds out that a matrix is not positive definite; else a solve may."""
+        """Whether `factor` detects every matrix that is not positive definite; otherwise `solve` may detect it."""
 
     def factor(self, lower: sp.csc_matrix, positions: Vec | None = None) -> None:
-        """Factor these values; where their pattern is another than the analysed one, that is analysed first, in the
-        order that it has or in one that costs less. Raises NotPositiveDefinite.
+        """Factor the matrix with this lower triangle (m, m). Raises NotPositiveDefinite.
 
-        places: where the nodes stand that the rows belong to [m], (m/3, 3); a solver may be quicker with them.
+        A pattern other than the analysed one is analysed first, in the present order or in one of less work. positions:
+        of the nodes of the rows [m], (m/3, 3); a solver may be quicker with them.
         """
 
     def solve(self, right: Vec) -> Vec:
-        """A⁻¹ right, (m,) or (m, c)."""
+        """Return A⁻¹ right, (m,) or (m, c), with the last factor."""
 
     def showing(self) -> Shown | None:
         """Return this solver where it shows its factor, None where it does not."""
 
 
 class Shown(Factoring, Protocol):
-    """A linear solver that shows its factor."""
+    """Protocol of a linear solver that shows its factor."""
 
-    factored: int  #: whoever factors on its pattern in its place counts that here
+    factored: int  #: number of factors, with those that others computed on its pattern
 
     def supernodes(self) -> Supernodes | None:
-        """The inside of the last factor that was made, None where there is none or it is not as expected."""
+        """Return the arrays of the last factor; None where there is none or it is not as expected."""
 
     def supernodes_of(self, lower: sp.csc_matrix) -> Supernodes | None:
-        """That of a factor on this pattern, whose values need not stand: what was factored before does no more where
-        that was another one. None where only a factor shows it."""
+        """Return the arrays of a factor on the pattern of `lower`, whose values need not be valid; None where only a
+        complete factor can show them.
+
+        A factor on another pattern is invalid afterwards.
+        """
 
 
 class ShowsNothing:
     """Base of solvers that do not show their factor."""
 
     def showing(self) -> Shown | None:
-        """None."""
+        """Return None: this solver does not show its factor."""
         return None
 
 
 class LinearSolver(Factoring, Protocol):
-    """A symmetric positive definite matrix on a kept pattern, lower triangle, whose last rows are eliminated last.
+    """Protocol of a solver for a symmetric positive definite matrix on a pattern, given as lower triangle (m, m), whose
+    last unknowns are eliminated last.
 
     With the last unknowns k retained and all others q, A = [[A_qq, A_qk], [A_kq, A_kk]].
     """
 
-    remarks: list[str]  #: sentences for the log about what happened since; whoever says them takes them out
+    remarks: list[str]  #: sentences for the log about events since it was written, which removes them
 
     def order(self, graph: sp.csc_matrix, lasts: bool = True) -> Index:
-        """A fill-reducing elimination order of a symmetric graph of nodes (no diagonal): (n,) node indices.
+        """Return a fill-reducing elimination order of the nodes of a symmetric graph (n, n) without diagonal: node
+        indices, (n,).
 
-        lasts: whether the pattern does; where not, one that is found quickly is worth more.
+        lasts: whether the pattern stays; where not, an order that is found quickly is worth more.
         """
 
     def analyse(self, lower: sp.csc_matrix, retained: int) -> None:
-        """Take the pattern (values are ignored); `condense` is of the last `retained` unknowns.
+        """Take the sparsity pattern of a lower triangle (m, m), whose values are ignored; `condense` is for the last
+        `retained` unknowns.
 
-        The others belong to nodes, three each: lower is made of whole 3 x 3 blocks there.
+        The other unknowns belong to nodes, three each: the lower triangle consists of whole 3 x 3 blocks there.
         """
 
     def condense(self) -> Vec:
-        """J = −A_qq⁻¹ A_qk, (m − retained, retained). [ConJac 6]"""
+        """Return J = −A_qq⁻¹ A_qk, (m − retained, retained). [ConJac 6]"""
 
     def left_of_condense(self) -> Vec | None:
-        """Return −A_qk − A_qq J of the last J, (m − retained, retained); None where J has the digits of a double
-        precision factor.
+        """Return the residual −A_qk − A_qq J of the last J, (m − retained, retained); None where J has the digits of a
+        double precision factor.
 
-        With it Jᵀ A J of [J; 1] errs by the square of what J does.
+        With this residual the error of Jᵀ A J, of the columns [J; 1], is the square of the error of J.
         """
 
     def forget_past(self) -> None:
-        """Drop what depends on earlier matrices, so that the next solution does not."""
+        """Discard what depends on earlier matrices, so that the next solution does not depend on them."""
 
 
 def inside_of(linear: Factoring) -> Supernodes | None:
-    """The arrays of the factor that a linear solver has just made, or None where it does not show them."""
+    """Return the arrays of the last factor of a linear solver; None where the solver does not show them."""
     showing = linear.showing()
     return None if showing is None else showing.supernodes()
 
 
 def available(key: str) -> Any | None:
-    """The linear solver class of this catalogue key, or None where its library is missing."""
+    """Return the linear solver class with this catalogue key; None where its library is missing."""
     from ..catalogue import find
 
     try:

@@ -1,4 +1,4 @@
-"""Which linear solver is quicker for what a bake uses it for: a table that `benchmarks.linear_choice` writes.
+"""Table of the quicker linear solver for each use in a bake, written by `benchmarks.linear_choice`.
 
 The table has rows for several numbers of threads, and the choice is one for all of them: another solver gives other
 last digits, and those of a bake must not depend on the cores of a machine.
@@ -19,7 +19,7 @@ WORTH = 1.05  #: times as fast on any number of threads: less is no reason to le
 
 
 class Measured(NamedTuple):
-    """One row."""
+    """Row of the table: times of one use, on one body, with one number of threads."""
 
     use: str  #: of USES
     shape: str  #: of the body
@@ -30,7 +30,7 @@ class Measured(NamedTuple):
 
 
 class Table:
-    """From how many tetrahedra on which solver is quicker."""
+    """Smallest numbers of tetrahedra from which on another linear solver is quicker, by use."""
 
     def __init__(self, rows: Sequence[Measured]) -> None:
         #: of each use by solver: the fewest tetrahedra of a row from which on it is worth taking in all rows
@@ -46,12 +46,16 @@ class Table:
                 self.least.setdefault(use, {})[key] = larger[-1]
 
     def key(self, use: str, tets: Sequence[int]) -> str | None:
-        """The solver to take in place of the first, by the largest body; None where none is quicker there."""
+        """Return the catalogue key of the solver that is quicker than FIRST for this use and the largest body; None
+        where there is none.
+
+        tets: number of tetrahedra of each body.
+        """
         return next((key for key, least in self.least.get(use, {}).items() if max(tets, default=0) >= least), None)
 
 
 @lru_cache(maxsize=1)
 def table() -> Table:
-    """That of the file."""
+    """Return the table of the file TABLE."""
     stored: dict[str, Any] = json.loads(TABLE.read_text(encoding="utf-8"))
     return Table([Measured(**row) for row in stored["rows"]])

@@ -32,7 +32,8 @@ class SecantPairs:
             self._steps, self._changes = np.zeros((self.most, size)), np.zeros((self.most, size))
 
     def add(self, step: Vec, change: Vec) -> None:
-        """Add a pair, unless its curvature is not positive."""
+        """Add a pair of a step and the change of the residual along it, (m,) each, unless its curvature is not
+        positive."""
         if self.most == 0:
             return
         curvature = float(step @ change)
@@ -43,7 +44,7 @@ class SecantPairs:
         self._order.append(row)
 
     def direction(self, residual: Vec, solve: Callable[[Vec], Vec]) -> Vec:
-        """Return −H residual, where H is `solve` updated by all pairs. [Nocedal 7.4]"""
+        """Return −H residual, (m,), where H is `solve` updated by all pairs. [Nocedal 7.4]"""
         gradient = -residual
         if not self._order:
             return solve(gradient)

@@ -1,4 +1,4 @@
-"""From the lower triangle of a matrix over nodes to whole block rows, and to the columns of its last unknowns."""
+"""Map from the lower triangle of a matrix over nodes to whole block rows, and to the columns of its last unknowns."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .blocks import CHUNKS, Blocks
 
 @kernel("void(i8, i8, i4[::1], f8[::1], i4[::1], i4[::1], i4[::1], f8[:,::1])")
 def _spread(start, stop, indptr, data, lowest_potential_start, place, mirrored, values):  # type: ignore[no-untyped-def]
-    """Lower blocks into block rows, CHUNKS start to stop of the block columns.
+    """Write lower blocks into block rows, for CHUNKS start to stop of the block columns.
 
-    place, mirrored: of each lower block in `values`, as it stands and transposed. The first of a column is its
-    diagonal one.
+    lowest_potential_start: first block of each block column, its diagonal one. place, mirrored: index in `values` of
+    each lower block, as it is and transposed.
     """
     count = lowest_potential_start.shape[0] - 1
     for j in range(start * count // CHUNKS, stop * count // CHUNKS):
@@ -36,7 +36,8 @@ def _spread(start, stop, indptr, data, lowest_potential_start, place, mirrored, 
 
 @kernel("void(i8, i8, i4[::1], i4[::1], f8[::1], i8, f8, f8[:,:,::1])")
 def _last_rows(start, stop, indptr, indices, data, inner, scale, out):  # type: ignore[no-untyped-def]
-    """out = scale A_qk from the last rows of the lower triangle, CHUNKS start to stop of the first `inner` columns."""
+    """Write out = scale A_qk from the last rows of the lower triangle, for CHUNKS start to stop of the first `inner`
+    columns."""
     lanes = out.shape[2]
     for j in range(start * inner // CHUNKS, stop * inner // CHUNKS):
         out[:, j] = 0.0
@@ -48,10 +49,10 @@ def _last_rows(start, stop, indptr, indices, data, inner, scale, out):  # type: 
 
 
 class Spread:
-    """Destinations of the entries of a lower triangle; found once for a pattern."""
+    """Map of the entries of a lower triangle to whole block rows, built once for a pattern."""
 
     def __init__(self, lower: sp.csc_matrix, retained: int) -> None:
-        """lower: 3 x 3 blocks in compressed columns, rows rising; the last `retained` unknowns apart.
+        """lower: (m, m), 3 x 3 blocks in compressed columns, rows rising; the last `retained` unknowns are single rows.
 
         Raises ValueError for another pattern.
         """
@@ -90,11 +91,11 @@ class Spread:
                              np.zeros((both.nnz, 9)), 3, 3)
 
     def fill(self, lower: sp.csc_matrix) -> None:
-        """Write A_qq into `blocks`."""
+        """Write A_qq, the block of all but the last unknowns, into `blocks`."""
         parallel_for(_spread, CHUNKS, lower.indptr, lower.data, self.lowest_potential_start, self._place,
                      self._mirrored,
                      self.blocks.values)
 
     def columns(self, lower: sp.csc_matrix, out: Vec, scale: float = 1.0) -> None:
-        """Write scale A_qk into strips of columns, (strips, inner, lanes)."""
+        """Write scale A_qk, the columns of the last unknowns, into `out`, strips of columns (strips, inner, lanes)."""
         parallel_for(_last_rows, CHUNKS, lower.indptr, lower.indices, lower.data, self.inner, scale, out)

@@ -10,9 +10,10 @@ _EMPTY = sp.csc_matrix((0, 0))
 
 
 def tidy_csc(data: Vec, indices: Index, indptr: Index) -> sp.csc_matrix:
-    """A square matrix over these very arrays: int32, rows of a column rising and each once.
+    """Return a square matrix in compressed columns that shares these arrays, without any check.
 
-    scipy's own constructor looks at all of them, which for matrices of some hundred unknowns takes as long as a solve.
+    data: (nnz,). indices: rows, (nnz,), int32, rising and each once in a column. indptr: (m + 1,), int32. SciPy's own
+    constructor checks all of them, which for matrices of some hundred unknowns takes as long as a solve.
     """
     matrix = object.__new__(sp.csc_matrix)
     matrix.__dict__.update(_EMPTY.__dict__)

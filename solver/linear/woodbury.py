@@ -1,4 +1,4 @@
-"""A factor with a small dense matrix added on some of its unknowns."""
+"""Factor of a matrix plus a small dense matrix on some of its unknowns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..state import Index, Vec
 
 
 class Solves(Protocol):
-    """Protocol of a symmetric positive definite matrix with a factor."""
+    """Protocol of the factor of a symmetric positive definite matrix."""
 
     @property
     def factored(self) -> int: ...
@@ -22,9 +22,10 @@ class Solves(Protocol):
 
 
 class WoodburyUpdate:
-    """(A + Pᵀ G P)⁻¹ by Woodbury's identity: A of any factor, G symmetric and positive semi-definite on a few rates.
+    """Solver for A + Pᵀ G P by Woodbury's identity: A of any factor, G symmetric positive semi-definite on a few rates.
 
-    With G = L Lᵀ and W = A⁻¹ Pᵀ L: A⁻¹ − W (1 + Lᵀ P W)⁻¹ Wᵀ, whose inner matrix is always positive definite.
+    With G = L Lᵀ and W = A⁻¹ Pᵀ L the inverse is A⁻¹ − W (1 + Lᵀ P W)⁻¹ Wᵀ, whose inner matrix is always positive
+    definite.
     """
 
     def __init__(self, inner: Solves) -> None:
@@ -35,11 +36,12 @@ class WoodburyUpdate:
 
     @property
     def factored(self) -> int:
-        """How often `factor` was called."""
+        """Return how often `factor` was called."""
         return self._inner.factored
 
     def add(self, rates: Index, matrix: Vec) -> Vec:
-        """G on these unknowns (c,) from the next factor on: the nearest to `matrix` that is positive semi-definite.
+        """Set G from the next `factor` on to the positive semi-definite matrix nearest to `matrix`, (c, c), on unknowns
+        `rates`, (c,).
 
         Returns G − matrix, (c, c).
         """
@@ -53,12 +55,12 @@ class WoodburyUpdate:
         self._rates, self._root = np.zeros(0, dtype=np.int32), np.zeros((0, 0))
 
     def factor(self, *values: Any) -> None:
-        """A's values, as its own factor takes them. Raises what it raises."""
+        """Factor A. values: arguments of the `factor` of A, whose exceptions are raised."""
         self._inner.factor(*values)
         self._responses = None
 
     def solve(self, b: Vec) -> Vec:
-        """(A + Pᵀ G P)⁻¹ b, both (m,) or (m, c). What is not finite goes through: the step finds it."""
+        """Return (A + Pᵀ G P)⁻¹ b, (m,) or (m, c). Values that are not finite are not detected here."""
         alone = self._inner.solve(b)
         if not len(self._rates):
             return alone

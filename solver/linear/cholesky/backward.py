@@ -1,4 +1,5 @@
-"""J from one backward solve, for any Cholesky factor that solves with L and Lᵀ separately."""
+"""Condensation J = −A_qq⁻¹ A_qk from one backward solve, with any Cholesky factor that solves with L and Lᵀ
+separately."""
 
 from __future__ import annotations
 
@@ -10,10 +11,12 @@ from ...state import Index, Vec
 
 
 class Backward:
-    """Lᵀ Y = [0; L_kkᵀ] in the retained rows holds J: Y = [J; 1]. [ConJac 6]"""
+    """Backward solve for J: Lᵀ Y = [0; L_kkᵀ], the lower rows those of the retained unknowns, has the solution Y = [J;
+    1]. [ConJac 6]"""
 
     def __init__(self, permutation: Index, retained: int) -> None:
-        """permutation: the factor's own, row i of L is unknown permutation[i]. retained: the last unknowns."""
+        """permutation: of the factor, row i of L is unknown permutation[i], (m,). retained: number of unknowns that
+        come last."""
         size = len(permutation)
         place = np.empty(size, dtype=np.int64)
         place[permutation] = np.arange(size)
@@ -25,11 +28,11 @@ class Backward:
         self._sides = np.zeros((size, retained))
 
     def solve(self, solve_lt: Callable[[Vec], Vec], corner: Vec | None) -> Vec:
-        """Return J, (m − retained, retained).
+        """Return J = −A_qq⁻¹ A_qk, (m − retained, retained).
 
-        solve_lt: L⁻ᵀ times (m, retained), row-major; it may write over its argument.
-
-        corner: L of `rows`, (retained, retained); None where it cannot be read: then Lᵀ Y = [0; 1], whose Y_q is J Y_k.
+        solve_lt: returns L⁻ᵀ times its argument, (m, retained), row-major, which it may overwrite. corner: L in rows
+        and columns `rows`, (retained, retained); None where it cannot be read: then the solution of Lᵀ Y = [0; 1] has
+        Y_q = J Y_k.
         """
         sides = self._sides
         sides[:] = 0.0
@@ -37,5 +40,5 @@ class Backward:
         if corner is not None:
             sides[self.rows] = corner.T @ sides[self.rows]
         answer = solve_lt(sides)
-        jacobian: Vec = np.array(answer[self._q])  # the next one is solved for in the same memory
+        jacobian: Vec = np.array(answer[self._q])  # the next solve overwrites this memory
         return jacobian if corner is not None else jacobian @ np.linalg.inv(answer[self._k])

@@ -1,6 +1,7 @@
 """BLAS and LAPACK in single and double precision for kernels, on scipy's library: one thread, without a lock.
 
-Fortran takes addresses alone. They travel as 64 bit integers, which every 64 bit system passes as it passes pointers.
+Fortran routines take addresses only. These are passed as 64 bit integers, which every 64 bit system passes as it passes
+pointers.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ SIGNS = {"s": np.array([-1.0, 1.0], dtype=np.float32), "d": np.array([-1.0, 1.0]
 
 @cache
 def addresses(kind: str = "s") -> npt.NDArray[np.int64] | None:
-    """Return addresses of ROUTINES, the letters L, R, T, N, −1 and 1, (10,); None where scipy's are not as expected.
+    """Return the addresses of ROUTINES, the letters L, R, T, N, −1 and 1, (10,), int64; None where scipy's declarations
+    differ from ROUTINES.
 
     kind: s for single precision, d for double.
     """
@@ -51,7 +53,7 @@ def addresses(kind: str = "s") -> npt.NDArray[np.int64] | None:
 
 
 def _is(declaration: str, arguments: list[str]) -> bool:
-    """Whether a declaration in C, "void (char *, int *, …)", takes pointers to these. s, d: Cython's names."""
+    """Whether a declaration in C, "void (char *, int *, …)", takes pointers to these types. s, d: Cython's names."""
     inside = declaration.partition("(")[2].rpartition(")")[0].split(",")
     words = [word.replace("*", "").strip() for word in inside]
     kinds = ["s" if word == "float" or word.endswith("_s") else "d" if word == "double" or word.endswith("_d") else word
@@ -67,7 +69,7 @@ def _intrinsic() -> Any:
 
     @intrinsic  # type: ignore[untyped-decorator]
     def call(context: Any, address: Any, arguments: Any) -> Any:
-        """The routine at an address, with a tuple of addresses."""
+        """Run the routine at an address, with a tuple of addresses as its arguments."""
 
         def code(context: Any, builder: Any, signature: Any, given: Any) -> Any:
             kind = ir.FunctionType(ir.VoidType(), [ir.IntType(64)] * arguments.count)
@@ -85,38 +87,50 @@ call = _intrinsic()
 
 @inlined
 def bytes_of(array):  # type: ignore[no-untyped-def]
-    """Return the size of one entry."""
+    """Return the size of one entry of an array [bytes]."""
     return np.int64(array.itemsize)
 
 
 @inlined
 def at(array, place):  # type: ignore[no-untyped-def]
-    """The address of an entry."""
+    """Return the address of the entry with index `place` of a flat array."""
     return np.int64(array.ctypes.data) + bytes_of(array) * np.int64(place)
 
 
 @inlined
 def cholesky(blas, matrix, ints):  # type: ignore[no-untyped-def]
-    """L in place of the lower triangle; ints: (columns, _, its leading dimension, info, …), as Fortran reads them."""
+    """Overwrite the lower triangle at the address `matrix` by its factor L (xPOTRF), column-major.
+
+    ints: (columns, _, leading dimension, info, …), int32; info is written, 0 if the matrix is positive definite.
+    """
     call(blas[0], (blas[4], at(ints, 0), matrix, at(ints, 2), at(ints, 3)))
 
 
 @inlined
 def solve_right(blas, matrix, below, ints):  # type: ignore[no-untyped-def]
-    """B L⁻ᵀ in place of B; ints: (columns, rows of B, leading dimension of both, …)."""
+    """Overwrite B by B L⁻ᵀ (xTRSM). matrix, below: addresses of L and B.
+
+    ints: (columns, rows of B, leading dimension of both, …), int32.
+    """
     call(blas[1], (blas[5], blas[4], blas[6], blas[7], at(ints, 1), at(ints, 0), blas[9], matrix, at(ints, 2), below,
                    at(ints, 2)))
 
 
 @inlined
 def less_square(blas, rows, target, ints):  # type: ignore[no-untyped-def]
-    """C − B Bᵀ in the lower triangle; ints: (columns, rows, leading dimension of B, _, that of C)."""
+    """Subtract B Bᵀ from the lower triangle of C (xSYRK). rows, target: addresses of B and C.
+
+    ints: (columns of B, rows of B, leading dimension of B, _, leading dimension of C), int32.
+    """
     call(blas[2], (blas[4], blas[7], at(ints, 1), at(ints, 0), blas[8], rows, at(ints, 2), blas[9], target,
                    at(ints, 4)))
 
 
 @inlined
 def less_product(blas, left, right, target, ints):  # type: ignore[no-untyped-def]
-    """C − B Dᵀ; ints: (columns, rows of B, leading dimension of B and D, rows of D, leading dimension of C)."""
+    """Subtract B Dᵀ from C (xGEMM). left, right, target: addresses of B, D and C.
+
+    ints: (columns of B, rows of B, leading dimension of B and D, rows of D, leading dimension of C), int32.
+    """
     call(blas[3], (blas[7], blas[6], at(ints, 1), at(ints, 3), at(ints, 0), blas[8], left, at(ints, 2), right,
                    at(ints, 2), blas[9], target, at(ints, 4)))

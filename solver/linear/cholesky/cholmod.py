@@ -21,8 +21,11 @@ class Cholmod(Library):
 
     @staticmethod
     def order(graph: sp.csc_matrix, lasts: bool = True) -> Index:
-        """METIS, or AMD where this CHOLMOD was built without it, and where the pattern does not last: on sheets of a
-        thousand nodes that takes a quarter of METIS' time, for a factor as sparse."""
+        """Return a fill-reducing order of the nodes of a graph (n, n), (n,): METIS, or AMD where this CHOLMOD was built
+        without METIS or the pattern does not last.
+
+        On sheets of a thousand nodes AMD takes a quarter of METIS' time, for a factor as sparse.
+        """
         return _ordered(graph, *(("metis", "amd") if lasts else ("amd",)))
 
     def _analyse(self, lower: sp.csc_matrix) -> None:
@@ -48,10 +51,10 @@ class Cholmod(Library):
 
 
 def _ordered(graph: sp.csc_matrix, *methods: str) -> Index:
-    """By the first method that this CHOLMOD knows."""
+    """Return the order of a graph's nodes, (n,), by the first method that this CHOLMOD knows, else their own order."""
     if graph.shape[0] == 0:
         return np.zeros(0, dtype=np.int32)
-    # the diagonal counts nothing; to add one takes as long as to order a small graph
+    # the diagonal is ignored; to add one takes as long as to order a small graph
     tidy = graph.dtype == float and graph.has_canonical_format
     pattern = graph if tidy else (graph + sp.identity(graph.shape[0], format="csc")).tocsc()
     for method in methods:

@@ -1,4 +1,4 @@
-"""CHOLMOD as cvxopt's wheel carries it: for installations that cannot build scikit-sparse."""
+"""CHOLMOD in cvxopt's wheel: for installations that cannot build scikit-sparse."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _sparse(lower: sp.csc_matrix) -> Any:
 
 
 class CvxoptCholmod(Library):
-    """LinearSolver on cvxopt."""
+    """LinearSolver on cvxopt's CHOLMOD."""
 
     def __init__(self) -> None:
         # as benchmarks/sparse_wheels.py found
@@ -31,7 +31,8 @@ class CvxoptCholmod(Library):
 
     @staticmethod
     def order(graph: sp.csc_matrix, lasts: bool = True) -> Index:
-        """AMD on the graph of nodes, whatever the values of its edges are."""
+        """Return AMD's fill-reducing order of the nodes of a graph (n, n), (n,), whatever the values of its edges;
+        `lasts` is ignored."""
         count = graph.shape[0]
         if count == 0:
             return np.zeros(0, dtype=np.int32)
@@ -63,7 +64,7 @@ class CvxoptCholmod(Library):
         return np.array(columns)
 
     def _solve(self, right: Vec) -> Vec:
-        if right.ndim == 2 and right.shape[1] > 1:  # cvxopt takes one after the other, and reads L for each
+        if right.ndim == 2 and right.shape[1] > 1:  # cvxopt solves column by column, and reads L for each
             inside = self.supernodes()
             if inside is not None:
                 return inside.solve(right)
@@ -81,7 +82,7 @@ class CvxoptCholmod(Library):
 
 
 def _address(factor: object) -> int | None:
-    """The cholmod_factor that cvxopt's capsule holds."""
+    """Return the address of the cholmod_factor in cvxopt's capsule; None where this is no such capsule."""
     api = ctypes.pythonapi
     api.PyCapsule_GetName.restype, api.PyCapsule_GetName.argtypes = ctypes.c_char_p, [ctypes.py_object]
     api.PyCapsule_GetPointer.restype = ctypes.c_void_p

@@ -1,5 +1,5 @@
-"""Patterns that change: analysed and factored by ourselves in double precision, since CHOLMOD's analysis of all scalar
-rows is a third of what a step costs whose elements come and go with each iteration."""
+"""Factors of patterns that change, analysed and factored in double precision without CHOLMOD, whose analysis of all
+scalar rows is a third of the cost of a step where elements come and go with each iteration."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ LARGE = 2000  #: nodes from which on an order is looked for as for one that last
 
 
 class Fronts(Supernodes):
-    """A factor with values of its own."""
+    """Supernodal factor in double precision with values of its own, computed by the multifrontal kernels."""
 
     def __init__(self, found: Symbolic, lower: sp.csc_matrix, room: Room) -> None:
-        """found: of the pattern of lower. Look at `usable` first."""
+        """found: symbolic factorization of the pattern of `lower`. room: memory that successive factors share. Check
+        `usable` before `factor`."""
         self.nodes = found.nodes
         super().__init__(found.first, found.rows_start, found.values_start, found.rows, found.permutation)
         self._stands = False
@@ -37,7 +38,7 @@ class Fronts(Supernodes):
 
     @cached_property
     def _fronts(self) -> Multifrontal | None:
-        """Plan of the factor, made at the first access: a factor in single precision plans its own."""
+        """Return the plan of the factor, made at the first access: a factor in single precision makes its own plan."""
         found = multifrontal(self, self._lower, np.float64, self._room.updates, MOST_ROOM,
                              self._room.places(2 * len(self._lower.indices)))
         if found is not None:
@@ -46,7 +47,7 @@ class Fronts(Supernodes):
 
     @property
     def usable(self) -> bool:
-        """Whether it can factor: BLAS is as expected and there is room."""
+        """Whether `factor` can be used: BLAS is as expected and memory suffices."""
         return self._fronts is not None
 
     @property
@@ -62,7 +63,8 @@ class Fronts(Supernodes):
         self._stands = False
 
     def factor(self, lower: sp.csc_matrix) -> None:
-        """Raises NotPositiveDefinite."""
+        """Factor the matrix with this lower triangle (m, m) on the pattern of this object. Raises
+        NotPositiveDefinite."""
         assert self._fronts is not None
         self._stands = self._fronts.factor(lower.data, 1.0, self.values)
         if not self._stands:
@@ -70,26 +72,32 @@ class Fronts(Supernodes):
 
 
 class LaterPatterns:
-    """Factors of the patterns that come after a first one of the same unknowns, in the order that this has, nodes that
-    are joined across its tree placed again; or, where what came since makes that a factor of much more work, at once or
-    by and by, in one of their own, those that are kept last again.
+    """Factors of the patterns that follow a first one of the same unknowns.
 
-    That one serves what comes after it in the same way: what touches goes on touching."""
+    Each pattern is factored in the elimination order of the first one, with only the nodes moved that it joins across
+    the elimination tree. Where this takes much more work, at once or summed over several patterns, a new order is
+    computed and reused in the same manner, as contacts persist. The retained unknowns come last in every order.
+    """
 
     def __init__(self, first: sp.csc_matrix, retained: int, order: Callable[[sp.csc_matrix, bool], Index]) -> None:
-        """order: of a graph, in which little fills in; that of a library."""
+        """first: lower triangle of the first pattern, (m, m). retained: number of unknowns that come last. order:
+        returns a library's fill-reducing order of a graph, given whether the pattern lasts."""
         self._first, self._retained, self._order = (first.indptr, first.indices), retained, order
-        self._first_tree: EliminationTree | None = None  #: how the first pattern is eliminated
-        self._work = 0.0  #: of the pattern that an order was looked for last
-        self._own: EliminationTree | None = None  #: in that order, where one was found
-        self._slowly = False  #: whether it is one that was looked for slowly: one found quickly did not do
-        self._lost = 0.0  #: since then: factors' work that a better order might have spared, as shares of one
+        self._first_tree: EliminationTree | None = None  #: that of the first pattern
+        self._work = 0.0  #: that of the pattern for which an order was computed last
+        self._own: EliminationTree | None = None  #: that of the order computed last, where it was better
+        self._slowly = False  #: whether that was computed slowly: a quick one did not suffice
+        self._lost = 0.0  #: since then: work that a better order might have saved, in factors
         self._room = Room()
         self._last: Fronts | None = None
 
     def follow(self, lower: sp.csc_matrix) -> Fronts | None:
-        """Return a factor of another pattern; the one before is invalid then. None for the first pattern, so that its
-        factor does not depend on later ones, and where the matrix is not over nodes or too large."""
+        """Return a factor on the pattern of `lower`, (m, m), without values; the factor returned before is invalid
+        afterwards.
+
+        None for the first pattern, so that its factor does not depend on later ones, and where the matrix is not over
+        nodes or is too large.
+        """
         if self._last is not None:
             self._last.forget()
         if all(map(np.array_equal, self._first, (lower.indptr, lower.indices))):
@@ -126,5 +134,5 @@ class LaterPatterns:
         return tree.symbolic()
 
     def forget_past(self) -> None:
-        """The order that earlier patterns led to."""
+        """Discard the elimination order that earlier patterns led to."""
         self._work, self._own, self._lost, self._slowly = 0.0, None, 0.0, False

@@ -1,7 +1,7 @@
-"""One supernode's part of L⁻¹ Y and L⁻ᵀ Y for a strip of columns, in single precision: a row of Y is one vector.
+"""Solves with L and Lᵀ within one supernode, for a strip of columns in single precision: a row of Y is one vector.
 
-BLAS takes twice as long for so few columns, and a compiler leaves sums in memory where it cannot show that one part of
-an array is not another, so the two inner loops are written as LLVM's own vectors, for whatever registers there are. In
+BLAS takes twice as long for so few columns, and a compiler leaves sums in memory where it cannot show that two parts of
+an array do not overlap, so the two inner loops are written as LLVM's own vectors, for whatever registers there are. In
 double precision reading L is what takes the time.
 """
 
@@ -17,7 +17,7 @@ ROWS = 4  #: whose products are added up before they are taken from a sum, which
 
 
 def _intrinsic(columns: int, forward: bool) -> Any:
-    """One of the two inner loops, for so many columns of L.
+    """Return one of the two inner loops, for this number of columns of L.
 
     The loop takes (values, at, stride, work, below, own, count): L[r, k] = values[at + r + k stride], rows r of Y from
     work[below] on, rows k from work[own] on. forward: Y_r −= Σ_k L[r, k] Y_k; else Y_k −= Σ_r L[r, k] Y_r.
@@ -50,7 +50,7 @@ def _intrinsic(columns: int, forward: bool) -> Any:
                 builder.store(value, pointer, align=4)
 
             def everywhere(row: Any, k: int) -> Any:
-                """L[row, k] in all lanes."""
+                """Return L[row, k] in all lanes."""
                 place = builder.add(builder.add(left, row), builder.mul(step, ir.Constant(whole, k)))
                 nothing, value = ir.Constant(vector, ir.Undefined), builder.load(builder.gep(of_l, [place]))
                 first = builder.insert_element(nothing, value, ir.Constant(ir.IntType(32), 0))
@@ -62,7 +62,7 @@ def _intrinsic(columns: int, forward: bool) -> Any:
             owns = [at_row(first_own, ir.Constant(whole, k)) for k in range(columns)]
 
             def blocks(size: int, begin: Any, end: Any, sums: list[Any]) -> list[Any]:
-                """Rows begin to end, `size` at a time; Y_k then."""
+                """Build the loop over rows begin to end, `size` at a time; return the sums after it."""
                 before = builder.block
                 body, after = builder.append_basic_block("rows"), builder.append_basic_block("after")
                 builder.cbranch(builder.icmp_signed("<", begin, end), body, after)
@@ -120,9 +120,10 @@ _backward_four, _backward_one = _intrinsic(COLUMNS, False), _intrinsic(1, False)
 
 @inlined
 def forward_lanes(values, base, length, columns, work):  # type: ignore[no-untyped-def]
-    """L⁻¹ Y of a supernode's own rows, in place, and what they say of the rows below.
+    """Overwrite a supernode's own rows of Y by those of L⁻¹ Y, and subtract their contribution from the rows below.
 
-    values: L's, from `base` on in full columns of `length`. work: (length · LANES,), rows of Y, its own first.
+    values: of L, those of the supernode from `base` on in full columns of `length` rows. columns: of the supernode.
+    work: its rows of Y, its own first, (length · LANES,).
     """
     start, stride, j = int(base), int(length), 0
     while j < columns:
@@ -144,7 +145,11 @@ def forward_lanes(values, base, length, columns, work):  # type: ignore[no-untyp
 
 @inlined
 def backward_lanes(values, base, length, columns, work):  # type: ignore[no-untyped-def]
-    """L⁻ᵀ Y of a supernode's own rows, in place, from those below. The same arrays."""
+    """Overwrite a supernode's own rows of Y by those of L⁻ᵀ Y, given the rows below them.
+
+    values: of L, those of the supernode from `base` on in full columns of `length` rows. columns: of the supernode.
+    work: its rows of Y, its own first, (length · LANES,).
+    """
     start, stride, last = int(base), int(length), int(columns)
     while last > 0:
         j = max(last - COLUMNS, 0)

@@ -1,4 +1,5 @@
-"""A CHOLMOD that somebody's wheel carries: it factors the pattern that it was given first, and we those that follow."""
+"""Base of linear solvers on a wheel's CHOLMOD, which factors the first pattern; those that follow are factored by
+Fronts."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from .supernodal import Supernodes, supernodes
 
 
 class Library(ABC):
-    """LinearSolver on a library's supernodal factor."""
+    """LinearSolver on the supernodal factor of a library."""
 
     proves_definite = True
 
@@ -31,28 +32,29 @@ class Library(ABC):
     @staticmethod
     @abstractmethod
     def order(graph: sp.csc_matrix, lasts: bool = True) -> Index:
-        """An order in which little fills in, (n,), of a graph (n, n). lasts: whether the unknowns to eliminate last
-        may be given afterwards."""
+        """Return a fill-reducing order of the nodes of a graph (n, n), (n,). lasts: whether the pattern stays; where
+        not, an order that is found quickly is worth more."""
 
     @abstractmethod
     def _analyse(self, lower: sp.csc_matrix) -> None:
-        """In the order that it has; the library may add a postorder."""
+        """Analyse a lower triangle in the order of its rows; the library may add a postorder."""
 
     @abstractmethod
     def _factor(self, lower: sp.csc_matrix) -> None:
-        """Raises NotPositiveDefinite."""
+        """Factor the matrix with this lower triangle on the analysed pattern. Raises NotPositiveDefinite."""
 
     @abstractmethod
     def _solve(self, right: Vec) -> Vec:
-        """A⁻¹ right, (m,) or (m, c)."""
+        """Return A⁻¹ right, (m,) or (m, c)."""
 
     @abstractmethod
     def _solve_lt(self, sides: Vec) -> Vec:
-        """L⁻ᵀ sides, (m, c)."""
+        """Return L⁻ᵀ sides, (m, c)."""
 
     @abstractmethod
     def _permutation(self) -> Index:
-        """Row i of L is unknown permutation[i]; available once there is a factor."""
+        """Return the permutation of the factor, (m,): row i of L is unknown permutation[i]; available once there is a
+        factor."""
 
     @abstractmethod
     def _address(self) -> int | None:
@@ -70,8 +72,11 @@ class Library(ABC):
         self._looked_inside = self._stands = False
 
     def follow(self, lower: sp.csc_matrix) -> None:
-        """Take another pattern of the same unknowns: the library the first one, which it has analysed already, and what
-        we cannot factor, where memory is short or BLAS out of reach."""
+        """Take the pattern of `lower`, (m, m), another one of the same unknowns.
+
+        The library factors the first pattern, which it has analysed already, and any that Fronts cannot factor because
+        memory is short or BLAS out of reach.
+        """
         self._look_at(lower)
         if self._fronts is not None and not self._fronts.usable:
             self._take(lower)
@@ -106,13 +111,14 @@ class Library(ABC):
         return self._solve(right)
 
     def forget_past(self) -> None:
-        """The pattern that came last, and the order that earlier ones led to."""
+        """Discard the last pattern, its factor, and the elimination order that earlier patterns led to."""
         self._is_past, self._stands = True, False
         self._supernodes, self._looked_inside = None, False
         self._following.forget_past()
 
     def condense(self) -> Vec:
-        """One backward solve, on all threads where the factor's inside is as expected."""
+        """Return J = −A_qq⁻¹ A_qk, (m − retained, retained), by one backward solve, on all threads where the factor's
+        arrays can be read."""
         inside = self.supernodes()
         if self._backward is None:
             order = self._permutation() if self._fronts is None else self._fronts.permutation
@@ -122,21 +128,22 @@ class Library(ABC):
         return self._backward.solve(inside.solve_lt, inside.corner(self._backward.rows))
 
     def left_of_condense(self) -> Vec | None:
-        """Nothing."""
+        """Return None: J has the digits of a double precision factor."""
         return None
 
     def showing(self) -> Shown | None:
-        """Itself."""
+        """Return this solver, which shows its factor."""
         return self
 
     def supernodes_of(self, lower: sp.csc_matrix) -> Supernodes | None:
-        """The inside of a factor on this pattern, whose values need not stand; None where a factor has to show it."""
+        """Return the arrays of a factor on the pattern of `lower`, whose values need not be valid; None where only a
+        complete factor can show them."""
         if self._is_past or not self._analysed.is_of(lower):
             self._look_at(lower)
         return self.supernodes() if self._fronts is None else self._fronts
 
     def supernodes(self) -> Supernodes | None:
-        """The inside of the factor, once there is one; None where it is not as expected."""
+        """Return the arrays of the last factor; None where there is none or it is not as expected."""
         if self._is_past:
             return None
         if self._fronts is not None:

@@ -1,8 +1,8 @@
-"""An order that is reused where elements come and go: only nodes that are joined across its elimination tree move.
+"""Reuse of an elimination order where elements come and go: only nodes that are joined across its tree are moved.
 
-In an order of elimination two nodes whose columns stand on one path of the tree may be joined for little, those of two
-branches not: everything above both on either path fills in. One of them is taken out of its branch then, and stands
-right before the column in which the branches meet, as a node of a separator does. [Liu 1990]
+Two nodes whose columns are on one path of the elimination tree may be joined at little cost; two nodes of different
+branches may not, as all columns above both on either path fill in. One of these is then moved out of its branch, right
+before the column in which the branches meet, as a node of a separator is. [Liu 1990]
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from ...threads import kernel
 
 @kernel("i8(i4[::1], i4[::1], i4[::1], u4[::1], i8, i4[::1])")
 def lifted(order, parent, start, rows, nodes, new_order):  # type: ignore[no-untyped-def]
-    """Return how many nodes moved; new_order (nodes,): the nodes as they are eliminated.
+    """Write the elimination order with nodes moved to new_order, (nodes,), and return how many nodes were moved.
 
-    order, parent: node and parent of each column of a postordered tree, −1 for roots. start, rows: another graph of the
-    same nodes, column by column. What is no node, from `nodes` on, stays behind all of them.
+    order, parent: node and parent of each column of a postordered tree, (n,), −1 for roots. start, rows: another graph
+    of the same nodes, in compressed columns. Unknowns of no node, with numbers from `nodes` on, stay after all nodes.
     """
     n = parent.shape[0]
     # the first column below each one, and the last of each chain without branches, whose columns have the same one
@@ -48,7 +48,7 @@ def lifted(order, parent, start, rows, nodes, new_order):  # type: ignore[no-unt
             low[count], high[count], meet[count] = i, j, n if c == -1 else c
             count += 1
 
-    # from the highest meeting down, since who is lifted there is above what is joined below
+    # from the highest meeting column down, since nodes that are lifted there are above those joined below
     begins = np.zeros(n + 2, np.int32)
     for e in range(count):
         begins[meet[e] + 1] += 1
@@ -83,7 +83,7 @@ def lifted(order, parent, start, rows, nodes, new_order):  # type: ignore[no-unt
                         moved += lift[one] == -1
                         lift[one] = c
 
-    # those that are lifted to a column stand before it, as they stood
+    # nodes that are lifted to a column come before it, in their former order
     before = np.zeros(n + 2, np.int32)
     for j in range(n):
         before[(j if lift[j] == -1 else lift[j]) + 1] += 1

@@ -1,8 +1,9 @@
-"""A factor in single precision on all threads, and solutions refined until they have the digits of a double one.
+"""Factor in single precision on all threads, and solutions refined until they have the digits of a double precision
+factor.
 
-CHOLMOD finds the order and the pattern of L. Each refinement multiplies the error by the factor's own, about 1e-4: a
-product with A in double precision and a solve in single for all columns at once. Where single precision does not do,
-CHOLMOD factors.
+CHOLMOD finds the order and the pattern of L. Each refinement multiplies the error by that of the factor, about 1e-4,
+for a product with A in double precision and a solve in single precision for all columns at once. Where single precision
+does not suffice, CHOLMOD factors.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ SMALLEST = 1.0e-290  #: a residual whose square is below is nothing
 
 
 class Mixed(Bordered):
-    """LinearSolver that factors in single precision."""
+    """LinearSolver that factors in single precision and refines its solutions; in double precision where single
+    fails."""
 
     proves_definite = True
 
@@ -52,7 +54,8 @@ class Mixed(Bordered):
 
     @staticmethod
     def order(graph: sp.csc_matrix, lasts: bool = True) -> Index:
-        """CHOLMOD's."""
+        """Return CHOLMOD's fill-reducing order of the nodes of a graph (n, n), (n,). lasts: whether the pattern
+        stays."""
         return LIBRARY.order(graph, lasts)  # type: ignore[no-any-return]
 
     def analyse(self, lower: sp.csc_matrix, retained: int) -> None:
@@ -107,7 +110,7 @@ class Mixed(Bordered):
             self._spread.fill(lower)
 
     def _factor_double(self, because: str | None) -> None:
-        """because: what single precision lacks; reported once."""
+        """Factor in double precision. because: what single precision lacks, reported once; None reports nothing."""
         self._is_double = True
         self.in_double += 1
         self._library.factor(self._own)
@@ -132,9 +135,9 @@ class Mixed(Bordered):
         return solved
 
     def _refined(self, left: Vec, name: str) -> Vec | None:
-        """Return A_qq⁻¹ of strips, which the next call overwrites; left: the strips, their residual afterwards.
+        """Return A_qq⁻¹ times strips of columns, which the next call overwrites; None without convergence.
 
-        None where it does not converge; then they do not change.
+        left: strips (strips, inner, lanes), overwritten by their residuals; unchanged without convergence.
         """
         tolerance = self.tolerance_of_j if name == "retained" else self.tolerance
         goal = np.maximum(tolerance**2 * self._squares(left), SMALLEST)
@@ -144,17 +147,18 @@ class Mixed(Bordered):
         return x if self._improve(left, x, goal) else None
 
     def _improve(self, left: Vec, x: Vec, goal: Vec) -> bool:
-        """Solves with the single factor until what is left of each column is near; says whether it came to be.
+        """Solve with the single precision factor until the residual of each column is at its goal; return whether it
+        is.
 
-        x: the array of that shape that is kept. goal: squares, (strips, lanes). Where it did not, what is left is as it
-        was for x = 0.
+        left: residuals. x: the work array for solutions of this shape. goal: squared norms, (strips, lanes). Without
+        convergence x is 0 and `left` is as it was for x = 0.
         """
         _, moved, single, _ = self._place(left.shape)
         square, began = self._squares(left), self.taken
         while (far := square > goal).any():
             near = False
             if self.taken > began and self._shape(int(far.sum())) != left.shape:
-                # what is not yet there goes on by itself
+                # columns that have not converged continue in strips of their own
                 few, goals = self._few(left, goal, far)
                 answer = self._place(few.shape)[0]
                 answer[:] = 0.0
@@ -184,14 +188,15 @@ class Mixed(Bordered):
         return total
 
     def _place(self, shape: tuple[int, ...]) -> tuple[Vec, Vec, Single, Vec]:
-        """Arrays for strips of this shape: an answer, its last change, that in single precision, sums."""
+        """Return work arrays for strips of this shape: solution, its last change, that in single precision, partial
+        sums."""
         if shape not in self._arrays:
             self._arrays[shape] = (np.zeros(shape), np.zeros(shape), np.zeros(shape, np.float32),
                                    np.zeros((shape[0], CHUNKS, shape[2])))
         return self._arrays[shape]
 
     def _few(self, left: Vec, goal: Vec, far: Mask) -> tuple[Vec, Vec]:
-        """The columns that are far in as many strips as they need: what is left, goals."""
+        """Return the columns that are marked in `far`, in as few strips as they need: residuals and goals."""
         many = int(far.sum())
         few = np.zeros(self._shape(many))
         strips, width = len(few), few.shape[2]
@@ -203,14 +208,14 @@ class Mixed(Bordered):
 
     @staticmethod
     def _put_back(few: Vec, answer: Vec, far: Mask, left: Vec, x: Vec) -> None:
-        """Put back the columns that `_few` took, and add the solution to x."""
+        """Write the residuals of the columns that `_few` returned back to `left`, and add their solutions to x."""
         width = few.shape[2]
         for k, (strip, lane) in enumerate(np.argwhere(far).tolist()):
             x[strip, :, lane] += answer[k // width, :, k % width]
             left[strip, :, lane] = few[k // width, :, k % width]
 
     def _precondition(self, single: Single) -> float:
-        """About A_qq⁻¹ in place of strips in single precision, but for the factor that is returned."""
+        """Overwrite strips in single precision by about A_qq⁻¹ times them over a factor, which is returned."""
         assert self._single is not None and self._columns is not None
         if single.shape[2] == 1:
             single[0, :, 0] = self._single.solve(single[0, :, 0].astype(float)) / self._single.unit
@@ -221,7 +226,7 @@ class Mixed(Bordered):
 
 @kernel("void(i8, i8, f8[:,:,::1], f8[:,::1], f4[:,:,::1])")
 def _round(start, stop, r, scale, out):  # type: ignore[no-untyped-def]
-    """scale r in single precision."""
+    """Write scale r in single precision to `out`, with one scale for each column."""
     size, lanes = r.shape[1], r.shape[2]
     for piece in range(start, stop):
         strip, chunk = piece // CHUNKS, piece % CHUNKS
@@ -234,7 +239,7 @@ def _round(start, stop, r, scale, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(i8, i8, f4[:,:,::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1])")
 def _move(start, stop, z, scale, x, moved):  # type: ignore[no-untyped-def]
-    """moved = scale z, x += moved."""
+    """Write moved = scale z and add it to x, with one scale for each column."""
     size, lanes = x.shape[1], x.shape[2]
     for piece in range(start, stop):
         strip, chunk = piece // CHUNKS, piece % CHUNKS

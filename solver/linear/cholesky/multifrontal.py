@@ -1,9 +1,9 @@
-"""A multifrontal Cholesky factorization in single or double precision, on all threads, on supernodes that are known.
+"""Multifrontal Cholesky factorization in single or double precision, on all threads, on known supernodes.
 
-In single precision it has half the bytes, twice the lanes and every thread: for directions alone, which need not be
-exact. In double precision it takes patterns that change. Each supernode's front takes in what its children say of the
-rows below them, and BLAS factors it. Subtrees go side by side, then the top of
-the tree front by front, each in tiles. Who takes which changes nothing in the answer. [Liu 1992]
+Single precision has half the bytes and twice the lanes: for directions, which need not be exact. Double precision is
+for patterns that change. Each supernode's front is assembled from entries of A and the update matrices of its children,
+and factored by BLAS. Subtrees are factored in parallel, then the top of the tree front by front, each in tiles. The
+result does not depend on which thread factors which front. [Liu 1992]
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ ANY_ROOM = 1 << 62
 
 
 class Room:
-    """Memory that one pattern after the other reuses."""
+    """Memory for values, update matrices and positions of entries that successive factors reuse."""
 
     def __init__(self, kind: type = np.float64) -> None:
-        """kind: of values."""
+        """kind: dtype of the values."""
         self._values: Values = np.empty(0, kind)
         self._updates: Values = np.empty(0, kind)
         self._places: Index = np.empty(0, np.int32)
@@ -54,7 +54,7 @@ class Room:
         return self._values[:count]
 
     def entries(self, inside: Supernodes, lower: sp.csc_matrix) -> Entries:
-        """Begin to find where the entries of a matrix on the pattern of `lower` stand in the fronts of `inside`."""
+        """Begin to find the positions of the entries of `lower`, (m, m), in the fronts of `inside`, and return them."""
         self._begun = Entries(inside, lower, self.places(2 * len(lower.indices)))
         return self._begun
 
@@ -73,14 +73,15 @@ class Room:
 
 
 class Multifrontal:
-    """Plan of a multifrontal factor, made once for a pattern; `factor` writes L."""
+    """Plan of a multifrontal factorization, made once for a pattern; `factor` writes L."""
 
     def __init__(self, inside: Supernodes, lower: sp.csc_matrix, blas: Long, take: Take, most: int,
                  entries: Entries, stand: Places | None = None) -> None:
-        """lower: the pattern that `inside` factors. blas: of `addresses`. take: gives it memory, of its precision.
-        most: values that fronts may say of those above them. entries: of lower. stand: where fronts do, of which not
-        all may be made; None where they go as closely as can be."""
-        # arrays of what is inside, not itself: who holds both goes, with all memory, once nobody holds it any more
+        """inside: supernodes. lower: matrix of their pattern. blas: of `addresses`. take: returns memory for a number
+        of values, in the precision of the factor. most: largest number of values of all update matrices. entries:
+        positions of the entries of `lower`. stand: memory layout of fronts, of which not all need be factored; None for
+        the closest layout of all fronts."""
+        # arrays of `inside`, not itself: without a cycle of references an owner of both is freed once it is unused
         self._trees, self._top, self._blas, self._most = inside.trees, inside.top, blas, most
         self._values = int(inside.values_start[-1])
         self.is_of = Analysed(lower).is_of  #: whether it can factor this matrix
@@ -95,7 +96,7 @@ class Multifrontal:
             self.stand(stand)
         by_parent = np.argsort(parent, kind="stable").astype(np.int32)
         children_start = np.searchsorted(parent[by_parent], np.arange(count + 1)).astype(np.int32)
-        # (who has no sign is not looked at for being negative: a twentieth of a factor)
+        # (unsigned indices are not tested for being negative: a twentieth of a factor)
         self._supernodes, self._pattern = (first, rows_start), (
             children_start, by_parent, relative.view(np.uint32), *entries.found())
         longest = -(-inside.longest // TILE)
@@ -105,20 +106,20 @@ class Multifrontal:
         self._updates = take(self.room if stand is not None or self.fits else 0)
 
     def stand(self, at: Places) -> None:
-        """From now on they do there."""
+        """Use the memory layout `at` from now on, and factor only the fronts that it marks."""
         self._values_start, self._made = at.in_values.starts.astype(np.int32), at.made
         self._updates_start, self.room = at.updates()
 
     @property
     def fits(self) -> bool:
-        """Whether it takes little more room than L itself; if not it must not be used."""
+        """Whether update matrices take little more memory than L itself; if not the plan must not be used."""
         return self.room <= max(min(MOST_UPDATES * float(self._values), self._most), ALWAYS_ROOM)
 
     def factor(self, data: Vec, scale: float, values: Single | Vec) -> bool:
-        """Write L of scale × the matrix, whose lower triangle is `data`, where it is to be made; False where it is not
+        """Write L of scale A for all fronts that are to be factored; return False where the matrix is not positive
         definite.
 
-        values: as those of Supernodes, of its own precision.
+        data: entries of A's lower triangle, (nnz,). values: of L, as in Supernodes, in the precision of the plan.
         """
         failed = self._failed
         failed[:] = 0
@@ -127,7 +128,8 @@ class Multifrontal:
         return not failed.any()
 
     def _stages(self, data: Vec, scale: float, values: Single | Vec) -> Iterator[KernelStage]:
-        """Subtrees side by side, then the fronts above, one after the other; no more where one is not definite."""
+        """Yield the stages: subtrees in parallel, then the fronts above them in sequence; none after one that is not
+        positive definite."""
         yield KernelStage(factor_trees, len(self._trees) // 2, (
             self._trees, self._made, self._blas, self._ints, self._failed, data, scale, values, *self._plan),
             partial(self._bytes_of_trees, values.itemsize))
@@ -151,7 +153,7 @@ class Multifrontal:
         return int((columns * lengths + (lengths - columns) ** 2)[is_made].sum()) * of_one
 
     def _stages_of_front(self, s: int, data: Vec, scale: float, values: Single | Vec) -> Iterator[KernelStage]:
-        """One front, panel by panel, each in tiles; then what it says of the rows below."""
+        """Yield the stages of one front, panel by panel, each in tiles, and that of its update matrix."""
         blas, ints = self._blas, self._ints
         first, rows_start = self._supernodes
         block = (values, rows_start, self._values_start)
@@ -181,11 +183,13 @@ class Multifrontal:
 def multifrontal(inside: Supernodes, lower: sp.csc_matrix, kind: type = np.float32,
                  take: Take | None = None, most: int = ANY_ROOM, places: Index | None = None,
                  stand: Places | None = None, entries: Entries | None = None) -> Multifrontal | None:
-    """That of this pattern, or None where scipy's BLAS is not as expected or memory would be short.
+    """Return the plan of a multifrontal factorization; None where scipy's BLAS is not as expected or memory would be
+    short.
 
-    take: gives it so many values of this kind to work in, new ones where it is left out. most: of these. places: memory
-    for two of each entry of lower, new where it is left out. stand: where fronts do, as Multifrontal has it. entries:
-    where their search has begun.
+    inside: supernodes. lower: matrix of their pattern. kind: np.float32 or np.float64. take: returns memory for a
+    number of values, new memory where left out. most: largest number of values of all update matrices. places: memory
+    for two indices of each entry of `lower`, new where left out. stand: memory layout of fronts, as in Multifrontal.
+    entries: positions of the entries of `lower`, where their search has begun.
     """
     blas = addresses("s" if kind is np.float32 else "d")
     if blas is None:
@@ -196,11 +200,11 @@ def multifrontal(inside: Supernodes, lower: sp.csc_matrix, kind: type = np.float
 
 
 class Entries:
-    """Entries of A by their positions in the fronts, found by another thread meanwhile, if there is one."""
+    """Positions of the entries of A in the fronts, found by another thread meanwhile, if there is one."""
 
     def __init__(self, inside: Supernodes, lower: sp.csc_matrix, places: Index | None) -> None:
-        """lower: the pattern that `inside` factors. places: memory for two of each of its entries, new where there is
-        none."""
+        """lower: matrix of the pattern that `inside` factors. places: memory for two indices of each of its entries,
+        new for None."""
         size, count = len(inside.permutation), len(lower.indices)
         places = np.empty(2 * count, dtype=np.int32) if places is None else places
         self._starts, self._inside = np.empty(size + 1, dtype=np.int32), inside
@@ -209,11 +213,13 @@ class Entries:
         self._work = begin(self._find)
 
     def of(self, inside: Supernodes, lower: sp.csc_matrix) -> bool:
-        """Whether they are those of this pattern, in these fronts."""
+        """Whether these are the positions for the supernodes `inside` and the pattern of `lower`, by identity of the
+        arrays."""
         return inside is self._inside and lower.indptr is self._pattern[0] and lower.indices is self._pattern[1]
 
     def found(self) -> tuple[Index, Index, Index]:
-        """Return where they start of each column of L, and of each entry its index in A's data and row in L."""
+        """Return the first entry of each column of L, (m + 1,), and of each entry its index in A's data and its row in
+        the front."""
         self._work.lead()
         return self._starts, self._source.view(np.uint32), self._in_front.view(np.uint32)
 

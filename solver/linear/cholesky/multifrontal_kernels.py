@@ -1,8 +1,9 @@
 """Kernels of the multifrontal factorization: fronts of whole subtrees, and tiles of one front.
 
-PLAN: values and updates; first, rows_start and values_start as in Supernodes; update_start: where a supernode's update
-stands, square, its lower triangle alone; children of each supernode; relative: of each row below a supernode its place
-among the rows of the parent; and of each column of L the entries of A: their place in its data and their row.
+PLAN: values and updates; first, rows_start and values_start as in Supernodes; update_start: first entry of each
+supernode's update matrix, which is square, with its lower triangle alone in use; children of each supernode; relative:
+index of each row below a supernode among the rows of the parent; and of each column of L the entries of A: their index
+in A's data and their row in the front.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ PLAN = ("{0}[::1], {0}[::1], i4[::1], i4[::1], i4[::1], i8[::1], i4[::1], i4[::1
 
 
 def both(signature: str) -> list[str]:
-    """A kernel's signature in single and in double precision."""
+    """Return a kernel's signatures in single and double precision; {0} in `signature` is the type."""
     return [signature.format(kind) for kind in KINDS]
 
 
@@ -28,7 +29,8 @@ def _assemble(  # type: ignore[no-untyped-def]
     s, begin, end, data, scale, values, updates, first, rows_start, values_start, update_start, children_start,
     children, relative, column_start, source, row_of,
 ):
-    """Columns begin to end of a front: entries of A, and what the children say, in the same order always."""
+    """Assemble columns begin to end of a front: entries of A times scale, then update matrices of the children, in a
+    fixed order."""
     columns, length = first[s + 1] - first[s], rows_start[s + 1] - rows_start[s]
     below = length - columns
     base, own = np.int64(values_start[s]), update_start[s]
@@ -63,7 +65,8 @@ def factor_trees(  # type: ignore[no-untyped-def]
     start, stop, trees, made, blas, all_ints, failed, data, scale, values, updates, first, rows_start, values_start,
     update_start, children_start, children, relative, column_start, source, row_of,
 ):
-    """The fronts of subtrees start to stop that are to be made. failed: set where one is not definite, (trees + 1,)."""
+    """Factor the fronts of subtrees start to stop that are to be factored. failed: set to 1 for a subtree that is not
+    positive definite, (trees + 1,)."""
     for tree in range(start, stop):
         ints = all_ints[tree]
         for s in range(trees[2 * tree], trees[2 * tree + 1]):
@@ -88,7 +91,7 @@ def assemble_tiles(  # type: ignore[no-untyped-def]
     start, stop, s, tile, data, scale, values, updates, first, rows_start, values_start, update_start, children_start,
     children, relative, column_start, source, row_of,
 ):
-    """Columns of the front s, `tile` a piece."""
+    """Assemble the columns of the front s, `tile` columns a piece, for pieces start to stop."""
     length = rows_start[s + 1] - rows_start[s]
     _assemble(s, start * tile, min(stop * tile, length), data, scale, values, updates, first, rows_start, values_start,
               update_start, children_start, children, relative, column_start, source, row_of)
@@ -101,7 +104,8 @@ TILES = both("void(i8, i8, i8, i8, i8, i8, i8[::1], i4[:,::1], {0}[::1], i4[::1]
 def panel_tiles(  # type: ignore[no-untyped-def]
     start, stop, s, left, right, tile, blas, all_ints, values, rows_start, values_start,
 ):
-    """Subtract the product of earlier columns from the columns left to right, `tile` rows from `left` on a piece."""
+    """Subtract the product of earlier columns from the columns left to right of the front s, `tile` rows from `left` on
+    a piece."""
     length = rows_start[s + 1] - rows_start[s]
     block, each = at(values, values_start[s]), bytes_of(values)
     for k in range(start, stop):
@@ -114,7 +118,8 @@ def panel_tiles(  # type: ignore[no-untyped-def]
 def start_panel(  # type: ignore[no-untyped-def]
     start, stop, s, left, right, blas, all_ints, failed, values, rows_start, values_start,
 ):
-    """The triangle of the columns left to right, in one piece."""
+    """Factor the triangle of the columns left to right of the front s, in one piece; failed[-1] is set where it is not
+    positive definite."""
     length, ints = rows_start[s + 1] - rows_start[s], all_ints[0]
     ints[0], ints[2], ints[3] = right - left, length, 0
     cholesky(blas, at(values, values_start[s]) + bytes_of(values) * (left * length + left), ints)
@@ -126,7 +131,7 @@ def start_panel(  # type: ignore[no-untyped-def]
 def solve_tiles(  # type: ignore[no-untyped-def]
     start, stop, s, left, right, tile, blas, all_ints, values, rows_start, values_start,
 ):
-    """The columns left to right below their triangle, `tile` rows a piece."""
+    """Solve for the columns left to right of the front s below their triangle, `tile` rows a piece."""
     length = rows_start[s + 1] - rows_start[s]
     panel = at(values, values_start[s]) + bytes_of(values) * left * length
     for k in range(start, stop):
@@ -139,7 +144,8 @@ def solve_tiles(  # type: ignore[no-untyped-def]
 def update_tiles(  # type: ignore[no-untyped-def]
     start, stop, s, tile, blas, all_ints, values, updates, first, rows_start, values_start, update_start,
 ):
-    """Write the update matrix of a front, square tiles of the lower triangle row by row."""
+    """Subtract B Bᵀ from the update matrix of the front s, B its rows below the triangle, by square tiles of the lower
+    triangle, row by row."""
     columns, length = first[s + 1] - first[s], rows_start[s + 1] - rows_start[s]
     below = length - columns
     rows, update = at(values, values_start[s]) + bytes_of(values) * columns, at(updates, update_start[s])

@@ -1,5 +1,5 @@
-"""Memory of the fronts of a partial refactorization: fronts in whose subtree nothing has changed keep their columns of
-L and their update matrices from matrix to matrix, also where other patterns come."""
+"""Memory layout of fronts in a partial refactorization: fronts in whose subtree nothing has changed keep their columns
+of L and their update matrices from matrix to matrix, also where the pattern changes."""
 
 from __future__ import annotations
 
@@ -24,22 +24,23 @@ MOST_UPDATES = 4.0  #: of the room of L, for updates; where they take more all i
 
 @dataclass(frozen=True)
 class Plots:
-    """Places of all supernodes in one array."""
+    """Memory blocks of all supernodes in one array."""
 
     starts: Long  #: (s,)
-    rooms: Long  #: values that each place holds, (s,)
-    vacant: Long  #: places of nobody, starts and rooms, (v, 2)
-    end: int  #: of all places
+    rooms: Long  #: capacity of each block in values, (s,)
+    vacant: Long  #: unused blocks, first entries and capacities, (v, 2)
+    end: int  #: of all blocks
     most: int  #: where they may end
 
     @classmethod
     def of_all(cls, sizes: Long) -> Plots:
-        """One behind the other. sizes: (s,)."""
+        """Return blocks of these sizes, (s,), one after the other."""
         end = int(sizes.sum())
         return cls(np.cumsum(sizes) - sizes, sizes, np.zeros((0, 2), np.int64), end, int(ROOMY * end))
 
     def after(self, sizes: Long, before: Index) -> Plots:
-        """Return places of other blocks, (s,), each that of one before, (s,), if there is a large enough one."""
+        """Return blocks for other supernodes of these sizes, (s,); each takes that of the former supernode `before`,
+        (s,), −1 for none, if it is large enough."""
         starts, rooms = np.empty_like(sizes), np.empty_like(sizes)
         left = np.empty((len(self.vacant) + len(self.starts), 2), np.int64)
         end = find_places(sizes, before, self.starts, self.rooms, self.vacant, self.end, starts, rooms, left)
@@ -48,19 +49,19 @@ class Plots:
 
 @dataclass(frozen=True)
 class Places:
-    """Memory of the supernodes of one factor."""
+    """Memory layout of the supernodes of one factor: columns of L and update matrices."""
 
     of: Supernodes
     in_values: Plots  #: of L
-    in_updates: Plots  #: what those that keep it say of the rows below them
-    stacked: int  #: room before these, in which all others say it to their parents
-    made: Flags  #: which are to be made, 1, or 0 where all below stands as it was made last, (s,)
-    keeps: Flags  #: which keep it, 1, or 0, (s,)
+    in_updates: Plots  #: update matrices of supernodes that keep them
+    stacked: int  #: memory before these, for the update matrices of all others
+    made: Flags  #: 1 for fronts to be factored, 0 where front and subtree remain valid, (s,)
+    keeps: Flags  #: 1 for supernodes that keep their update matrices, else 0, (s,)
     parts: int  #: see PARTS
 
     @classmethod
     def of_all(cls, inside: Supernodes) -> Places | None:
-        """All to be made; None where they would take much more room than L itself."""
+        """Return a layout with all fronts to be factored; None where it would take much more memory than L itself."""
         return next((found for parts in PARTS if (found := cls._in_parts(inside, parts))._fits), None)
 
     @classmethod
@@ -77,26 +78,27 @@ class Places:
         return self.stacked + self.in_updates.most <= MOST_UPDATES * self.in_values.end
 
     def whole(self) -> Places:
-        """Return this memory with all fronts to be factored."""
+        """Return this layout with all fronts to be factored."""
         return replace(self, made=np.ones_like(self.made))
 
     @property
     def unknowns(self) -> Mask:
-        """Return a mask of the unknowns whose columns are to be made, (m,)."""
+        """Return a mask of the unknowns whose columns of L are to be computed, (m,)."""
         out = np.empty(len(self.of.permutation), dtype=bool)
         out[self.of.permutation] = np.repeat(self.made == 1, np.diff(self.of.first))
         return out
 
     def updates(self) -> tuple[Long, int]:
-        """Return the starts of all updates, (s,), and the size that they may take."""
+        """Return the first entry of each update matrix, (s,), and the number of values that all may take."""
         starts, _ = stack_updates(self.of, _sizes(self.of)[1] * (1 - self.keeps))
         return np.where(self.keeps == 1, self.stacked + self.in_updates.starts, starts), \
             self.stacked + self.in_updates.most
 
     def after(self, inside: Supernodes, changed: Mask) -> Places | None:
-        """Return places of another factor, or of this one again, in these; None where there is no room or none is left.
+        """Return a layout for another factor, or for this one again, in the same memory; None where it does not fit or
+        no front keeps its values.
 
-        changed: unknowns in whose columns others may stand than those that these were made of, (m,).
+        changed: unknowns in whose columns the entries of A may have changed since these fronts were factored, (m,).
         """
         old, count = self.of, len(inside.parent)
         place = np.empty(len(changed), np.int32)
@@ -117,7 +119,11 @@ class Places:
 
 
 def stack_updates(inside: Supernodes, sizes: Long) -> tuple[Long, int]:
-    """Return the starts of updates of these sizes (s,) that are read once, (s,), and the size of all."""
+    """Return the first entry of each update matrix, (s,), and the size of the memory for all, where each is read only
+    once.
+
+    sizes: of the update matrices, (s,), in values.
+    """
     starts = np.zeros(len(sizes), np.int64)
     room = place_updates(inside.parent, sizes, inside.trees, inside.top, np.zeros(len(sizes), np.int8),
                          np.zeros(len(sizes), np.int64), starts)
@@ -125,8 +131,8 @@ def stack_updates(inside: Supernodes, sizes: Long) -> tuple[Long, int]:
 
 
 def _whole(inside: Supernodes, parts: int) -> tuple[Long, int]:
-    """Return the cost of each supernode with its subtree, (s,), and the least cost of a subtree that is kept: one part
-    in so many of all."""
+    """Return the cost of each supernode with its subtree, (s,), and the least cost of a subtree whose fronts keep their
+    values: that of all over `parts`."""
     lengths = np.diff(inside.rows_start).astype(np.int64)
     whole, start = np.empty(len(lengths), np.int64), np.empty(len(lengths), np.int32)
     gather_subtrees(inside.parent, np.diff(inside.first) * lengths**2, whole, start)
@@ -134,6 +140,6 @@ def _whole(inside: Supernodes, parts: int) -> tuple[Long, int]:
 
 
 def _sizes(inside: Supernodes) -> tuple[Long, Long]:
-    """Values of L that each supernode has, and of what it says of the rows below it, (s,)."""
+    """Return the number of values of L and of the update matrix of each supernode, (s,) each."""
     columns, lengths = np.diff(inside.first).astype(np.int64), np.diff(inside.rows_start)
     return columns * lengths, (lengths - columns) ** 2

@@ -1,4 +1,4 @@
-"""The kernel that finds which fronts of one factor stand in another."""
+"""Kernels that find which fronts of one factor remain valid in another, and memory for all others."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ def find_standing(  # type: ignore[no-untyped-def]
     first, rows_start, rows, permutation, parent, changed, old_first, old_rows_start, old_rows, old_permutation,
     old_parent, place, owner, old_keeps, whole, least, made, before, keeps,
 ):
-    """Which supernodes are to be made, and of each the old one that begins with the same unknown, or −1; which keep
-    their updates of the rows below them: those whose parent costs more than `least` with all below it, `whole`.
+    """Write which supernodes are to be factored, `made`, the old one that begins with the same unknown or −1, `before`,
+    and which keep their update matrices, `keeps`, (s,) each: those whose parent with its subtree, `whole`, costs more
+    than `least`.
 
-    One stands where the old one has the same unknowns as columns, none of them changed, the same as rows, and children
-    all of which stand, and where its parent does or it keeps its update. place: row of the old L of each unknown.
-    owner: old supernode of each row.
+    A supernode remains valid where the old one has equal columns, none of them changed, equal rows, and children that
+    all remain valid, and where its parent does so or it keeps its update matrix. place: row of the old L of each
+    unknown. owner: old supernode of each row.
     """
     count = parent.shape[0]
     children, old_children = np.zeros(count, np.int32), np.zeros(old_parent.shape[0], np.int32)
@@ -58,10 +59,11 @@ def find_standing(  # type: ignore[no-untyped-def]
 
 @kernel("i8(i8[::1], i4[::1], i8[::1], i8[::1], i8[:,::1], i8, i8[::1], i8[::1], i8[:,::1])")
 def find_places(sizes, before, old_starts, old_rooms, vacant, end, starts, rooms, left):  # type: ignore[no-untyped-def]
-    """Write the starts and capacities of supernodes of these sizes; return the end of all.
+    """Write the first entries and capacities of memory blocks of these sizes, (s,); return the end of all.
 
-    That of the one before, if it is large enough; or else the least vacant place that is, or behind all. vacant: those
-    that nobody has, starts and rooms, (v, 2). left: the same afterwards, rooms of −1 where there are none, (v + t, 2).
+    A supernode takes the block of the old one `before`, if that is large enough; or else the smallest vacant block that
+    is, or one after all others. vacant: unused blocks, first entries and capacities, (v, 2). left: unused blocks
+    afterwards, with capacities of −1 for none, (v + t, 2).
     """
     old, spare = old_starts.shape[0], vacant.shape[0]
     is_free = np.ones(old, np.bool_)

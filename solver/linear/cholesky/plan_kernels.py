@@ -1,4 +1,4 @@
-"""Kernels that find where everything goes in a multifrontal factorization. The arrays are those of Supernodes."""
+"""Kernels that find positions in memory for a multifrontal factorization. The arrays are those of Supernodes."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from ...threads import kernel
 
 @kernel("void(i4[::1], i4[::1], u4[::1], i8, i4[::1], i4[::1])")
 def find_parents(first, rows_start, rows, columns, parent, relative):  # type: ignore[no-untyped-def]
-    """The supernode that owns the first row below each one, -1 for roots; of each row its place among the parent's.
+    """Write the parent of each supernode, −1 for roots, and the index of each row below a supernode among the parent's
+    rows.
 
-    columns: how many there are.
+    The parent owns the first row below a supernode. columns: number of columns of L.
     """
     count = parent.shape[0]
     owner, within = np.empty(columns, np.int32), np.empty(columns, np.int32)
@@ -40,7 +41,8 @@ def find_parents(first, rows_start, rows, columns, parent, relative):  # type: i
 
 @kernel("void(i4[::1], i8[::1], i8[::1], i4[::1])")
 def gather_subtrees(parent, cost, whole, start):  # type: ignore[no-untyped-def]
-    """Write the cost of each supernode with its subtree, and the first one of it: a subtree is consecutive."""
+    """Write the cost of each supernode with its subtree, and the first supernode of that subtree, which is consecutive,
+    (s,) each."""
     for s in range(parent.shape[0]):
         whole[s], start[s] = cost[s], s
     for s in range(parent.shape[0]):
@@ -51,10 +53,10 @@ def gather_subtrees(parent, cost, whole, start):  # type: ignore[no-untyped-def]
 
 @kernel("i8(i4[::1], i8[::1], i4[::1], i4[::1], i1[::1], i8[::1], i8[::1])")
 def place_updates(parent, sizes, trees, top, depth, of_children, start):  # type: ignore[no-untyped-def]
-    """Write the start of the update of each supernode; return the size of all.
+    """Write the first entry of the update matrix of each supernode, (s,); return the size of all, in values.
 
-    Each subtree has two stacks, one for even and one for odd depths: where a front is made its children lie on top of
-    the one, and its update goes onto the other. depth, of_children: zeros, (s,), for work.
+    Each subtree has two stacks, one for even and one for odd depths: when a front is assembled its children are on top
+    of one stack, and its own update matrix goes onto the other. depth, of_children: zeros, (s,), scratch.
     """
     for s in range(parent.shape[0]):
         if parent[s] >= 0:
@@ -89,9 +91,10 @@ def place_updates(parent, sizes, trees, top, depth, of_children, start):  # type
 def place_entries(  # type: ignore[no-untyped-def]
     indptr, indices, place, first, rows_start, rows, within, column_start, source, row_of,
 ):
-    """Write where the entries of A start of each column of L, and of each entry its index in A's data and row in L.
+    """Write the first entry of A of each column of L, (m + 1,), and of each entry its index in A's data and its row in
+    the front.
 
-    place: row of L of each unknown. within: for work, (m,).
+    place: row of L of each unknown, (m,). within: scratch, (m,).
     """
     size = place.shape[0]
     for j in range(size + 1):
@@ -120,7 +123,8 @@ def place_entries(  # type: ignore[no-untyped-def]
 def place_node_entries(  # type: ignore[no-untyped-def]
     indptr, indices, nodes, permutation, place, first, rows_start, rows, column_start, source, row_of,
 ):
-    """Write these where the first unknowns are those of nodes, three each, in whole 3 x 3 blocks, consecutive in L too.
+    """Write the arrays of `place_entries` for a matrix whose first unknowns are those of `nodes` nodes, three each, in
+    whole 3 x 3 blocks that are consecutive in L too.
 
     permutation: unknown of each row of L; place: its inverse.
     """

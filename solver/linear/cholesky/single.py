@@ -1,6 +1,6 @@
-"""A supernodal factor in single precision, made and solved with on all threads: half the bytes to read.
+"""Supernodal factor in single precision, computed and applied on all threads: half the bytes to read.
 
-For directions alone, which need not be exact: preconditioners and quasi-Newton.
+For directions, which need not be exact: preconditioners and quasi-Newton methods.
 """
 
 from __future__ import annotations
@@ -21,15 +21,16 @@ LEAST_PIVOT = 1.0e-5  #: of the diagonal's entry: less leaves no digit of it
 
 
 class SingleFactor:
-    """L⁻ᵀ L⁻¹ for one right-hand side, to about six digits of L."""
+    """Cholesky factor in single precision that solves for one right-hand side, to about six digits of L."""
 
     def __init__(self, inside: Supernodes, room: Room | None = None, stand: Places | None = None,
                  unit: float = 1.0, entries: Entries | None = None) -> None:
-        """inside: of the factor to copy, or whose pattern to factor on. room: of single precision, its own where left
-        out; what was made there before is not to be used any more, unless `stand` says so: where fronts do. unit: of
-        those that are not to be made. entries: of the matrix to come, where their search has begun."""
+        """inside: supernodes of the factor to copy, or whose pattern to factor on. room: memory in single precision,
+        new where left out; a former factor in it is invalid afterwards, except for fronts that `stand` does not mark.
+        stand: memory layout of fronts. unit: scale of the matrix in the fronts that remain valid. entries: positions of
+        the entries of the next matrix, where their search has begun."""
         self._inside, self._room = inside, Room(np.float32) if room is None else room
-        self.unit = unit  #: it is the factor of so much times the matrix
+        self.unit = unit  #: this is the factor of `unit` times the matrix
         self._fronts: Multifrontal | None = None
         self._looked_for_fronts = False
         self._stand, self._entries = stand, entries
@@ -39,7 +40,7 @@ class SingleFactor:
         columns = [np.arange(first[s], first[s + 1], dtype=np.int32) for s in inside.top]
         #: rows that no subtree owns
         self.above: Index = np.concatenate([np.zeros(0, dtype=np.int32), *columns])
-        # what a subtree says of rows above it stands apart until all have spoken; the last row is the answer
+        # a subtree's contribution to rows above it is separate until all are done; the last row is the solution
         self._y = np.zeros((trees + 1, len(inside.permutation)), dtype=np.float32)
         self._works = np.zeros((trees + 1, inside.longest), dtype=np.float32)
         lengths = np.diff(inside.rows_start)
@@ -48,13 +49,13 @@ class SingleFactor:
         self._pivots = self._starts[owner] + own * (lengths[owner] + 1)
 
     def copy(self) -> None:
-        """Take the values that stand there now."""
+        """Copy the present values of the double precision factor."""
         self._values[:] = self._inside.values
         self.unit = 1.0
 
     def can_factor(self, lower: sp.csc_matrix) -> bool:
-        """Whether `factor` will do: not where BLAS cannot be reached, memory would be short or the pattern is another
-        one than that of the first matrix of a call."""
+        """Whether `factor` can be used for `lower`: not where BLAS cannot be reached, memory would be short or the
+        pattern is another than that of the first matrix of a call."""
         if not self._looked_for_fronts:
             entries, self._entries = self._entries, None
             if entries is None or not entries.of(self._inside, lower):
@@ -64,9 +65,11 @@ class SingleFactor:
         return self._fronts is not None and self._fronts.is_of(lower)
 
     def factor(self, lower: sp.csc_matrix) -> None:
-        """Factor these values on the analysed pattern, in single precision throughout, or as much as is to be made.
+        """Factor the matrix with this lower triangle (m, m) in single precision throughout, or the fronts that are to
+        be factored.
 
-        Raises NotPositiveDefinite, also where a pivot is lost in rounding.
+        Raises NotPositiveDefinite, also where a pivot is lost in rounding, and ValueError where `can_factor` is not
+        true.
         """
         if not self.can_factor(lower) or self._fronts is None:
             raise ValueError("this factor can only be copied")
@@ -85,7 +88,7 @@ class SingleFactor:
             raise NotPositiveDefinite("a pivot is lost in single precision")
 
     def stand(self, at: Places) -> None:
-        """Fronts do there now, of which not all are made next."""
+        """Use the memory layout `at` from now on, of which not all fronts are factored next."""
         self._stand = at
         if self._fronts is not None:
             self._fronts.stand(at)
@@ -96,11 +99,11 @@ class SingleFactor:
         return self._values
 
     def of(self, inside: Supernodes) -> bool:
-        """Whether it is a copy of this factor."""
+        """Whether this factor is on the supernodes `inside`."""
         return inside is self._inside
 
     def solve(self, right: Vec) -> Vec:
-        """A⁻¹ right, (m,)."""
+        """Return A⁻¹ right, (m,), with the digits of single precision."""
         inside, y, works = self._inside, self._y, self._works
         # right sides may be tiny, and single precision ends at 1e-38
         scale = 2.0 ** np.ceil(np.log2(max(float(np.abs(right).max(initial=0.0)), 1.0e-300)))
@@ -121,14 +124,14 @@ class SingleFactor:
 
 
 def _unit(lower: sp.csc_matrix) -> float:
-    """Return a power of two that scales its diagonal to the range of single precision."""
+    """Return a power of two that scales the diagonal of a matrix to the range of single precision."""
     largest = float(np.abs(lower.data[lower.indptr[:-1]]).max(initial=0.0))
     return 2.0 ** -round(np.log2(largest)) if 0.0 < largest < np.inf else 1.0
 
 
 @kernel("void(i8, i8, f8[::1], i4[::1], f8, f4[::1])")
 def _load(start, stop, right, permutation, scale, y):  # type: ignore[no-untyped-def]
-    """Scaled right sides as L has them."""
+    """Write scaled right-hand sides in the order of L's rows."""
     count = permutation.shape[0]
     for i in range(start * count // PIECES, stop * count // PIECES):
         y[i] = right[permutation[i]] * scale
@@ -144,8 +147,8 @@ def _unload(start, stop, y, permutation, scale, out):  # type: ignore[no-untyped
 
 @kernel("void(i8, i8, f4[::1], i8[::1], f8[::1], i4[::1], i4[::1], f8, b1[::1])")
 def _any_lost(start, stop, values, pivots, data, indptr, unknowns, least, lost):  # type: ignore[no-untyped-def]
-    """Whether squares of some pivots, of which `pivots` says where they stand, are less than a share of the diagonal
-    entries; of each piece of the unknowns."""
+    """Write for each piece of the unknowns whether the square of a pivot is less than `least` times its diagonal entry.
+    pivots: indices into values."""
     count = pivots.shape[0]
     for piece in range(start, stop):
         lost[piece] = False
@@ -160,7 +163,8 @@ SIGNATURE = "void(f4[::1], f4[::1], i4[::1], i4[::1], i4[::1], i4[::1], i8, f4[:
 
 @kernel(SIGNATURE, fastmath={"reassoc", "contract"})
 def _forward(y, values, first, rows_start, values_start, rows, s, work):  # type: ignore[no-untyped-def]
-    """One supernode's own rows of L⁻¹ y, and what they say of the rows below. The arrays of Supernodes."""
+    """Overwrite one supernode's own rows of y by those of L⁻¹ y, and subtract their contribution from the rows below.
+    Arrays as in Supernodes."""
     columns, own = first[s + 1] - first[s], rows_start[s]
     length, base = rows_start[s + 1] - own, values_start[s]
     for r in range(length):
@@ -168,7 +172,7 @@ def _forward(y, values, first, rows_start, values_start, rows, s, work):  # type
     j = 0
     while j < columns:
         size = min(4, columns - j)
-        # the triangle of four columns, then what they say of all rows below
+        # the triangle of four columns, then their contribution to all rows below
         for k in range(j, j + size):
             column = values[base + k * length : base + (k + 1) * length]
             work[k] /= column[k]
@@ -198,7 +202,7 @@ def _forward(y, values, first, rows_start, values_start, rows, s, work):  # type
 
 @kernel(SIGNATURE, fastmath={"reassoc", "contract"})
 def _backward(y, values, first, rows_start, values_start, rows, s, work):  # type: ignore[no-untyped-def]
-    """One supernode's own rows of L⁻ᵀ y, from those below."""
+    """Overwrite one supernode's own rows of y by those of L⁻ᵀ y, given the rows below them. Arrays as in Supernodes."""
     columns, own = first[s + 1] - first[s], rows_start[s]
     length, base = rows_start[s + 1] - own, values_start[s]
     for r in range(length):
@@ -241,7 +245,11 @@ def _backward(y, values, first, rows_start, values_start, rows, s, work):  # typ
 def forward_trees(  # type: ignore[no-untyped-def]
     start, stop, y, values, first, rows_start, values_start, rows, trees, above, works,
 ):
-    """L⁻¹ y of subtrees start to stop in rows of y of their own, with what they say of the rows `above` all of them."""
+    """Write L⁻¹ y of subtrees start to stop to rows of y of their own, with the contribution to the rows `above` all of
+    them.
+
+    y: (trees + 1, m), with right-hand sides in its last row. Other arrays as in Supernodes.
+    """
     shared = y[y.shape[0] - 1]
     for tree in range(start, stop):
         own = y[tree]
@@ -257,7 +265,8 @@ def forward_trees(  # type: ignore[no-untyped-def]
 def through_top(  # type: ignore[no-untyped-def]
     start, stop, y, values, first, rows_start, values_start, rows, top, above, work,
 ):
-    """L⁻ᵀ L⁻¹ of the supernodes above all subtrees, in the last row of y, in one piece."""
+    """Overwrite the last row of y by L⁻ᵀ L⁻¹ y in the supernodes above all subtrees, in one piece, after
+    `forward_trees`."""
     shared = y[y.shape[0] - 1]
     for tree in range(y.shape[0] - 1):
         own = y[tree]
@@ -273,7 +282,7 @@ def through_top(  # type: ignore[no-untyped-def]
 def backward_trees(  # type: ignore[no-untyped-def]
     start, stop, y, values, first, rows_start, values_start, rows, trees, works,
 ):
-    """L⁻ᵀ y of subtrees start to stop, in the last row of y."""
+    """Write L⁻ᵀ y of subtrees start to stop to the last row of y, after `through_top`."""
     shared = y[y.shape[0] - 1]
     for tree in range(start, stop):
         own = y[tree]

@@ -1,7 +1,7 @@
 """Solves with a factor in single precision for many columns at once, on all threads.
 
-Columns come in strips, (strips, m, lanes). What a subtree says of rows above it stands apart until all have spoken, so
-no answer depends on the number of threads.
+Columns come in strips, (strips, m, lanes). The contribution of a subtree to rows above it is stored separately until
+all subtrees are done, so no result depends on the number of threads.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .supernodal import Supernodes
 
 
 class SingleColumns:
-    """L⁻ᵀ L⁻¹ for strips of columns, without the factor's unit."""
+    """Solver with a factor in single precision for strips of columns, without the factor's unit."""
 
     def __init__(self, inside: Supernodes, single: SingleFactor) -> None:
         """inside: of the factor `single`."""
@@ -43,7 +43,7 @@ class SingleColumns:
         self._works = np.zeros((0, inside.longest * LANES), dtype=np.float32)
 
     def solve(self, y: Single) -> Single:
-        """In place of y, (strips, m, LANES)."""
+        """Overwrite y, (strips, m, LANES), in the order of the unknowns, by L⁻ᵀ L⁻¹ y, and return it."""
         inside, trees, strips = self._inside, len(self._inside.trees) // 2, len(y)
         works = self._room(strips)
         arrays = (self._single.values, inside.first, inside.rows_start, inside.values_start)
@@ -53,7 +53,7 @@ class SingleColumns:
         return y
 
     def backward(self, y: Single) -> Single:
-        """L⁻ᵀ alone in place of y, as in `solve`."""
+        """Overwrite y, (strips, m, LANES), in the order of the unknowns, by L⁻ᵀ y, and return it."""
         inside, strips = self._inside, len(y)
         works = self._room(strips)
         arrays = (self._single.values, inside.first, inside.rows_start, inside.values_start)
@@ -62,7 +62,7 @@ class SingleColumns:
         return y
 
     def _room(self, strips: int) -> Single:
-        """Return scratch memory of kernels for so many strips."""
+        """Return scratch memory of the kernels for this number of strips."""
         if len(self._updates) != strips:
             self._updates = np.zeros((strips, *self._updates.shape[1:]), dtype=np.float32)
             self._works = np.zeros((max(len(self._inside.trees) // 2, strips), self._works.shape[1]), dtype=np.float32)
@@ -74,7 +74,7 @@ INSIDE = "f4[::1], i4[::1], i4[::1], i4[::1], i4[::1]"  # L's values, first, row
 
 @inlined
 def _take(y, updates, rows_start, target, s, work):  # type: ignore[no-untyped-def]
-    """A supernode's rows. target: row of y, or of `updates` where it is negative: −1 − row."""
+    """Copy a supernode's rows to work. target: row of y, or of `updates` where it is negative: −1 − row."""
     own = rows_start[s]
     for r in range(rows_start[s + 1] - own):
         t = target[own + r]
@@ -85,7 +85,7 @@ def _take(y, updates, rows_start, target, s, work):  # type: ignore[no-untyped-d
 
 @inlined
 def _put(y, updates, count, rows_start, target, s, work):  # type: ignore[no-untyped-def]
-    """The first `count` of them back."""
+    """Copy the first `count` rows of a supernode back from work."""
     own = rows_start[s]
     for r in range(count):
         t = target[own + r]
@@ -96,7 +96,8 @@ def _put(y, updates, count, rows_start, target, s, work):  # type: ignore[no-unt
 
 @inlined
 def _forward(y, updates, values, first, rows_start, values_start, target, s, work):  # type: ignore[no-untyped-def]
-    """One supernode's own rows of L⁻¹ Y, and its update of the rows below."""
+    """Overwrite one supernode's own rows of Y by those of L⁻¹ Y, and subtract their contribution from the rows
+    below."""
     length = rows_start[s + 1] - rows_start[s]
     _take(y, updates, rows_start, target, s, work)
     forward_lanes(values, values_start[s], length, first[s + 1] - first[s], work)
@@ -105,7 +106,7 @@ def _forward(y, updates, values, first, rows_start, values_start, target, s, wor
 
 @inlined
 def _backward(y, values, first, rows_start, values_start, place, s, work):  # type: ignore[no-untyped-def]
-    """One supernode's own rows of L⁻ᵀ Y, from those below."""
+    """Overwrite one supernode's own rows of Y by those of L⁻ᵀ Y, given the rows below them."""
     columns = first[s + 1] - first[s]
     _take(y, y, rows_start, place, s, work)
     backward_lanes(values, values_start[s], rows_start[s + 1] - rows_start[s], columns, work)
@@ -116,7 +117,7 @@ def _backward(y, values, first, rows_start, values_start, place, s, work):  # ty
 def _forward_trees(  # type: ignore[no-untyped-def]
     start, stop, y, updates, values, first, rows_start, values_start, target, trees, begins, works,
 ):
-    """L⁻¹ Y of subtrees start to stop."""
+    """Overwrite Y by L⁻¹ Y in subtrees start to stop."""
     for tree in range(start, stop):
         for strip in range(y.shape[0]):
             updates[strip, begins[tree] : begins[tree + 1]] = np.float32(0.0)
@@ -130,7 +131,7 @@ def _forward_trees(  # type: ignore[no-untyped-def]
 def _backward_top(  # type: ignore[no-untyped-def]
     start, stop, y, values, first, rows_start, values_start, place, top, works,
 ):
-    """L⁻ᵀ Y of the supernodes above all subtrees, for strips start to stop."""
+    """Overwrite Y by L⁻ᵀ Y in the supernodes above all subtrees, for strips start to stop."""
     for strip in range(start, stop):
         for k in range(top.shape[0] - 1, -1, -1):
             _backward(y[strip], values, first, rows_start, values_start, place, top[k], works[strip])
@@ -140,7 +141,7 @@ def _backward_top(  # type: ignore[no-untyped-def]
 def _through_top(  # type: ignore[no-untyped-def]
     start, stop, y, updates, values, first, rows_start, values_start, place, top, above, works,
 ):
-    """L⁻ᵀ L⁻¹ of the supernodes above all subtrees, for strips start to stop."""
+    """Overwrite Y by L⁻ᵀ L⁻¹ Y in the supernodes above all subtrees, for strips start to stop."""
     for strip in range(start, stop):
         own = y[strip]
         for i in range(above.shape[0]):
@@ -156,7 +157,7 @@ def _through_top(  # type: ignore[no-untyped-def]
 def _backward_trees(  # type: ignore[no-untyped-def]
     start, stop, y, values, first, rows_start, values_start, place, trees, works,
 ):
-    """L⁻ᵀ Y of subtrees start to stop."""
+    """Overwrite Y by L⁻ᵀ Y in subtrees start to stop."""
     for tree in range(start, stop):
         for s in range(trees[2 * tree + 1] - 1, trees[2 * tree] - 1, -1):
             for strip in range(y.shape[0]):

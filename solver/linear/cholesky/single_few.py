@@ -15,13 +15,13 @@ APART = 8208
 
 
 class SingleFew:
-    """A_qq⁻¹ for a few columns, q all unknowns but the last ones, to about six digits of L."""
+    """Solver with A_qq, the block of all unknowns but the last ones, for a few columns, to about six digits of L."""
 
     def __init__(self, inside: Supernodes, retained: int, single: SingleFactor | None = None,
                  rows: Index | None = None) -> None:
         """inside: of the factor to copy. retained: number of the unknowns that are eliminated last. single: the factor
-        itself, where it was made in single precision. rows: which unknown each row of right-hand sides and
-        solutions is, (q,); None: as they are numbered."""
+        itself, where it was computed in single precision. rows: unknown of each row of right-hand sides and solutions,
+        (q,); None: as they are numbered."""
         self.single = SingleFactor(inside) if single is None else single  #: the copy, which solves for all unknowns
         self._inside = inside
         size = len(inside.permutation)
@@ -37,15 +37,15 @@ class SingleFew:
 
     @staticmethod
     def can_copy(inside: Supernodes) -> bool:
-        """Whether no supernode is longer than the kernels have room for."""
+        """Whether no supernode of a factor is longer than the memory of the kernels."""
         return inside.longest <= APART
 
     def of(self, inside: Supernodes) -> bool:
-        """Whether it copies this factor."""
+        """Whether this solver is on the supernodes `inside`."""
         return inside is self._inside
 
     def solve(self, right: Vec) -> Vec:
-        """A_qq⁻¹ right, (q, c), at most FEW columns."""
+        """Return A_qq⁻¹ right, (q, c), for at most FEW columns, with the digits of single precision."""
         inside, y, works = self._inside, self._y, self._works
         _load(right, self._place, y[-1], self._scale)
         arrays = (self.single.values, inside.first, inside.rows_start, inside.values_start, inside.rows)
@@ -62,7 +62,7 @@ INSIDE = "f4[::1], i4[::1], i4[::1], i4[::1], i4[::1]"  # L's values, first, row
 
 @inlined
 def _less(work, row, a, b, c):  # type: ignore[no-untyped-def]
-    """Take this from a row."""
+    """Subtract a, b and c from the three columns of a row of work."""
     work[row] -= a
     work[row + APART] -= b
     work[row + 2 * APART] -= c
@@ -70,7 +70,8 @@ def _less(work, row, a, b, c):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], i4[::1], f4[:,::1], f8[::1])")
 def _load(right, place, y, scale):  # type: ignore[no-untyped-def]
-    """Y of rows `place`, each column over a power of two: right sides may be tiny, single precision ends at 1e-38."""
+    """Write right-hand sides to rows `place` of Y, each column over a power of two: they may be tiny, and single
+    precision ends at 1e-38."""
     for c in range(right.shape[1]):
         largest = 1.0e-300
         for r in range(right.shape[0]):
@@ -83,7 +84,7 @@ def _load(right, place, y, scale):  # type: ignore[no-untyped-def]
 
 @kernel("void(f4[:,::1], i4[::1], f8[::1], f8, f8[:,::1])")
 def _unload(y, place, scale, unit, out):  # type: ignore[no-untyped-def]
-    """The answer, of the matrix itself."""
+    """Write the solutions of the unscaled matrix to `out`."""
     for r in range(out.shape[0]):
         for c in range(out.shape[1]):
             out[r, c] = y[c, place[r]] * (scale[c] * unit)
@@ -91,7 +92,7 @@ def _unload(y, place, scale, unit, out):  # type: ignore[no-untyped-def]
 
 @inlined
 def _take(y, work, rows, own, length):  # type: ignore[no-untyped-def]
-    """A supernode's rows, each column on its own, so that products run along memory."""
+    """Copy a supernode's rows to work, column by column, so that products run along memory."""
     a, b, c = y[0], y[1], y[2]
     for r in range(length):
         i = rows[own + r]
@@ -102,12 +103,13 @@ def _take(y, work, rows, own, length):  # type: ignore[no-untyped-def]
 
 @kernel(f"void(f4[:,::1], {INSIDE}, i8, f4[::1])", fastmath={"reassoc", "contract"})
 def _forward(y, values, first, rows_start, values_start, rows, s, work):  # type: ignore[no-untyped-def]
-    """One supernode's own rows of L⁻¹ Y, and what they say of the rows below. y: (FEW, m)."""
+    """Overwrite one supernode's own rows of Y by those of L⁻¹ Y, and subtract their contribution from the rows below.
+    y: (FEW, m)."""
     columns, own, base = first[s + 1] - first[s], rows_start[s], values_start[s]
     length, nothing = rows_start[s + 1] - own, np.float32(0.0)
     _take(y, work, rows, own, length)
-    # four columns a time: their triangle, then what they say of all rows below. Where there are fewer the last one is
-    # taken again, times nothing
+    # four columns at a time: their triangle, then their contribution to all rows below. Where there are fewer the last
+    # one is taken again, times zero
     for j in range(0, columns, 4):
         last = min(j + 4, columns)
         count, rest = last - j, length - last
@@ -149,7 +151,7 @@ def _forward(y, values, first, rows_start, values_start, rows, s, work):  # type
 
 @kernel(f"void(f4[:,::1], {INSIDE}, i8, f4[::1])", fastmath={"reassoc", "contract"})
 def _backward(y, values, first, rows_start, values_start, rows, s, work):  # type: ignore[no-untyped-def]
-    """One supernode's own rows of L⁻ᵀ Y, from those below. y: (FEW, m)."""
+    """Overwrite one supernode's own rows of Y by those of L⁻ᵀ Y, given the rows below them. y: (FEW, m)."""
     columns, own, base = first[s + 1] - first[s], rows_start[s], values_start[s]
     length = rows_start[s + 1] - own
     _take(y, work, rows, own, length)
@@ -209,7 +211,8 @@ def _backward(y, values, first, rows_start, values_start, rows, s, work):  # typ
 def _forward_trees(  # type: ignore[no-untyped-def]
     start, stop, y, values, first, rows_start, values_start, rows, trees, above, works,
 ):
-    """L⁻¹ Y of subtrees start to stop in a y of their own, with what they say of the rows `above` all of them."""
+    """Write L⁻¹ Y of subtrees start to stop to a y of their own, with the contribution to the rows `above` all of
+    them."""
     shared = y[y.shape[0] - 1]
     for tree in range(start, stop):
         own = y[tree]
@@ -227,7 +230,8 @@ def _forward_trees(  # type: ignore[no-untyped-def]
 def _through_top(  # type: ignore[no-untyped-def]
     y, fixed, values, first, rows_start, values_start, rows, top, above, work,
 ):
-    """L⁻ᵀ L⁻¹ of the supernodes above all subtrees, in the last y, with some rows fixed at zero; fixed: (m,)."""
+    """Overwrite the last y by L⁻ᵀ L⁻¹ Y in the supernodes above all subtrees, with some rows fixed at zero; fixed:
+    (m,)."""
     shared = y[y.shape[0] - 1]
     for tree in range(y.shape[0] - 1):
         own = y[tree]
@@ -248,7 +252,7 @@ def _through_top(  # type: ignore[no-untyped-def]
 def _backward_trees(  # type: ignore[no-untyped-def]
     start, stop, y, fixed, values, first, rows_start, values_start, rows, trees, works,
 ):
-    """L⁻ᵀ Y of subtrees start to stop, in the last y, with some rows fixed at zero."""
+    """Write L⁻ᵀ Y of subtrees start to stop to the last y, with some rows fixed at zero; fixed: (m,)."""
     shared = y[y.shape[0] - 1]
     for tree in range(start, stop):
         own = y[tree]

@@ -1,4 +1,4 @@
-"""SciPy's SuperLU in its symmetric mode: slow, but always there."""
+"""SciPy's SuperLU in its symmetric mode: slow, but always available."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ class SuperLU(ShowsNothing):
 
     @staticmethod
     def order(graph: sp.csc_matrix, lasts: bool = True) -> Index:
-        """A banded order to gather in; SuperLU finds its own fill-reducing one."""
+        """Return a banded order of the nodes of a graph (n, n), (n,), in which memory is read; SuperLU finds its own
+        fill-reducing order."""
         return banded_order(graph)
 
     def analyse(self, lower: sp.csc_matrix, retained: int) -> None:
@@ -45,7 +46,8 @@ class SuperLU(ShowsNothing):
 
     @staticmethod
     def _split(full: sp.csc_matrix) -> Any:
-        """Factor without pivoting; every pivot of a positive definite matrix is positive."""
+        """Return factors computed without pivoting; every pivot of a positive definite matrix is positive. Raises
+        NotPositiveDefinite."""
         try:
             factors = splu(full, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
         except RuntimeError as failure:
@@ -63,7 +65,8 @@ class SuperLU(ShowsNothing):
         """Do nothing: no factor depends on an earlier one."""
 
     def condense(self) -> Vec:
-        """Solves with A_qq for every column, the paper's way. [ConJac 6]"""
+        """Return J = −A_qq⁻¹ A_qk, (m − retained, retained), by a solve with A_qq for every column, as in the paper.
+        [ConJac 6]"""
         free = self._full.shape[0] - self._retained
         if self._inner is None and free:
             self._inner = self._split(self._full[:free, :free])
@@ -73,5 +76,5 @@ class SuperLU(ShowsNothing):
         return jacobian
 
     def left_of_condense(self) -> Vec | None:
-        """Nothing."""
+        """Return None: J has the digits of a double precision factor."""
         return None

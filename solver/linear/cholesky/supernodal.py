@@ -1,8 +1,8 @@
 """Solves with a supernodal factor, L Y = B and Lᵀ Y = B, for a few columns at once, on all threads.
 
-CHOLMOD's own reads L once as well, but on one thread and column by column through the right-hand sides; cvxopt calls it
-once for each of them. A ConJac step asks for a dozen columns of Lᵀ Y = B or more each time, so this is its second
-largest cost after the factorization; rows of contact and joints ask for both.
+CHOLMOD's own solve reads L once as well, but on one thread and column by column through the right-hand sides; cvxopt
+calls it once for each of them. A ConJac step needs a dozen columns of Lᵀ Y = B or more each time, its second largest
+cost after the factorization; rows of contact and joints need both solves.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SETUP = 400  #: overhead of a supernode, in values
 
 
 class CholmodFactor(ctypes.Structure):
-    """cholmod_factor of SuiteSparse 5, with 32 or 64 bit integers."""
+    """Layout of cholmod_factor of SuiteSparse 5, with 32 or 64 bit integers."""
 
     _fields_ = [
         ("n", ctypes.c_size_t), ("minor", ctypes.c_size_t),
@@ -41,17 +41,18 @@ INTEGERS = {0: ctypes.c_int32, 2: ctypes.c_int64}  #: CHOLMOD_INT and CHOLMOD_LO
 
 
 class Supernodes(ABC):
-    """Arrays of a supernodal factor."""
+    """Arrays of a supernodal factor, and solves with it."""
 
-    nodes = 0  #: whose unknowns come first, in whole 3 x 3 blocks, together in L too; 0 where nobody says so
+    nodes = 0  #: number of those whose unknowns come first, in whole 3 x 3 blocks, together in L too; 0 if unknown
 
     def __init__(self, first: Index, rows_start: Index, values_start: Index, rows: Index, permutation: Index) -> None:
-        """first: column of each supernode, (s + 1,). rows_start, values_start: where its rows begin and its values,
-        in full columns. rows: rising, its own columns first. permutation: row i of L is unknown permutation[i]."""
+        """first: first column of each supernode, (s + 1,). rows_start, values_start: where its rows and its values
+        begin, (s + 1,), values in full columns. rows: ascending, its own columns first. permutation: row i of L is
+        unknown permutation[i], (m,)."""
         self.first, self.rows_start, self.values_start = first, rows_start, values_start
         self.rows, self.permutation = rows, permutation
-        self.parent = np.empty(len(first) - 1, dtype=np.int32)  #: who owns the first row below each one, −1 for roots
-        self.relative = np.zeros(len(rows), dtype=np.int32)  #: place of each row below a supernode among its parent's
+        self.parent = np.empty(len(first) - 1, dtype=np.int32)  #: owner of the first row below each one, −1 for roots
+        self.relative = np.zeros(len(rows), dtype=np.int32)  #: index of each row below a supernode among its parent's
         find_parents(first, rows_start, rows.view(np.uint32), len(permutation), self.parent, self.relative)
         self.top, self.trees = _parts(first, rows_start, self.parent)  #: supernodes, borders of subtrees
         self.longest = int(np.diff(rows_start).max())  #: most rows of a supernode
@@ -65,10 +66,11 @@ class Supernodes(ABC):
     @property
     @abstractmethod
     def stands(self) -> bool:
-        """Whether there are values: a matrix that could not be factored leaves none, or some."""
+        """Whether the values are those of a complete factor: a matrix that could not be factored leaves none, or
+        some."""
 
     def corner(self, which: Index) -> Vec:
-        """Return L of these rows and columns, ascending, (k, k)."""
+        """Return L in these rows and columns, ascending, (k,), as a dense matrix, (k, k)."""
         place = np.full(len(self.permutation), -1)
         place[which] = np.arange(len(which))
         out, values = np.zeros((len(which), len(which))), self.values
@@ -80,11 +82,12 @@ class Supernodes(ABC):
         return np.tril(out)
 
     def solve(self, right: Vec) -> Vec:
-        """Return the factored matrix' inverse times right, (n, c), in the order of the unknowns, in new memory."""
+        """Return A⁻¹ right, (n, c), in the order of the unknowns, in new memory."""
         return self.other_half(self.half(right))
 
     def half(self, right: Vec) -> Vec:
-        """Return L⁻¹ P right, (n, c), in new memory; quick where few rows of `right` are not zero."""
+        """Return L⁻¹ P right, (n, c), in new memory, P being the permutation; quick where few rows of `right` are not
+        zero."""
         y = np.ascontiguousarray(right[self.permutation])
         groups = -(-y.shape[1] // GROUP)
         if groups > len(self._works):
@@ -94,14 +97,14 @@ class Supernodes(ABC):
         return y
 
     def other_half(self, y: Vec) -> Vec:
-        """Return Pᵀ L⁻ᵀ y, (n, c). y is overwritten."""
+        """Return Pᵀ L⁻ᵀ y, (n, c), P being the permutation. y: of `half`, overwritten."""
         self.solve_lt(y)
         answer = np.empty_like(y)
         answer[self.permutation] = y
         return answer
 
     def solve_lt(self, right: Vec) -> Vec:
-        """Return L⁻ᵀ right, in place, (n, c) row-major.
+        """Overwrite `right`, (n, c), row-major, by L⁻ᵀ right, and return it.
 
         The top of the tree comes first, in parallel over groups of right-hand sides, then its subtrees in parallel. The
         result does not depend on the number of threads.
@@ -116,10 +119,10 @@ class Supernodes(ABC):
 
 
 class OfCholmod(Supernodes):
-    """Views of a factor that is CHOLMOD's."""
+    """Supernodes that view the arrays of a factor of CHOLMOD."""
 
     def __init__(self, raw: CholmodFactor) -> None:
-        """raw: lives as long as the library's own object, which the caller keeps."""
+        """raw: valid as long as the library's own object, which the caller must hold."""
         self._raw = raw
         super().__init__(*(_integers(raw, address, count) for address, count in (
             (raw.super, raw.nsuper + 1), (raw.pi, raw.nsuper + 1), (raw.px, raw.nsuper + 1), (raw.s, raw.ssize),
@@ -140,7 +143,7 @@ def _integers(raw: CholmodFactor, address: int, count: int) -> Index:
 
 
 def _nested(raw: CholmodFactor) -> bool:
-    """Return whether its columns and rows are within their bounds, so that kernels may use them."""
+    """Whether columns and rows of a factor are within their bounds, so that kernels may use them."""
     first, starts = (_integers(raw, address, raw.nsuper + 1) for address in (raw.super, raw.pi))
     rows = _integers(raw, raw.s, raw.ssize)
     return bool(first[0] == 0 and first[-1] == raw.n and (np.diff(first) > 0).all() and starts[0] == 0
@@ -168,10 +171,10 @@ def _parts(first: Index, rows_start: Index, parent: Index) -> tuple[Index, Index
 
 
 def supernodes(address: int | None, size: int, solve_lt: Callable[[Vec], Vec]) -> Supernodes | None:
-    """Return the inside of a numeric factor, or None where it is not as expected.
+    """Return the arrays of CHOLMOD's numeric factor; None where it is not as expected.
 
-    address: of the cholmod_factor, which Python's wrappers do not show, so all is verified: its size, its flags, and a
-    solve compared with the library's own `solve_lt`.
+    address: of the cholmod_factor, which Python's wrappers do not show, so its size and flags are verified, and a solve
+    is compared with the library's own `solve_lt`. size: number of unknowns.
     """
     if not address:
         return None
@@ -264,7 +267,8 @@ def _solve_supernode(y, left, right, values, first, rows_start, values_start, ro
 def forward(  # type: ignore[no-untyped-def]
     start, stop, y, groups, values, first, rows_start, values_start, rows, works,
 ):
-    """Solve L Y = Y in place for groups start to stop of the right-hand sides. y: (n, c)."""
+    """Overwrite B by Y with L Y = B, for groups start to stop of the right-hand sides. y: (n, c). Arrays as in
+    Supernodes."""
     for group in range(start, stop):
         left, right = group * y.shape[1] // groups, (group + 1) * y.shape[1] // groups
         width, work = right - left, works[group]
@@ -276,14 +280,14 @@ def forward(  # type: ignore[no-untyped-def]
                 for c in range(left, right):
                     any_nonzero = any_nonzero or y[first[s] + r, c] != 0.0
             if not any_nonzero:
-                continue  # nothing stands here or below that reaches it
+                continue  # these rows of B are zero
             for r in range(length):
                 row = y[rows[own + r]]
                 for c in range(width):
                     work[c * length + r] = row[left + c]
 
-            # four columns a time: their triangle, then what they say of all rows below. Where there are fewer the last
-            # one is taken again, times nothing
+            # four columns at a time: their triangle, then their contribution to all rows below. Where there are fewer
+            # the last one is taken again, times zero
             for j in range(0, columns, 4):
                 last = min(j + 4, columns)
                 count, rest = last - j, length - last
@@ -318,7 +322,8 @@ def forward(  # type: ignore[no-untyped-def]
 def backward_top(  # type: ignore[no-untyped-def]
     start, stop, y, groups, values, first, rows_start, values_start, rows, top, works,
 ):
-    """Solve Lᵀ Y = Y in place for the supernodes `top`, for groups start to stop of the right-hand sides. y: (n, c)."""
+    """Overwrite B by Y with Lᵀ Y = B in the supernodes `top`, for groups start to stop of the right-hand sides. y: (n,
+    c)."""
     width = y.shape[1]
     for group in range(start, stop):
         for k in range(top.shape[0] - 1, -1, -1):
@@ -331,7 +336,8 @@ def backward_top(  # type: ignore[no-untyped-def]
 def backward_trees(  # type: ignore[no-untyped-def]
     start, stop, y, values, first, rows_start, values_start, rows, trees, works,
 ):
-    """Solve Lᵀ Y = Y for whole subtrees start to stop, with borders in `trees`, once all above them is solved."""
+    """Overwrite B by Y with Lᵀ Y = B in whole subtrees start to stop, bounded by `trees`, after all above them. y: (n,
+    c)."""
     for tree in range(start, stop):
         for s in range(trees[2 * tree + 1] - 1, trees[2 * tree] - 1, -1):
             for left in range(0, y.shape[1], GROUP):

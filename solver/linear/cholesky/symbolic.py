@@ -1,7 +1,7 @@
-"""The symbolic factorization of a matrix over nodes: an elimination tree, supernodes and their rows, from its graph.
+"""Symbolic factorization of a matrix over nodes: an elimination tree, supernodes and their rows, from its graph.
 
-CHOLMOD's own goes through every scalar row, thrice as many with nine times the entries. Where elements come and go with
-each iteration, as pairs in contact do, that is a third of what their step costs.
+CHOLMOD's own analysis goes through every scalar row, thrice as many with nine times the entries. Where elements come
+and go with each iteration, as pairs in contact do, that is a third of the cost of their step.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Rows: TypeAlias = npt.NDArray[np.uint32]
 
 @dataclass(frozen=True)
 class Symbolic:
-    """Which rows each supernode of L has, in scalar rows, as CHOLMOD has it; row i of L is unknown permutation[i]."""
+    """Rows of each supernode of L, as scalar rows like those of CHOLMOD; row i of L is unknown permutation[i]."""
 
     first: Index  #: first column of each supernode, (s + 1,)
     rows_start: Index  #: where its rows begin, (s + 1,)
@@ -43,10 +43,11 @@ class Symbolic:
 
 
 class NodeGraph:
-    """The graph of a lower triangle, (m, m), of 3 x 3 blocks of nodes, and of single rows, the last `retained`."""
+    """Graph of a lower triangle, (m, m), of 3 x 3 blocks of nodes, and of single rows, the last `retained`."""
 
     def __init__(self, indptr: Index, indices: Index, retained: int) -> None:
-        """Raises ValueError where it is not made of such blocks."""
+        """indptr, indices: compressed columns of the lower triangle. Raises ValueError where it does not have such
+        blocks."""
         size = len(indptr) - 1
         self.nodes, self.retained = (size - retained) // 3, retained
         self.count = self.nodes + retained
@@ -60,14 +61,15 @@ class NodeGraph:
         self.rows: Rows = rows[:found]
 
     def symmetric(self) -> sp.csc_matrix:
-        """That of the nodes alone, both triangles, without a diagonal."""
+        """Return the graph of the nodes alone, (nodes, nodes), with both triangles and without a diagonal."""
         shape = self.count, self.count
         lower = sp.csc_matrix((np.ones(len(self.rows)), self.rows.view(np.int32), self.start), shape=shape)
         both = lower + lower.T
         return both if not self.retained else both[: self.nodes, : self.nodes]
 
     def tree(self, order: Index | None = None) -> EliminationTree:
-        """How it is eliminated: as its columns stand, or in this order of its nodes, what is kept behind them."""
+        """Return the elimination tree in this order of the nodes, (nodes,), or in the order of the columns; retained
+        unknowns come last."""
         numbers = np.arange(self.count, dtype=np.int32)
         if order is not None:
             numbers[: self.nodes] = order
@@ -83,7 +85,8 @@ class NodeGraph:
         return EliminationTree(self, start, rows, numbers[post], parent, counts)
 
     def lifted(self, tree: EliminationTree) -> Index:
-        """The order of nodes of another graph's tree, with those that are joined across it moved."""
+        """Return the order of nodes of another graph's tree, (nodes,), with those moved that this graph joins across
+        the tree."""
         order = np.empty(self.nodes, np.int32)
         lifted(tree.order, tree.parent, self.start, self.rows, self.nodes, order)
         return order
@@ -91,8 +94,8 @@ class NodeGraph:
 
 @dataclass(frozen=True)
 class EliminationTree:
-    """An elimination tree in postorder: its graph so numbered, the node of each column, its parent, −1 for roots, and
-    how many rows of nodes it has in L."""
+    """Elimination tree in postorder: its graph in that numbering, node and parent of each column, −1 for roots, and the
+    number of node rows of each column of L."""
 
     of: NodeGraph
     start: Index
@@ -103,11 +106,11 @@ class EliminationTree:
 
     @property
     def work(self) -> float:
-        """Cost of a factorization, the squares of L's columns summed."""
+        """Return the cost of a factorization, the sum of the squared lengths of L's columns."""
         return 27.0 * float(np.square(self.counts.astype(np.float64)).sum())
 
     def symbolic(self) -> Symbolic:
-        """Its supernodes. Raises OverflowError where L has too many values."""
+        """Return the supernodes of this tree. Raises OverflowError where L has too many values."""
         first, lengths = np.empty(self.of.count + 1, np.int32), np.empty(self.of.count, np.int32)
         made = join_columns(self.parent, self.counts, first, lengths)
         first = first[: made + 1].copy()
@@ -118,7 +121,7 @@ class EliminationTree:
         return self._in_scalars(first, rows_start, rows)
 
     def _in_scalars(self, first: Index, node_start: Index, node_rows: Rows) -> Symbolic:
-        """Supernodes of nodes as those of their rows."""
+        """Return supernodes of nodes as supernodes of scalar rows."""
         nodes = self.of.nodes
         widths = np.where(self.order < nodes, 3, 1).astype(np.int32)
         begins = _summed(widths)
@@ -137,7 +140,7 @@ class EliminationTree:
 
 
 def _summed(counts: Index) -> Index:
-    """0, then the sums up to each."""
+    """Return 0 and the cumulative sums of counts (n,), (n + 1,)."""
     out: Index = np.zeros(len(counts) + 1, counts.dtype)
     np.cumsum(counts, out=out[1:])
     return out

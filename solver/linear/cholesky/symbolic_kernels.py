@@ -1,7 +1,7 @@
 """Kernels of the symbolic factorization of a graph, given in the order of elimination.
 
-A graph stands column by column: start (n + 1,), rows (entries,), rows of column j after j, in any order. Where they are
-unsigned, no index is looked at for being negative: that is a third of the time of what follows rows about.
+A graph is stored column by column: start (n + 1,), rows (entries,), rows of column j after j, in any order. Where they
+are unsigned, no index is tested for being negative: that is a third of the time of a loop over rows.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ ZEROS_OF_SOME, ZEROS_OF_MANY, ZEROS = 0.8, 0.1, 0.05
 
 @kernel("i8(i4[::1], i4[::1], i8, i4[::1], u4[::1])")
 def graph_of_nodes(indptr, indices, nodes, start, rows):  # type: ignore[no-untyped-def]
-    """The graph of nodes of three rows each and of the single rows behind them; its entries, -1 if it is not of such.
+    """Write the graph of nodes of three rows each and of the single rows after them; return its number of entries, −1
+    where the matrix is not of this form.
 
-    indptr, indices: the lower triangle by columns, rows rising.
+    indptr, indices: the lower triangle by columns, rows rising. nodes: number of nodes.
     """
     found = 0
     for j in range(nodes):
@@ -51,7 +52,8 @@ def graph_of_nodes(indptr, indices, nodes, start, rows):  # type: ignore[no-unty
 
 @kernel("void(i4[::1], u4[::1], i4[::1], i4[::1], u4[::1])")
 def in_order(start, rows, order, across_start, across):  # type: ignore[no-untyped-def]
-    """Write the graph with column k for order[k], row by row: of row k the columns before k that it has entries in."""
+    """Write the graph with column k for order[k], row by row: for row k the columns before k in which it has
+    entries."""
     n = order.shape[0]
     place, fill = np.empty(n, np.int32), np.zeros(n + 1, np.int32)
     for k in range(n):
@@ -71,7 +73,8 @@ def in_order(start, rows, order, across_start, across):  # type: ignore[no-untyp
 
 @kernel("void(i4[::1], u4[::1], i4[::1], i4[::1])")
 def elimination_tree(across_start, across, parent, post):  # type: ignore[no-untyped-def]
-    """The parent of each column, -1 for roots, and a postorder: post[k] is the column that comes k-th. [Liu 1990]"""
+    """Write the parent of each column, −1 for roots, and a postorder: post[k] is the column that comes k-th.
+    [Liu 1990]"""
     n = parent.shape[0]
     none = np.uint32(n)
     ancestor = np.full(n, none, np.uint32)
@@ -111,8 +114,8 @@ def elimination_tree(across_start, across, parent, post):  # type: ignore[no-unt
 
 @kernel("void(i4[::1], u4[::1], i4[::1], i4[::1], u4[::1])")
 def by_columns(across_start, across, post, start, rows):  # type: ignore[no-untyped-def]
-    """A graph that stands row by row, column by column with column k for post[k]. A postorder of its tree leaves which
-    of two joined nodes comes first."""
+    """Write a graph that is stored row by row in compressed columns, with column k for post[k]; a postorder of its tree
+    does not change which of two joined nodes comes first."""
     n = post.shape[0]
     place, fill = np.empty(n, np.int32), np.zeros(n + 1, np.int32)
     for k in range(n):
@@ -131,7 +134,7 @@ def by_columns(across_start, across, post, start, rows):  # type: ignore[no-unty
 
 @kernel("void(i4[::1], i4[::1])")
 def in_postorder(parent, post):  # type: ignore[no-untyped-def]
-    """The tree with column k for post[k], in place."""
+    """Renumber the tree `parent` in place, with column k for post[k]."""
     n = parent.shape[0]
     place, old = np.empty(n, np.int32), parent.copy()
     for k in range(n):
@@ -143,7 +146,8 @@ def in_postorder(parent, post):  # type: ignore[no-untyped-def]
 
 @kernel("void(i4[::1], u4[::1], i4[::1], i4[::1])")
 def column_counts(start, rows, parent, counts):  # type: ignore[no-untyped-def]
-    """Entries of each column of L, the diagonal's among them, of a postordered graph. [Gilbert 1994]"""
+    """Write the number of entries of each column of L, the diagonal's among them, of a postordered graph.
+    [Gilbert 1994]"""
     n = parent.shape[0]
     first, most, last = np.full(n, -1, np.int32), np.full(n, -1, np.int32), np.full(n, -1, np.int32)
     ancestor = np.arange(n).astype(np.int32)
@@ -180,9 +184,9 @@ def column_counts(start, rows, parent, counts):  # type: ignore[no-untyped-def]
 
 @kernel("i8(i4[::1], i4[::1], i4[::1], i4[::1])")
 def join_columns(parent, counts, first, lengths):  # type: ignore[no-untyped-def]
-    """Supernodes: their first columns and how many rows they have; how many there are.
+    """Write the first column and the number of rows of each supernode; return the number of supernodes.
 
-    Columns of one structure belong together; then one that follows its last child takes it in where that leaves few
+    Columns of one structure form a supernode; a supernode is then merged with its last child where that leaves few
     zeros. [Ashcraft 1989]
     """
     n = parent.shape[0]
@@ -234,7 +238,8 @@ def join_columns(parent, counts, first, lengths):  # type: ignore[no-untyped-def
 
 @kernel("void(i4[::1], u4[::1], i4[::1], i4[::1], u4[::1])")
 def supernode_rows(start, rows, first, row_start, out):  # type: ignore[no-untyped-def]
-    """Rows of each supernode, rising, its own columns first. row_start: where those of each one begin."""
+    """Write the rows of each supernode, ascending, its own columns first. row_start: where those of each one begin, (s
+    + 1,)."""
     count = first.shape[0] - 1
     n, total = first[count], row_start[count]
     owner, seen = np.empty(n, np.int32), np.full(n, -1, np.int32)
@@ -248,7 +253,7 @@ def supernode_rows(start, rows, first, row_start, out):  # type: ignore[no-untyp
             mixed[at] = j
             seen[j] = s
             at += 1
-        # each row is written, and stays where it is new: whether it is no processor foresees
+        # each row is written, and stays where it is new: no processor predicts whether it is
         for i in rows[start[first[s]] : start[first[s + 1]]]:
             mixed[at] = i
             at += seen[i] != s
@@ -265,7 +270,7 @@ def supernode_rows(start, rows, first, row_start, out):  # type: ignore[no-untyp
             above = owner[below.min()]
             following[s] = head[above]
             head[above] = s
-    # sorted by being dealt out twice: to rows, then back
+    # counting sort: dealt out to rows, then back
     for i in mixed[:total]:
         fill[i] += 1
     at = 0
@@ -286,7 +291,8 @@ def supernode_rows(start, rows, first, row_start, out):  # type: ignore[no-untyp
 
 @kernel("void(u4[::1], i4[::1], i4[::1], i4[::1])")
 def spread_rows(node_rows, begins, widths, rows):  # type: ignore[no-untyped-def]
-    """So many rows as each node has, three or one. begins: the first one of each, in L; widths: how many."""
+    """Write the scalar rows of each node, three or one. begins: first row of each node in L; widths: number of its
+    rows."""
     at = 0
     for i in node_rows:
         rows[at] = begins[i]

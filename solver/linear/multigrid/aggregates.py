@@ -1,4 +1,4 @@
-"""Smoothed aggregation: groups of neighbouring nodes, and how rigid motions of them make a coarser problem."""
+"""Aggregates of neighbouring nodes, and the prolongation of their rigid motions, for smoothed aggregation multigrid."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ INDEPENDENT = 1.0e-4  #: a mode that keeps less of its length once the earlier o
 
 @kernel("i8(i4[::1], i4[::1], i4[::1])")
 def _aggregate(first, column, owner):  # type: ignore[no-untyped-def]
-    """Number of aggregates; owner: (n,) −1 before, the aggregate of each node after."""
+    """Write the aggregate of each node to `owner`, (n,), −1 before; return the number of aggregates."""
     count, number = owner.shape[0], 0
     # a node with its neighbours, where none of them has an owner yet
     for i in range(count):
@@ -28,7 +28,7 @@ def _aggregate(first, column, owner):  # type: ignore[no-untyped-def]
                 owner[column[k]] = number
             owner[i] = number
             number += 1
-    # the others join a neighbour's; one that joined just now, marked by a number below −1, brings no other along
+    # the others join a neighbour's; nobody joins a node that joined just now, marked by a number below −1
     for i in range(count):
         if owner[i] == -1:
             for k in range(first[i], first[i + 1]):
@@ -49,9 +49,10 @@ def _aggregate(first, column, owner):  # type: ignore[no-untyped-def]
 
 @kernel("void(i4[::1], i4[::1], f8[:,:,::1], f8[:,:,::1])")
 def _orthonormalise(members, start, modes, coarse):  # type: ignore[no-untyped-def]
-    """Modes of each aggregate's nodes (n, height, 6) into orthonormal ones, in place; coarse: what they were in those.
+    """Orthonormalise the modes of each aggregate's nodes, (n, height, 6), in place; write the former ones in terms of
+    them to coarse.
 
-    Twice Gram and Schmidt. A mode that the earlier ones explain becomes zero.
+    Gram-Schmidt, twice. A mode that depends on the earlier ones becomes zero.
     """
     height = modes.shape[1]
     for g in range(start.shape[0] - 1):
@@ -84,7 +85,8 @@ def _orthonormalise(members, start, modes, coarse):  # type: ignore[no-untyped-d
 
 
 def rigid_modes(positions: Vec) -> Vec:
-    """Translations and rotations of nodes at places (n, 3), (n, 3, 6), each of about unit size."""
+    """Return translations and rotations of nodes at positions (n, 3) [m] as columns, (n, 3, 6), each of about unit
+    size."""
     modes = np.zeros((len(positions), 3, MODES))
     modes[:, [0, 1, 2], [0, 1, 2]] = 1.0
     away = positions - positions.sum(axis=0) / max(1, len(positions))
@@ -97,10 +99,10 @@ def rigid_modes(positions: Vec) -> Vec:
 
 
 def aggregates(matrix: Blocks) -> tuple[int, Index]:
-    """Groups of neighbouring block rows: their number and the group of each.
+    """Return the number of aggregates of neighbouring block rows, and the aggregate of each row, (n,).
 
-    Neighbours are those whose blocks are not small beside their diagonal ones: without that groups of groups, which
-    all touch each other, would be far too large.
+    Neighbours are rows whose common block is not small beside their diagonal blocks: otherwise aggregates of
+    aggregates, which are all adjacent, would be far too large.
     """
     count = len(matrix.first) - 1
     row = np.repeat(np.arange(count), np.diff(matrix.first))
@@ -114,9 +116,10 @@ def aggregates(matrix: Blocks) -> tuple[int, Index]:
 
 
 def tentative(number: int, owner: Index, modes: Vec) -> tuple[sp.bsr_matrix, Vec]:
-    """The prolongation that gives each group its own rigid motions, and these as modes of the groups, (g, 6, 6).
+    """Return the prolongation of the rigid motions of each aggregate, (n height, 6 g), and these as modes of the
+    aggregates, (g, 6, 6).
 
-    modes: of the finer rows, (n, height, 6); overwritten.
+    number: g. owner: aggregate of each row, (n,). modes: of the finer rows, (n, height, 6); overwritten.
     """
     count, height = modes.shape[:2]
     members = np.argsort(owner, kind="stable").astype(np.int32)

@@ -1,6 +1,6 @@
 """Conjugate gradients for several right-hand sides at once, each with steps of its own.
 
-One product with A and one preconditioning serve all columns, so what is read from memory is read once.
+One product with A and one application of the preconditioner serve all columns, so memory is read once for all of them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SMALLEST = 1.0e-290  #: a residual whose square is below is nothing
 @kernel("void(i8, i8, f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f4[:,:,::1],"
         " f8[:,:,::1])")
 def _advance(start, stop, x, r, p, q, step, scale, single, out):  # type: ignore[no-untyped-def]
-    """x += step p, r −= step q, rᵀ r of each column; single: r scale."""
+    """Write x += step p, r −= step q and single = scale r, and parts of rᵀ r of each column to `out`."""
     size, lanes = x.shape[1], x.shape[2]
     for piece in range(start, stop):
         strip, chunk = piece // CHUNKS, piece % CHUNKS
@@ -39,7 +39,7 @@ def _advance(start, stop, x, r, p, q, step, scale, single, out):  # type: ignore
 
 @kernel("void(i8, i8, f8[:,:,::1], f4[:,:,::1], f8[:,::1], f8[:,::1])")
 def _turn(start, stop, p, z, scale, old_share):  # type: ignore[no-untyped-def]
-    """p = scale z + old_share p."""
+    """Write p = scale z + old_share p, with one scale and one old_share for each column."""
     size, lanes = p.shape[1], p.shape[2]
     for piece in range(start, stop):
         strip, chunk = piece // CHUNKS, piece % CHUNKS
@@ -51,23 +51,23 @@ def _turn(start, stop, p, z, scale, old_share):  # type: ignore[no-untyped-def]
 
 
 class NegativeCurvature(Exception):
-    """A direction along which the matrix is not positive."""
+    """Raised at a direction along which the matrix is not positive."""
 
 
 class Columns:
-    """Solves A X = B, keeping its arrays from one call to the next."""
+    """Conjugate gradients for A X = B, with work arrays that the next call reuses."""
 
     def __init__(self, tolerance: float, most: int) -> None:
-        """tolerance: |A x − b| of each column over |b|. most: iterations."""
+        """tolerance: largest |A x − b| / |b| of each column. most: largest number of iterations."""
         self.tolerance, self.most = tolerance, most
         self.taken = 0  #: iterations of the last solve
         self._arrays: list[Vec] = []
 
     def solve(self, matrix: Blocks, r: Vec, x: Vec, precondition: Callable[[Vec], Vec]) -> bool:
-        """Improves x (strips, m, lanes) until all columns of A x = r are solved; says whether they are.
+        """Improve x, (strips, m, lanes), until all columns of A x = r are solved; return whether they are.
 
-        r: the right-hand sides, of the same shape; what is left after. precondition: about A⁻¹ of columns in single
-        precision. Raises NegativeCurvature.
+        r: right-hand sides, of the shape of x; residuals afterwards. precondition: returns approximately A⁻¹ times
+        columns in single precision. Raises NegativeCurvature.
         """
         if not self._arrays or self._arrays[0].shape != r.shape:
             self._arrays = [np.zeros(r.shape), np.zeros(r.shape), np.zeros(r.shape, dtype=np.float32)]
@@ -75,7 +75,7 @@ class Columns:
         pieces = len(r) * CHUNKS
         partial = np.zeros((len(r), CHUNKS, r.shape[2]))
 
-        # start from x in the columns where it brings anything
+        # start from x in the columns where it reduces the residual
         wanted = self._dots(r, r, partial)
         nothing = np.zeros_like(wanted)
         matrix.multiply(x, q)

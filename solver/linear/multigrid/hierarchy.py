@@ -1,6 +1,6 @@
-"""A V-cycle of smoothed aggregation in single precision: about A⁻¹, for a few columns at once.
+"""V-cycle of smoothed aggregation multigrid in single precision: approximately A⁻¹, for a few columns at once.
 
-It is a preconditioner, fixed once built and symmetric positive definite whatever becomes of A, so it serves until
+As a preconditioner it is fixed once built, and symmetric positive definite however A changes, so it is reused until
 solves take too long.
 """
 
@@ -23,12 +23,12 @@ SMOOTHED = 8.0  #: it damps eigenvalues from 1 to 1 / SMOOTHED of the largest
 
 
 class NotDefinite(Exception):
-    """A diagonal block has an eigenvalue that is not positive."""
+    """Raised where a diagonal block has an eigenvalue that is not positive."""
 
 
 @dataclass
 class Level:
-    """One matrix of the hierarchy, its smoother, and the way to the next coarser one."""
+    """One matrix of the hierarchy, its smoother, and the transfer to and from the next coarser matrix."""
 
     matrix: Blocks
     inverse: Vec  #: of its diagonal blocks, (rows height, height)
@@ -38,7 +38,7 @@ class Level:
     buffers: list[Vec]  #: x, another x, d, all (strips, m, lanes), and what is left on the coarser level
 
     def prepare(self, strips: int, lanes: int) -> None:
-        """Buffers for so many columns."""
+        """Allocate the buffers for this number of strips and lanes, unless they exist."""
         if not self.buffers or (len(self.buffers[0]), self.buffers[0].shape[2]) != (strips, lanes):
             size = len(self.inverse)
             coarser = (len(self.restrict.first) - 1) * self.restrict.height
@@ -46,10 +46,11 @@ class Level:
 
 
 class Hierarchy:
-    """Levels from the finest to one that is solved with directly."""
+    """Levels of multigrid, from the finest matrix to one that is solved directly."""
 
     def __init__(self, matrix: Blocks, positions: Vec | None) -> None:
-        """matrix: A, 3 x 3 blocks, double precision. places: (n, 3) where its nodes stand; None: anywhere.
+        """matrix: A, 3 x 3 blocks, double precision. positions: of its nodes [m], (n, 3); None where they are not
+        known.
 
         Raises NotDefinite.
         """
@@ -58,7 +59,7 @@ class Hierarchy:
         self.levels: list[Level] = []
         while (len(matrix.first) - 1) * matrix.height > DENSE:
             number, owner = aggregates(matrix)
-            if number == len(owner):  # no two rows hang together any more
+            if number == len(owner):  # no two rows are coupled any more
                 break
             single = Blocks(matrix.first, matrix.column, matrix.values.astype(np.float32), matrix.height, matrix.width)
             inverse = _invert(matrix.diagonal())
@@ -76,7 +77,8 @@ class Hierarchy:
         self._bottom = _exact(matrix)
 
     def solve(self, right: Vec) -> Vec:
-        """About A⁻¹ right, (strips, m, lanes), float32; the answer is overwritten by the next."""
+        """Return approximately A⁻¹ right, (strips, m, lanes), float32, by one V-cycle; the next call overwrites the
+        result."""
         return self._cycle(0, right)
 
     def _cycle(self, depth: int, b: Vec) -> Vec:
@@ -107,7 +109,7 @@ class Hierarchy:
 
 
 def _chebyshev(largest: float) -> list[tuple[float, float]]:
-    """(share of the old step, of D⁻¹ the residual) in each step of a smoothing polynomial."""
+    """Return the factors of the last step and of D⁻¹ times the residual, for each step of a Chebyshev smoother."""
     middle, half = 0.5 * largest * (1.0 + 1.0 / SMOOTHED), 0.5 * largest * (1.0 - 1.0 / SMOOTHED)
     steps = [(0.0, 1.0 / middle)]
     ratio = half / middle
@@ -129,7 +131,7 @@ def _invert(blocks: Vec) -> Vec:
 
 
 def _largest(matrix: Blocks, inverse: Vec) -> float:
-    """A bound for the eigenvalues of D⁻¹ A, from the power method."""
+    """Return a bound for the eigenvalues of D⁻¹ A, from the power method."""
     size = len(inverse)
     vectors: list[Vec] = [np.zeros((1, size, 1), dtype=np.float32) for _ in range(4)]
     x, zero, d, out = vectors
@@ -145,7 +147,7 @@ def _largest(matrix: Blocks, inverse: Vec) -> float:
 
 
 def _with_pivots(matrix: Blocks) -> Blocks:
-    """The matrix with a pivot for each row that is zero: a motion that some group does not have."""
+    """Return the matrix with pivots of 1 in the rows of modes that an aggregate does not have, which are zero."""
     blocks = matrix.diagonal()
     empty = np.einsum("nii->ni", blocks) <= 0.0
     if empty.any():
@@ -158,7 +160,8 @@ def _with_pivots(matrix: Blocks) -> Blocks:
 
 
 def _exact(matrix: Blocks) -> Vec:
-    """Inverses of the coarsest matrix's blocks, (1, m, m), or of each row's own where no two hang together.
+    """Return the inverse of the coarsest matrix, (1, m, m), or those of its diagonal blocks where no two rows are
+    coupled.
 
     Raises NotDefinite.
     """

@@ -1,7 +1,7 @@
 """Conjugate gradients with a V-cycle of smoothed aggregation: for meshes whose factor is too large or too slow.
 
-Time and memory grow with the number of elements alone. The V-cycle is built once and kept while that pays; what was
-solved last is where the next solve starts.
+Time and memory are proportional to the number of elements. The V-cycle is built once and reused while that pays; each
+solve starts from the last solution.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MOST_ON_OLD = 60  #: with a V-cycle that was built for an earlier matrix
 
 
 class Multigrid(Bordered):
-    """LinearSolver that never factors."""
+    """LinearSolver by conjugate gradients with multigrid, which factors nothing."""
 
     proves_definite = False
 
@@ -41,7 +41,7 @@ class Multigrid(Bordered):
 
     @property
     def tolerance(self) -> float:
-        """Largest |A x − b| over |b| of a column."""
+        """Return the largest accepted |A x − b| / |b| of a column."""
         return self._columns.tolerance
 
     @tolerance.setter
@@ -50,12 +50,13 @@ class Multigrid(Bordered):
 
     @property
     def taken(self) -> int:
-        """Iterations of the last solve."""
+        """Return the number of iterations of the last solve."""
         return self._columns.taken
 
     @staticmethod
     def order(graph: sp.csc_matrix, lasts: bool = True) -> Index:
-        """A banded order: neighbours stand near each other in memory."""
+        """Return a banded order of the nodes of a graph (n, n), (n,), in which neighbours are close together in
+        memory."""
         return banded_order(graph)
 
     def analyse(self, lower: sp.csc_matrix, retained: int) -> None:
@@ -63,7 +64,7 @@ class Multigrid(Bordered):
         self.forget_past()
 
     def forget_past(self) -> None:
-        """Start the next solve from zero, and build the V-cycle again."""
+        """Discard the V-cycle and all earlier solutions: the next solve starts from zero."""
         self._hierarchy = None
         self._spent: list[int] = []  #: iterations for each matrix since the V-cycle was built
         self._since = 0
@@ -71,7 +72,10 @@ class Multigrid(Bordered):
         self._jacobian = None
 
     def factor(self, lower: sp.csc_matrix, positions: Vec | None = None) -> None:
-        """Take the values; raises NotPositiveDefinite only where the V-cycle is built and meets it."""
+        """Take the values of the lower triangle (m, m), and build the V-cycle where there is none or a new one pays.
+
+        positions: of the nodes of the rows [m], (m/3, 3). Raises NotPositiveDefinite only where the build detects it.
+        """
         self.factored += 1
         if not self._analysed.is_of(lower):
             self.analyse(lower, self._spread.retained)
@@ -86,7 +90,8 @@ class Multigrid(Bordered):
 
     @property
     def _worn(self) -> bool:
-        """A new one pays when the last matrix took more than all on this one on average, its own cost included."""
+        """Whether a new V-cycle pays: the last matrix took more iterations than all since the last build on average,
+        the cost of the build included."""
         spent = self._spent
         return bool(spent) and spent[-1] * len(spent) > PATIENCE + sum(spent)
 
@@ -101,7 +106,8 @@ class Multigrid(Bordered):
         self._built_for = self.factored
 
     def _solve(self, columns: Vec, name: str, count: int) -> Vec:
-        """A_qq⁻¹ of strips, of which the rest is left; (inner, count). Raises NotPositiveDefinite, StepFailed."""
+        """Return A_qq⁻¹ columns, (inner, count), and overwrite the columns by their residuals. Raises
+        NotPositiveDefinite, StepFailed."""
         if not columns.size:
             return np.zeros((self._spread.inner, count))
         last = self._last.get(name)
@@ -114,12 +120,12 @@ class Multigrid(Bordered):
             if not self._iterate(columns, last):
                 last[:] = 0.0
                 raise StepFailed(f"multigrid did not solve the step's equations in {MOST} iterations")
-            self._since = 0  # half of them say nothing about the new one
+            self._since = 0  # iterations with the old V-cycle say nothing about the new one
         return block_diagonal(last, count)
 
     def _iterate(self, columns: Vec, answer: Vec) -> bool:
-        """Improve the solution; returns whether it has converged. columns: the remaining residuals. Raises
-        NotPositiveDefinite."""
+        """Improve `answer` in place and return whether it has converged. columns: right-hand sides; residuals
+        afterwards. Raises NotPositiveDefinite."""
         assert self._hierarchy is not None, "factor comes first"
         self._columns.most = MOST if self._built_for == self.factored else MOST_ON_OLD
         try:

@@ -11,7 +11,7 @@ from .springs import FarSprings
 
 
 class BodyNotPositiveDefinite(NotPositiveDefinite):
-    """The rates of one joint have a pivot that is not positive once all bodies below it are eliminated."""
+    """Raised where the rates of one joint have a pivot that is not positive once all bodies below it are eliminated."""
 
     def __init__(self, body: int) -> None:
         """body: index of the body below the joint."""
@@ -20,15 +20,17 @@ class BodyNotPositiveDefinite(NotPositiveDefinite):
 
 
 class TreeFactor:
-    """A = Jᵀ B J + R, B symmetric with 6 x 6 blocks on bodies, between each body and its parent, and a few elsewhere.
+    """Factor of A = Jᵀ B J + R, B symmetric with 6 x 6 blocks on bodies, between each body and its parent, and a few
+    elsewhere.
 
-    J is the tree's: φ_i = X_i φ_parent + S_i u_i. The articulated-body recursion with the blocks that springs between
-    neighbours bring: nothing is left out, so a solve is exact. Springs between other bodies break the tree; see
+    J maps joint rates to twists: φ_i = X_i φ_parent + S_i u_i. The articulated-body recursion includes the blocks of
+    springs between neighbours, so a solve is exact. Springs between other bodies are not part of the tree; see
     FarSprings. [Featherstone 1983, changed: blocks between neighbours]
     """
 
     def __init__(self, parent: Index, dof: Index) -> None:
-        """parent: (n,), parent[i] < i, −1 the world. dof: (n + 1,), rates dof[i]:dof[i+1] of the joint above body i.
+        """parent: (n,), parent[i] < i, −1 for the world. dof: (n + 1,), the joint above body i has the rates
+        dof[i]:dof[i+1].
 
         Raises ValueError for another order or for a joint of more than six rates.
         """
@@ -49,18 +51,20 @@ class TreeFactor:
 
     @property
     def iterations(self) -> int:
-        """Iterations of conjugate gradients in the last solve; 0 without far springs."""
+        """Return the number of iterations of conjugate gradients in the last solve; 0 without far springs."""
         return 0 if self._far is None else self._far.taken
 
     def factor(self, X: Vec, S: Vec, diagonal: Vec, below: Vec, reduced: Vec, pairs: Index | None = None,
                blocks: Vec | None = None) -> None:
-        """Eliminate from the leaves to the root.
+        """Factor A by elimination from the leaves to the root.
 
-        X: (n, 6, 6), upper right blocks zero. S: (m, 6), a row for each rate. diagonal: B's blocks on bodies,
-        (n, 6, 6), those of far springs too. below: its blocks in row i and column parent[i], (n, 6, 6), not read for
-        roots. reduced: R's k x k block of the joint above body i in the upper left corner, (n, 6, 6). pairs, blocks:
-        springs between bodies that are not parent and child, (s, 2) and B's blocks in rows of the first and columns of
-        the second, (s, 6, 6). The arrays are kept, not copied, until the next call.
+        X: twists of bodies from those of their parents, (n, 6, 6), upper right blocks zero. S: (m, 6), a row for each
+        rate. diagonal: blocks of B on bodies, (n, 6, 6), those of far springs too. below: blocks of B in row i and
+        column parent[i], (n, 6, 6), not read for roots. reduced: the k x k block of R of the joint above body i in the
+        upper left corner, (n, 6, 6). pairs, blocks: springs between bodies that are not parent and child, (s, 2), and
+        blocks of B in rows of the first and columns of the second body, (s, 6, 6). The arrays are not copied and must
+        not change until the next call.
+
         Raises BodyNotPositiveDefinite with the body's index, NotPositiveDefinite.
         """
         self.factored += 1
@@ -74,7 +78,8 @@ class TreeFactor:
             self._far = FarSprings(self, (diagonal, below, reduced), pairs, blocks)
 
     def solve(self, b: Vec) -> Vec:
-        """A⁻¹ b, both (m,) or (m, c). Raises StepFailed where far springs keep it from converging."""
+        """Return A⁻¹ b, (m,) or (m, c). Raises StepFailed where far springs prevent convergence,
+        NotPositiveDefinite."""
         u = np.array(b, dtype=np.float64, order="C")
         columns = u[:, None] if u.ndim == 1 else u
         if self._far is None:
@@ -84,9 +89,9 @@ class TreeFactor:
         return u
 
     def substitute(self, u: Vec, wrench: Vec | None = None) -> Vec:
-        """u ← T⁻¹ (u + Jᵀ wrench), (m, c), with A's part T that follows the tree; returns the twists J u, (n, c, 6).
+        """Overwrite u, (m, c), by T⁻¹ (u + Jᵀ wrench), T being A without far springs; return the twists J u, (n, c, 6).
 
-        wrench: on bodies, (n, c, 6), written over; none without.
+        wrench: on bodies, (n, c, 6), overwritten by the twists; zero where left out.
         """
         if wrench is None:
             wrench = self.scratch(u.shape[1])[0]
@@ -95,13 +100,16 @@ class TreeFactor:
         return wrench
 
     def multiply(self, parts: tuple[Vec, Vec, Vec], pairs: Index, blocks: Vec, u: Vec, out: Vec) -> Vec:
-        """out = A u, (m, c). parts: diagonal, below and reduced blocks. pairs, blocks: as in `factor`."""
+        """Write A u to `out`, both (m, c), and return it.
+
+        parts: diagonal, below and reduced blocks, (n, 6, 6) each. pairs, blocks: far springs, as in `factor`.
+        """
         twist, wrench = self.scratch(u.shape[1])
         multiply(self.parent, self.dof, self._X, self._S, *parts, pairs, blocks, u, twist, wrench, out)
         return out
 
     def scratch(self, columns: int) -> Vec:
-        """Return two arrays on bodies, (2, n, columns, 6), new ones for another number of columns."""
+        """Return two scratch arrays on bodies, (2, n, columns, 6), new ones for another number of columns."""
         if self._bodies.shape[2] != columns:
             self._bodies = np.zeros((2, len(self.parent), columns, 6))
         return self._bodies

@@ -1,8 +1,8 @@
 """Traversals of a tree of bodies that eliminate Jᵀ B J + R, from the leaves to the root and back.
 
-φ_i = X_i φ_parent + S_i u_i. Once its children are eliminated, body i stands for ½ φ_iᵀ H_i φ_i − g_iᵀ φ_i; with the
-block C_i between it and its parent, what it hands on after its own rates u_i are eliminated is again of this form.
-The upper right 3 x 3 block of every X is zero: angular velocity does not come from linear velocity.
+φ_i = X_i φ_parent + S_i u_i. Once its children are eliminated, body i contributes ½ φ_iᵀ H_i φ_i − g_iᵀ φ_i; with the
+block C_i between body and parent, its contribution to the parent after elimination of u_i has this form again. The
+upper right 3 x 3 block of every X is zero: angular velocity does not depend on linear velocity.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ TREE = "i4[::1], i4[::1]"
 
 @inlined
 def _couple(block, first, second, on_first, on_second):  # type: ignore[no-untyped-def]
-    """A block of B and its transpose: what twists of two bodies bring about on the other one."""
+    """Add the products of a block of B and of its transpose with the twists of two bodies to the wrenches on both."""
     for a in range(6):
         for b in range(6):
             on_first[a] += block[a, b] * second[b]
@@ -25,10 +25,10 @@ def _couple(block, first, second, on_first, on_second):  # type: ignore[no-untyp
 
 @kernel(f"i8({TREE}, f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1])")
 def eliminate(parent, dof, X, S, below, reduced, H, G, L):  # type: ignore[no-untyped-def]
-    """Factor; returns the first body whose pivot is not positive, −1 where there is none.
+    """Factor Jᵀ B J + R; return the body at which a pivot is not positive, −1 where there is none.
 
-    H: (n, 6, 6), comes as the diagonal blocks and leaves as the articulated ones. G: (m, 6), leaves as
-    L⁻¹ Sᵀ (H X + C). L: (m, 6), leaves as the rows of each joint's Cholesky factor, with its diagonal inverted.
+    H: (n, 6, 6), diagonal blocks of B on entry, articulated blocks on exit. G: (m, 6), L⁻¹ Sᵀ (H X + C) on exit. L: (m,
+    6), rows of each joint's Cholesky factor with inverted diagonal on exit.
     """
     n = parent.shape[0]
     # rows of 36: at constant distances LLVM makes vectors of them
@@ -107,7 +107,8 @@ def eliminate(parent, dof, X, S, below, reduced, H, G, L):  # type: ignore[no-un
 
 @kernel(f"void({TREE}, f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1])")
 def substitute(parent, dof, X, S, G, L, u, g):  # type: ignore[no-untyped-def]
-    """u = A⁻¹ (u + Jᵀ g), both (m, c). g: comes as wrenches on the bodies, (n, c, 6), leaves as their twists J u."""
+    """Overwrite u, (m, c), by A⁻¹ (u + Jᵀ g). g: (n, c, 6), wrenches on the bodies on entry, their twists J u on
+    exit."""
     n, columns = parent.shape[0], u.shape[1]
     for i in range(n - 1, -1, -1):
         x, p, first = X[i], parent[i], dof[i]
@@ -165,9 +166,10 @@ def substitute(parent, dof, X, S, G, L, u, g):  # type: ignore[no-untyped-def]
 @kernel(f"void({TREE}, f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], i4[:,::1], f8[:,:,::1],"
         " f8[:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1])")
 def multiply(parent, dof, X, S, diagonal, below, reduced, pairs, blocks, u, twist, wrench, y):  # type: ignore[no-untyped-def]
-    """y = (Jᵀ B J + R) u, (m, c), with blocks (s, 6, 6) of B in rows of body pairs[s, 0] and columns of pairs[s, 1].
+    """Write y = (Jᵀ B J + R) u, both (m, c).
 
-    twist, wrench: (n, c, 6), written over.
+    blocks: of B in rows of body pairs[s, 0] and columns of body pairs[s, 1], (s, 6, 6). twist, wrench: scratch, (n, c,
+    6).
     """
     n, columns = parent.shape[0], u.shape[1]
     for i in range(n):

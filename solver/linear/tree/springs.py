@@ -1,4 +1,4 @@
-"""Springs between bodies that are not parent and child: they break the tree, which then preconditions."""
+"""Springs between bodies that are not parent and child: the factor of the tree without them is the preconditioner."""
 
 from __future__ import annotations
 
@@ -22,28 +22,34 @@ NOTHING = 1.0e-14  #: singular values of a block below this share of the largest
 
 
 class FactoredTree(Protocol):
-    """T, factored: what follows the tree."""
+    """Protocol of the factor of T, the part of A that follows the tree."""
 
     parent: Index  #: (n,)
     dof: Index  #: (n + 1,)
 
     def substitute(self, u: Vec, wrench: Vec | None = None) -> Vec:
-        """u ← T⁻¹ (u + Jᵀ wrench), (m, c); returns J u, (n, c, 6)."""
+        """Overwrite u, (m, c), by T⁻¹ (u + Jᵀ wrench) and return the twists J u, (n, c, 6). wrench: (n, c, 6); zero
+        where left out."""
 
     def multiply(self, parts: tuple[Vec, Vec, Vec], pairs: Index, blocks: Vec, u: Vec, out: Vec) -> Vec:
-        """out = A u, (m, c), from diagonal, below and reduced blocks, pairs (s, 2) and their blocks (s, 6, 6)."""
+        """Write A u to `out`, both (m, c), and return it.
+
+        parts: diagonal, below and reduced blocks, (n, 6, 6) each. pairs: bodies of far springs, (s, 2). blocks: their
+        blocks, (s, 6, 6).
+        """
 
 
 class FarSprings:
-    """Conjugate gradients for A = T + O, T what follows the tree and O the far springs' blocks off the diagonal.
+    """Conjugate gradients for A = T + O, T the part that follows the tree and O the off-diagonal blocks of far springs.
 
-    The preconditioner is T: all diagonal blocks as articulated inertias, and the blocks between neighbours, inverted
-    by the recursion. Few springs become a dense border (Border), and then it is exact but for rounding.
+    The preconditioner is T: all diagonal blocks as articulated inertias, and the blocks between neighbours, inverted by
+    the recursion. A few springs are added to it as a dense border (Border), which makes it exact but for rounding.
     [Thesis 3.6, changed: the projected block Jacobi preconditioner keeps the blocks between neighbours]
     """
 
     def __init__(self, tree: FactoredTree, parts: tuple[Vec, Vec, Vec], pairs: Index, blocks: Vec) -> None:
-        """tree: factored. parts: its diagonal, below and reduced blocks. pairs: (s, 2). blocks: (s, 6, 6).
+        """tree: factored. parts: its diagonal, below and reduced blocks, (n, 6, 6) each. pairs: bodies of far springs,
+        (s, 2). blocks: of B in rows of the first and columns of the second body, (s, 6, 6).
 
         Raises NotPositiveDefinite.
         """
@@ -58,7 +64,8 @@ class FarSprings:
                 self._border = Border(tree, terms)
 
     def solve(self, b: Vec) -> Vec:
-        """A⁻¹ b, (m, c), each column until the tolerance. Raises StepFailed, NotPositiveDefinite."""
+        """Return A⁻¹ b, (m, c), each column to the tolerance. Raises StepFailed without convergence,
+        NotPositiveDefinite."""
         x, r, along = np.zeros_like(b), b.copy(), np.empty_like(b)
         z = self._precondition(r)
         p, square = z.copy(), _dots(r, z)
@@ -93,10 +100,12 @@ class FarSprings:
 
 
 class Terms:
-    """O as Σ (p pᵀ − n nᵀ), p and n = (first on one body) ± (second on the other), from the blocks' singular values."""
+    """Off-diagonal blocks O of far springs as Σ (p pᵀ − n nᵀ), from singular values; p and n = (first on one body) ±
+    (second on the other)."""
 
     def __init__(self, pairs: Index, blocks: Vec) -> None:
-        """pairs: (s, 2). blocks: (s, 6, 6)."""
+        """pairs: bodies of far springs, (s, 2). blocks: of B in rows of the first and columns of the second body, (s,
+        6, 6)."""
         left, values, right = np.linalg.svd(blocks)
         which, k = np.nonzero(values > NOTHING * values[:, :1])
         size = np.sqrt(0.5 * values[which, k])[:, None]
@@ -105,13 +114,13 @@ class Terms:
         self.second: Vec = size * right[which, k]  #: (t, 6)
 
     def dot(self, twist: Vec) -> Vec:
-        """pᵀ φ of all terms above nᵀ φ, (2t, c), from twists (n, c, 6)."""
+        """Return pᵀ φ of all terms above nᵀ φ, (2t, c), for twists (n, c, 6)."""
         one = np.einsum("ta,tca->tc", self.first, twist[self.pairs[:, 0]])
         other = np.einsum("ta,tca->tc", self.second, twist[self.pairs[:, 1]])
         return np.concatenate([one + other, one - other])
 
     def wrenches(self, bodies: int) -> Vec:
-        """All p and then all n as columns, (n, 2t, 6)."""
+        """Return all p and then all n as columns of wrenches on bodies, (n, 2t, 6)."""
         count = len(self.first)
         out, own = np.zeros((bodies, 2 * count, 6)), np.arange(count)
         out[self.pairs[:, 0], own] = out[self.pairs[:, 0], own + count] = self.first
@@ -121,16 +130,16 @@ class Terms:
 
 
 class Border:
-    """(T + F D Fᵀ)⁻¹ = T⁻¹ − Z (D + FᵀZ)⁻¹ Zᵀ, Z = T⁻¹ F, D = ±1: all p of Terms and then all n in F."""
+    """Solver for T + F D Fᵀ, with all p of Terms and then all n in F, D = ±1: T⁻¹ − Z (D + FᵀZ)⁻¹ Zᵀ, Z = T⁻¹ F."""
 
     def __init__(self, tree: FactoredTree, terms: Terms) -> None:
-        """Raises NotPositiveDefinite where A is not, though T is."""
+        """Raises NotPositiveDefinite where T is positive definite and T + F D Fᵀ is not."""
         count = len(terms.first)
         self._terms = terms
         self._columns: Vec = np.zeros((int(tree.dof[-1]), 2 * count))  # Z
         inner = terms.dot(tree.substitute(self._columns, terms.wrenches(len(tree.parent))))
         inner = 0.5 * (inner + inner.T)
-        # pivots: all that T + p pᵀ has are positive; those of n are where A is positive definite
+        # all pivots of T + p pᵀ are positive; those of n are positive where A is positive definite
         try:
             upper = scipy.linalg.cholesky(np.eye(count) + inner[:count, :count], lower=True, check_finite=False)
             cross = scipy.linalg.solve_triangular(upper, inner[:count, count:], lower=True, check_finite=False)
@@ -141,7 +150,7 @@ class Border:
         self._upper, self._cross = upper, cross
 
     def add(self, z: Vec, twist: Vec) -> None:
-        """z = T⁻¹ b, (m, c), becomes A⁻¹ b; twist: J z, (n, c, 6)."""
+        """Correct z = T⁻¹ b, (m, c), in place to (T + F D Fᵀ)⁻¹ b. twist: J z, (n, c, 6)."""
         relative = self._terms.dot(twist)
         count = len(self._upper)
         top = scipy.linalg.solve_triangular(self._upper, relative[:count], lower=True, check_finite=False)
@@ -153,6 +162,6 @@ class Border:
 
 
 def _dots(x: Vec, y: Vec) -> Vec:
-    """xᵀ y of each column, (c,)."""
+    """Return xᵀ y of each column, (c,)."""
     total: Vec = np.einsum("mc,mc->c", x, y)
     return total
