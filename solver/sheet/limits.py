@@ -1,4 +1,5 @@
-"""Lengths and angles that conforming to features keeps to. Those of section 2.6.1, and ours where it states none."""
+"""Bounds on lengths and angles of a mesh that conforms to features: those of section 2.6.1, and ours where it has
+none."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ class RemeshLimits:
 
     @classmethod
     def of(cls, mesh: SheetMesh, thickness: float) -> RemeshLimits:
-        """For a cloth of this size, and of this thickness [m]."""
+        """Return the limits for the size and the mean face of a cloth. thickness: distance at which it touches [m]."""
         length = float(np.ptp(mesh.material, axis=0).max())
         edge = float(np.sqrt(mesh.areas.mean()))
         return cls(thickness, SHORTEST * length, max(2.0 * thickness, edge))
