@@ -16,11 +16,11 @@ from .sizing_kernels import measure_sizing
 from .working import Working
 
 ROUNDS = 2  #: of measuring, splitting, turning and collapsing
-PASSES = 12  #: of splits in a round, and of collapses: each about halves what is left
-SAME = 1.0e-12  #: [m] and share: places in material space that are one
-VISIBLE_LENGTH = 2.0  #: of the target of its sizing: a new edge that is no longer changes nothing visible
+PASSES = 12  #: of splits in a round, and of collapses: each about halves the work left
+SAME = 1.0e-12  #: [m] and relative: distance in material space below which positions are equal
+VISIBLE_LENGTH = 2.0  #: relative to the target length: shorter edges are not visible
 NOTHING = -2  #: no corner of a face and no neighbour
-TURNS = 8  #: sweeps over all edges before turning is given up for this round
+TURNS = 8  #: sweeps of flips over all edges in a round, at most
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Measurements:
         self._working = working
         rows = len(working.faces)
         self.measured: Index = np.full((rows, 6), NOTHING, np.int32)  #: corners and neighbours of faces then, (m, 6)
-        self.requested = np.empty((rows, 10))  #: for their sizing and their folds, (m, 10)
+        self.requested = np.empty((rows, 10))  #: sizing and folds of faces then, (m, 10)
         self._tried: Index = np.full((rows, 6), NOTHING, np.int32)
         self._metric = np.empty((len(working.at), 3))
 
@@ -66,7 +66,7 @@ class Measurements:
             self._metric = np.concatenate([self._metric, np.full((more, 3), np.nan)])
 
     def tried(self) -> tuple[Index, Vec]:
-        """Return corners and neighbours of faces, (m, 6), and the metric, (n, 3), at the last collapses, for
+        """Return corners and neighbours of faces, (m, 6), and metric, (n, 3), at the last collapses, for
         `mark_stale`."""
         self.room()
         return self._tried, self._metric
@@ -154,8 +154,7 @@ def _message_of(working: Working, sizing: Sizing, seen: Measurements) -> str | N
 
 
 def measure(working: Working, sizing: Sizing, seen: Measurements | None = None) -> None:
-    """Write the metric of all vertices to `working`. seen: earlier measurements of this mesh, None if there are
-    none."""
+    """Write the metric of all vertices to `working`. seen: earlier measurements of this mesh, if any."""
     seen = Measurements(working) if seen is None else seen
     seen.room()
     measure_sizing(working.arrays, sizing.limits, seen.measured, seen.requested, np.empty((working.counts[0], 7)))

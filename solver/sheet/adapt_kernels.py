@@ -8,12 +8,12 @@ from ..threads import inlined, kernel
 from .mesh_kernels import FACES, MESH, far_corner, feature_of, sharpness, sharpness_of, wedge
 from .operations_kernels import DONE, flip, split_edge
 
-TURN = 1.0e-2  #: how far past Delaunay an edge is before it is turned, in squares of what edges should be
-POP = 0.03  #: of an edge's length: how far the surface may move in the world where one is turned
-STILL = 1.0e-4  #: that fraction at vertices that are marked as fixed
-NEEDLE = 0.9  #: a half of a needle has its small angle, but for what rounding takes
+TURN = 1.0e-2  #: violation of Delaunay above which an edge is flipped, in squares of admissible lengths
+POP = 0.03  #: of an edge's length: displacement of the surface in the world by a flip, at most
+STILL = 1.0e-4  #: replaces POP at required vertices
+NEEDLE = 0.9  #: relative to the small angle of a needle, which its halves have except for rounding
 FLAT = 0.16  #: square of the height over the square of either side, in the metric: a face with its tip near an edge
-TINY = 0.25  #: an edge that is shorter goes even where that leaves others long, to be split again
+TINY = 0.25  #: length in the metric below which an edge is collapsed even if others become too long and are split again
 
 
 @inlined
@@ -78,8 +78,7 @@ def may_split(mesh, f, k, thinnest):  # type: ignore[no-untyped-def]
 
 @kernel(f"i8({MESH}, i8[::1], f8, i8)")
 def split_long(mesh, edges, thinnest, most):  # type: ignore[no-untyped-def]
-    """Split edges in their middle, at most one edge of each face, up to `most` faces in all; return the number of
-    splits.
+    """Split edges in their middle, at most one of each face, up to `most` faces in all; return the number of splits.
 
     edges: 3 f + k of each, face f and opposite corner k, the longest first. thinnest: as in `may_split`.
     """

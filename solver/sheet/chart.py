@@ -7,8 +7,8 @@ import numpy as np
 from ..errors import BadMesh
 from ..state import Index, Vec
 
-ONE_PLACE = 1.0e-5  #: of the cloth's size in material space: corners of a vertex that lie closer are one
-FLAT = 1.0e-3  #: of its size: a mesh that stands off its own plane by more than that has to be unwrapped
+ONE_PLACE = 1.0e-5  #: relative to the cloth's size in material space: nearer corners of a vertex are equal
+FLAT = 1.0e-3  #: relative to its size: a mesh with a larger distance from its plane must be unwrapped
 
 
 def from_corners(x: Vec, faces: Index, corners: Vec) -> Vec:

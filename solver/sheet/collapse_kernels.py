@@ -10,9 +10,9 @@ from .mesh_kernels import FACES, MESH, VERTICES, WIDEST, corner_of, feature_of, 
 from .operations_kernels import DONE, collapse, may_collapse
 from .sizing_kernels import is_other, measure_vertex
 
-POOR = 0.1763  #: tan of 10 degrees: a face with a smaller angle may become larger than one likes to be rid of it
-HUGE = 2.0  #: an edge shorter than TINY may leave others as long as this, to be split again
-PULLED = 0.05  #: share by which an edge may be longer or shorter in the world beyond what those were that it stands for
+POOR = 0.1763  #: tan of 10 degrees: new edges may be longer to remove a face with a smaller angle
+HUGE = 2.0  #: longest edges after the collapse of one shorter than TINY, which are split again
+PULLED = 0.05  #: increase of the relative stretch of a new edge over those that it replaces, at most
 
 
 @inlined
@@ -31,7 +31,8 @@ def beside(mesh, around, gone, into, other):  # type: ignore[no-untyped-def]
 def spread(mesh, f, gone, into):  # type: ignore[no-untyped-def]
     """Return the squared length of the longest new edge of a face when `gone` is moved onto `into`.
 
-    It is the larger one in the metric of the edge's ends and in that of `gone`, so that bends at `gone` are resolved.
+    The length is the larger of that in the mean metric of the edge's ends and that in the metric of `gone`, so that
+    bends at `gone` are resolved.
     """
     X, metric, faces = mesh[1], mesh[4], mesh[7]
     k, longest = corner_of(faces, f, gone), 0.0
@@ -67,8 +68,7 @@ def longest_after(mesh, gone, into, enough):  # type: ignore[no-untyped-def]
 
 @kernel(f"b1({MESH}, i8)")
 def is_thin(mesh, vertex):  # type: ignore[no-untyped-def]
-    """Return whether a face at a vertex has too small an angle; of a vertex on the border faces on one side are
-    tested."""
+    """Return whether a face at a vertex has too small an angle; at the border only faces on one side are tested."""
     faces, across, at = mesh[7], mesh[8], mesh[9]
     f = at[vertex]
     for _ in range(WIDEST):

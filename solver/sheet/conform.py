@@ -39,7 +39,7 @@ class Conformed:
 
     @property
     def momentum(self) -> Vec:
-        """Return the change of the sheet's momentum per mass per area, (3,) [m³/s]."""
+        """Return the change of the sheet's momentum, divided by its mass per area, (3,) [m³/s]."""
         changed: Vec = self.mesh.momentum - self.before.momentum
         return changed
 

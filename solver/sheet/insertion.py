@@ -1,5 +1,4 @@
-"""Insertion of vertices where a sheet passes over features: by splits of edges and faces, or by moving a near
-vertex."""
+"""Insertion of vertices where a sheet passes over features: edges and faces are split, or a near vertex is moved."""
 
 from __future__ import annotations
 
@@ -17,9 +16,9 @@ from .runs import Runs
 from .tracking import border_distance
 from .working import STRAIGHT, Working
 
-THINNEST = float(np.tan(np.deg2rad(1.0)))  # tan of the angle that moving a vertex may leave to be mended
+THINNEST = float(np.tan(np.deg2rad(1.0)))  # tan of the smallest angle after a move of a vertex, which is improved later
 
-#: of its displacement in a step: material that is so near to a vertex on a run may be brought there by sliding
+#: relative to its displacement in a step: distance of material to which a vertex on a run may slide
 SLIDES = 2.0
 OTHER_LAYER = 4.0  #: of the distance along a run: material that is farther away is another layer of the cloth
 
@@ -60,7 +59,7 @@ class Conforming:
         return ends[:living_edges(working.faces, working.across, count, ends)]
 
     def sit(self, vertex: int, on: int, place: Vec) -> None:
-        """Put a vertex onto a feature, `on` by number, at `place`, (3,) [m]."""
+        """Put a vertex onto the feature with number `on`, at position `place`, (3,) [m]."""
         working = self.working
         if vertex not in self.new and working.on[vertex] < 0:
             self.new[vertex] = working.v[vertex].copy()
@@ -113,8 +112,7 @@ class Conforming:
         return True
 
     def pay(self) -> None:
-        """Move the vertices in `carried_over` to their intended positions in material space, as far as triangles
-        allow."""
+        """Move the vertices in `carried_over` to their intended material positions, as far as triangles allow."""
         for vertex, (X, velocity, off) in list(self.carried_over.items()):
             if self.working.at[vertex] < 0 or vertex not in self.new:
                 del self.carried_over[vertex]
@@ -286,8 +284,9 @@ def _material_at(working: Working, a: int, b: int, share: float) -> Vec:
 def _leaps(now: Conforming, a: int, b: int, share: float, place: Vec, of_thing: Vec) -> bool:
     """Return whether a point of an edge is too far from the feature to be put onto it: contact forces separate the two.
 
-    The bound is `limits.leap` times the thickness plus the displacement of the point in a step, or relative to the
-    feature, whose velocity is `of_thing`, (3,) [m/s]. place: on the feature, (3,) [m].
+    The bound is `limits.leap` times the sum of the thickness and the displacement of the point in a step, the larger of
+    the absolute one and that relative to the feature. of_thing: velocity of the feature, (3,) [m/s]. place: on the
+    feature, (3,) [m].
     """
     x, v = now.working.x, now.working.v
     off = float(np.linalg.norm((1.0 - share) * x[a] + share * x[b] - place))
@@ -313,8 +312,7 @@ def _is_covered(now: Conforming, run: int, place: Vec, X: Vec) -> bool:
 
 
 def _slides_there(now: Conforming, a: int, b: int, run: int, place: Vec, X: Vec) -> bool:
-    """Return whether the cloth's edge on a run at `place`, (3,) [m], slides to the material X, (2,) [m], in the next
-    step.
+    """Return whether the edge on a run at `place`, (3,) [m], slides to the material X, (2,) [m], in the next step.
 
     Fast cloth brings its next vertices there and needs no others.
     """
@@ -330,7 +328,8 @@ def _slides_there(now: Conforming, a: int, b: int, run: int, place: Vec, X: Vec)
 
 
 def _along(now: Conforming, run: int, place: Vec) -> tuple[Index, Vec, float]:
-    """Return the vertices on a run in their order, (k,), their arc lengths, (k,) [m], and that of `place` [m]."""
+    """Return the vertices on a run in their order, (k,), their arc lengths, (k,) [m], and the arc length of `place`
+    [m]."""
     working, runs = now.working, now.runs
     if run not in now.ordered:
         n = int(working.counts[0])
@@ -387,8 +386,7 @@ def _on_edge(now: Conforming, a: int, b: int, share: float, run: int, place: Vec
 
 
 def _make_way(now: Conforming, vertex: int, run: int, target: Vec) -> None:
-    """Flip edges of a vertex that is to be put onto a run, where its faces with two vertices on the run would be
-    flat."""
+    """Flip edges of a vertex that is to be on a run, where its faces with two vertices on the run would be flat."""
     working = now.working
     for face in working.faces_around(vertex).tolist():
         others = [i for i in working.faces[face].tolist() if i != vertex]

@@ -9,9 +9,9 @@ from . import mesh_kernels as queries
 from .insertion import Conforming
 from .working import Outcome
 
-MOST = 8  #: edges that are crossed on the way from one vertex to the next
+MOST = 8  #: edges that are crossed from one vertex to the next, at most
 LOOKAHEAD = 3  #: vertices on a run that may be of another layer of the cloth before the next of this one
-STRETCH = 2.0  #: the way along the run and that through the material are alike within this, or the cloth leaves it
+STRETCH = 2.0  #: ratio of the lengths along the run and in the material, at most; beyond it the cloth leaves the run
 
 
 def join(now: Conforming) -> list[tuple[int, int]]:
@@ -58,8 +58,7 @@ def _on_run(now: Conforming, run: int) -> tuple[list[int], list[float]]:
 
 
 def _lies_along(now: Conforming, a: int, b: int, length: float) -> bool:
-    """Return whether the distance of two vertices in material space agrees with the arc length of the run between
-    them."""
+    """Return whether the distance of two vertices in material space agrees with the run's length between them [m]."""
     material = float(np.linalg.norm(now.working.material[b] - now.working.material[a]))
     return length < STRETCH * material and material < STRETCH * max(length, now.limits.shortest)
 
@@ -132,8 +131,7 @@ def _first_crossed(now: Conforming, a: int, b: int) -> tuple[int, int, float] | 
 
 
 def slip(now: Conforming, a: int, b: int) -> bool:
-    """Flip the edge a b, which is along a run although the run has a vertex between them; return whether it was
-    flipped."""
+    """Flip the edge a b along a run that has another vertex between a and b; return whether it was flipped."""
     working = now.working
     edge = queries.find_edge(working.arrays, a, b)
     if edge < 0:

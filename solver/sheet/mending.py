@@ -17,8 +17,8 @@ from .sheet_mesh import LAST, NEXT
 from .working import Outcome
 
 OBTUSE = float(np.cos(np.deg2rad(115.0)))  # a thin triangle with a wider angle is a cap, else a needle
-THINNEST = float(np.tan(np.deg2rad(2.5)))  # tan of the angle that a collapse may leave where nothing else is left
-AT_END = 0.5  #: of the angle: how thin a triangle may have become at the end of the step
+THINNEST = float(np.tan(np.deg2rad(2.5)))  # tan of the smallest angle after a collapse, if there is no better one
+AT_END = 0.5  #: of the limit angle: least angle of a triangle at the end of the step
 
 
 def mend(now: Conforming) -> bool:
@@ -43,8 +43,7 @@ def mend(now: Conforming) -> bool:
 
 
 def thin_faces(now: Conforming) -> Index:
-    """Return the faces with a vertex on a feature that have a short edge or a small angle, now or at the step's end,
-    (k,)."""
+    """Return the faces at features with a short edge or a small angle, now or at the end of the step, (k,)."""
     working, limits = now.working, now.limits
     rows: Index = np.empty(int(working.counts[1]), np.int32)
     count = thin_at_features(working.arrays, now.runs.points, now.h, limits.shortest, float(np.tan(limits.ill)),
@@ -94,8 +93,7 @@ def _collapse(now: Conforming, a: int, b: int) -> bool:
 
 
 def _collapse_any(now: Conforming, gone: int, ends: list[int]) -> bool:
-    """Collapse a vertex onto the first admissible of `ends`, with worse triangles only if necessary; return whether it
-    was.
+    """Collapse a vertex onto the first admissible of `ends`, at worse triangles if necessary; return whether it was.
     """
     working = now.working
     for thinnest in (working.thinnest, THINNEST):
@@ -182,8 +180,7 @@ def _collapse_onto(now: Conforming, apex: int, a: int, b: int) -> bool:
 
 
 def _split_and_collapse(now: Conforming, apex: int, a: int, b: int, into_new: bool) -> bool:
-    """Split the edge a b at the foot of the apex, and collapse the short edge between the two; return whether it was
-    split."""
+    """Split the edge a b at the foot of the apex and collapse the short new edge; return whether it was split."""
     working, X = now.working, now.working.material
     way = X[b] - X[a]
     length = float(np.linalg.norm(way))

@@ -20,8 +20,8 @@ from ..threads import inlined, kernel
 MESH = ("Tuple((f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], i4[::1], b1[::1], i4[:,::1], i4[:,::1], i4[::1],"
         " i8[::1], i4[:,::1]))")
 
-VERTICES, FACES, POINTS = 0, 1, 2  #: places in counts
-WIDEST = 64  #: faces around a vertex; where there are more nothing is changed
+VERTICES, FACES, POINTS = 0, 1, 2  #: indices in counts
+WIDEST = 64  #: faces around a vertex, at most; vertices with more are not changed
 FREE = -2  #: no feature at all
 
 

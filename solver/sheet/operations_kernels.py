@@ -36,8 +36,7 @@ def slid(mesh, f, s0, s1, axis):  # type: ignore[no-untyped-def]
 
 @kernel(f"void({MESH}, i8, f8[::1], f8[::1])")
 def velocity_in(mesh, f, weights, out):  # type: ignore[no-untyped-def]
-    """Write the world velocity of the cloth at a point of a face, Σ w ẋ − F Σ w Ẋ with the face's F, to `out`,
-    (3,) [m/s].
+    """Write the world velocity at a point of face f, Σ w ẋ − F Σ w Ẋ with the face's F, to `out`, (3,) [m/s].
 
     weights: of the face's corners, (3,). [Thesis 2.2]
     """

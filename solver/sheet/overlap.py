@@ -6,7 +6,7 @@ import numpy as np
 
 from ..state import Index, Vec
 
-TOUCH = 1.0e-9  #: of their size: triangles that share no more than that only touch
+TOUCH = 1.0e-9  #: relative to their size: triangles with a smaller overlap only touch
 
 
 def overlapping_faces(material: Vec, faces: Index) -> tuple[int, int] | None:

@@ -8,7 +8,7 @@ from ..forces.joint_kernels import exponential, logarithm, product
 from ..threads import inlined, kernel
 from .around_kernels import faces_around
 
-TURNS, STILL = 30, 1.0e-13  #: steps to the mean rotation at most, and a step [rad] that is none
+TURNS, STILL = 30, 1.0e-13  #: iterations to the mean rotation at most, and a negligible step [rad]
 
 
 @inlined

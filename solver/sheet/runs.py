@@ -12,8 +12,7 @@ from .runs_kernels import edges_under, nearest_on_run
 
 
 class Runs:
-    """The runs of features. A vertex may slide along all edges of its run; its `on` is P + run while a mesh is
-    changed."""
+    """The runs of features. A vertex slides along all edges of its run; its `on` is P + run while a mesh is changed."""
 
     def __init__(self, features: Features) -> None:
         self.features = features

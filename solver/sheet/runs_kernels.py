@@ -37,8 +37,7 @@ def nearest_on_run(points, edges, first, last, has_ends, x, edge, share, place):
 
 @kernel("void(f8[:,::1], i4[:,::1], i4[::1], i4[:,::1], f8[:,::1], i4[::1])")
 def edges_under(points, edges, first, ends, x, on):  # type: ignore[no-untyped-def]
-    """Replace the number of a run in `on`, (n,), by that of its edge nearest to the vertex, both counted after the
-    points.
+    """Replace numbers of runs in `on`, (n,), by those of the edges nearest to the vertices, both after the points.
 
     points: (P, 3) [m]. edges: (E, 2). first: first edge of each run, (R + 1,). ends: corners of each run, (R, 2), −1
     for a ring. x: positions of vertices, (n, 3) [m].

@@ -22,11 +22,11 @@ from .sheet_mesh_kernels import areas_of, border_edges_of, edges_of, gradients_o
 
 #: corners after and before each corner of a face: the ends of the edge opposite to it
 NEXT, LAST = (1, 2, 0), (2, 0, 1)
-CORNER = 0.35  #: [rad] a border turns by where it has one
-DOUBLED = 1.0e-5  #: of its size: vertices of two pieces that are so near are one to who made them
-THIN = 1.0e-12  #: of the square of its longest edge: a face that is smaller in material space has no area
+CORNER = 0.35  #: [rad] turn of the border above which a vertex is a corner
+DOUBLED = 1.0e-5  #: relative to the cloth's size: nearer vertices of two pieces are probably doubled
+THIN = 1.0e-12  #: relative to the square of the longest edge: a smaller face has no area in material space
 
-#: what is worked out once, and of which arrays; and these
+#: arrays, and cached properties, each with the arrays on which it depends
 MADE_OF = {**{name: {name} for name in ("x", "material", "faces", "v", "slide", "on", "required")},
            **dict.fromkeys(("tables", "edges", "border_edges", "border"), {"faces"}),
            **dict.fromkeys(("areas", "border_tangents"), {"faces", "material"}),
@@ -113,8 +113,7 @@ class SheetMesh:
     def border_tangents(self) -> Vec:
         """Return b, the unit vector along the border in material space, the cloth to its left, (n, 2); zero inside.
 
-        It points from the previous vertex to the next: sliding along b preserves the cloth's area and a straight
-        border.
+        It is from the previous vertex to the next: sliding along b preserves the cloth's area and a straight border.
         """
         tangents: Vec = np.zeros((len(self.x), 2))
         tangents_of(np.ascontiguousarray(self.material), self.border_edges, tangents)
@@ -153,8 +152,7 @@ class SheetMesh:
         return self.face_gradients(self.x)
 
     def face_gradients(self, values: Vec) -> Vec:
-        """Return the gradients of values at the vertices, (n, d), with respect to material space in each face,
-        (m, d, 2)."""
+        """Return the gradients in material space of values at the vertices, (n, d), in each face, (m, d, 2)."""
         grown: Vec = np.empty((len(self.faces), values.shape[1], 2))
         gradients_of(np.ascontiguousarray(values), np.ascontiguousarray(self.material),
                      np.ascontiguousarray(self.faces), grown)
@@ -180,7 +178,7 @@ class SheetMesh:
 
     @cached_property
     def momentum(self) -> Vec:
-        """Return the momentum per mass per area, ∫ ẋ − F Ẋ over material space with F of each face, (3,) [m³/s].
+        """Return the momentum over the mass per area, ∫ ẋ − F Ẋ in material space with F of each face, (3,) [m³/s].
         [Thesis 2.2]"""
         mean = self.v[self.faces].mean(axis=1) - np.einsum("mij,mj->mi", self.gradients,
                                                            self.slide[self.faces].mean(axis=1))

@@ -86,8 +86,7 @@ def border_edges_of(faces, across, ends):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], i4[:,::1], f8[:,::1])")
 def tangents_of(material, border, out):  # type: ignore[no-untyped-def]
-    """Write unit vectors along the border at its vertices, the mean of both edges, to `out`, (n, 2), zero before the
-    call.
+    """Write unit vectors along the border at its vertices, means of both edges, to `out`, (n, 2), initially zero.
 
     material: (n, 2) [m]. border: the border's edges, (b, 2).
     """

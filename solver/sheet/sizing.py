@@ -21,12 +21,12 @@ class Sizing:
 
     smallest: float  #: no edge need be shorter [m]
     largest: float  #: no edge may be longer [m]
-    angle: float = 0.3  #: by which the cloth's normal may turn along an edge [rad]
-    speed: float = 0.5  #: by which velocity may differ along an edge [m/s]
-    sag: float = 0.005  #: by which an edge may stand off what it would buckle to where it is pressed [m]
-    narrowest: float = 0.3  #: shortest over longest edge that one place may ask for
+    angle: float = 0.3  #: by which the cloth's normal may turn along an edge, at most [rad]
+    speed: float = 0.5  #: by which the velocity may differ along an edge, at most [m/s]
+    sag: float = 0.005  #: height by which a compressed edge would buckle, at most [m]
+    narrowest: float = 0.3  #: least ratio of the shortest over the longest edge at one vertex
     hysteresis: float = 0.2
-    most_faces: int = 20_000  #: no split goes beyond
+    most_faces: int = 20_000  #: number of faces that splits do not exceed
     #: sheets beside the first one: where each begins along u, and its smallest and largest [m]
     beside: Sequence[tuple[float, float, float]] = ()
 

@@ -15,7 +15,7 @@ import numpy as np
 from ..threads import inlined, kernel
 from .mesh_kernels import FACES, MESH, VERTICES, WIDEST, far_corner, feature_of, ring, wedge
 
-ANGLE, SPEED, SAG, SMALLEST, LARGEST, NARROWEST, BEGINS = range(7)  #: places in a row of `limits`
+ANGLE, SPEED, SAG, SMALLEST, LARGEST, NARROWEST, BEGINS = range(7)  #: indices in a row of `limits`
 
 
 @inlined
@@ -48,7 +48,7 @@ def normal_of(x, faces, f):  # type: ignore[no-untyped-def]
 
 @inlined
 def fold_of(mesh, f, k):  # type: ignore[no-untyped-def]
-    """Return the signed bend angle [rad] at the edge opposite to corner k of face f; 0 at a conformal edge or the
+    """Return the signed bend angle [rad] at the edge opposite to corner k of face f; 0 if conformal or at the
     border."""
     x, faces, across = mesh[0], mesh[7], mesh[8]
     g, a, b = across[f, k], faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]

@@ -1,5 +1,4 @@
-"""Tracking of vertices on features after a step: on their feature, past its end, lifted off, or at the cloth's
-border."""
+"""Tracking of vertices on features after a step: still there, past an end, lifted off, or at the cloth's border."""
 
 from __future__ import annotations
 
@@ -13,8 +12,8 @@ from .runs import Runs
 from .sheet_mesh import SheetMesh
 from .tracking_kernels import follow, nearest_segment, share_of_slide, up_to_border
 
-LEFT = 0.2  #: of its area: so much of it a face keeps in a step
-WORSE = 0.9  #: of its tan: so much smaller an angle may become in a step where it is too small already
+LEFT = 0.2  #: fraction of its area that a face retains in a step
+WORSE = 0.9  #: fraction of its tan that a too small angle retains in a step
 
 
 @dataclass(frozen=True)
@@ -47,8 +46,7 @@ def track(mesh: SheetMesh, runs: Runs, limits: RemeshLimits, h: float, free: Mas
 
 
 def _at_the_border(mesh: SheetMesh, vertices: Index, limits: RemeshLimits, h: float) -> Mask:
-    """Return which of the vertices, (k,), slide up to the border within h [s], or along it up to a required vertex,
-    (k,)."""
+    """Return which vertices slide up to the border within h [s], or along it up to a required vertex, (k,)."""
     at: Mask = np.empty(len(vertices), dtype=bool)
     up_to_border(np.ascontiguousarray(mesh.material), np.ascontiguousarray(mesh.slide),
                  np.ascontiguousarray(mesh.faces), mesh.border, mesh.border_edges, mesh.required,

@@ -19,8 +19,7 @@ def _square_to(a0, a1, b0, b1, X0, X1):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,:,::1], f8[:,::1], f8[::1])")
 def nearest_segment(segments, X, out):  # type: ignore[no-untyped-def]
-    """Write the distances from points X, (k, 2) [m], in material space to the nearest of segments, (b, 2, 2) [m], to
-    `out`, (k,) [m]."""
+    """Write the distances from points X, (k, 2) [m], to the nearest of segments, (b, 2, 2) [m], to `out`, (k,) [m]."""
     for k in range(X.shape[0]):
         least = np.inf
         for s in range(segments.shape[0]):
@@ -65,8 +64,7 @@ def up_to_border(material, slide, faces, border, ends, required, vertices, h, ne
 
 @inlined
 def _is_off(way, outward, thickness):  # type: ignore[no-untyped-def]
-    """Return whether a displacement from a feature is longer than the thickness and outwards, in any direction if
-    thin."""
+    """Return whether a vector from a feature is longer than the thickness and outwards, in any direction if thin."""
     along = way[0] * outward[0] + way[1] * outward[1] + way[2] * outward[2]
     return along >= 0.0 and np.sqrt(way[0] * way[0] + way[1] * way[1] + way[2] * way[2]) > thickness
 

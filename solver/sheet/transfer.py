@@ -1,4 +1,4 @@
-"""Velocities of vertices that come onto features or leave them; world velocities of the material do not change."""
+"""Velocities of vertices that come onto or leave features; world velocities of the material do not change."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..state import Index, Vec
 from .runs import Runs
 from .sheet_mesh import SheetMesh
 
-FLAT = 1.0e-9  # of a gradient's size: directions in which the cloth has shrunk to nothing take no sliding
+FLAT = 1.0e-9  # relative to a gradient's size: no sliding in directions in which the cloth has collapsed
 
 
 def gradients_at(mesh: SheetMesh, vertices: Index) -> Vec:

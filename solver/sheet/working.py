@@ -12,9 +12,9 @@ from . import mesh_kernels as queries
 from . import operations_kernels as ops
 from .sheet_mesh import SheetMesh
 
-ROOM = 64  #: more vertices than there are, and twice as many faces
+ROOM = 64  #: least additional capacity in vertices; twice as many faces
 STRAIGHT = 1.0e-9  #: sin of the turn below which a border is straight
-THINNEST = float(np.tan(np.radians(4.0)))  #: tan of the angle that no change goes below
+THINNEST = float(np.tan(np.radians(4.0)))  #: tan of the smallest angle after a change
 
 
 class Outcome(IntEnum):
@@ -22,13 +22,13 @@ class Outcome(IntEnum):
 
     DONE = ops.DONE
     REQUIRED = ops.REQUIRED  #: the vertex is pinned, or a corner of the border
-    ON_FEATURE = ops.ON_FEATURE  #: it would leave the feature, or take a conformal edge away
+    ON_FEATURE = ops.ON_FEATURE  #: the vertex would leave the feature, or a conformal edge would be removed
     AT_BORDER = ops.AT_BORDER  #: the border would change
-    LINKED = ops.LINKED  #: two faces would fall together
-    INVERTED = ops.INVERTED  #: a face would be turned over, or lose its area, in material space
+    LINKED = ops.LINKED  #: two faces would coincide
+    INVERTED = ops.INVERTED  #: a face would be inverted, or lose its area, in material space
     THIN = ops.THIN  #: a face would get too small an angle
     CROWDED = ops.CROWDED  #: more than `mesh_kernels.WIDEST` faces at a vertex
-    NO_EDGE = ops.NO_EDGE  #: no edge joins these two vertices
+    NO_EDGE = ops.NO_EDGE  #: no edge joins the two vertices
 
 
 class Working:
@@ -41,7 +41,8 @@ class Working:
                  straight: float = STRAIGHT, thinnest: float = THINNEST) -> None:
         """points: number of point features; None if all features in `on` are points. ends: points at the ends of each
         edge feature, (E, 2), as `Features.edges`. straight: sin of the angle below which a border is straight.
-        thinnest: tan of the angle in material space that no flip or collapse goes below."""
+        thinnest: lower
+        bound of tan of angles in material space after a flip or a collapse."""
         self._from = mesh
         self.straight, self.thinnest = straight, thinnest
         n, m = len(mesh.x), len(mesh.faces)
@@ -89,8 +90,7 @@ class Working:
         return int(ops.split_edge(self.arrays, f, k, t if self.faces[f, (k + 1) % 3] == a else 1.0 - t))
 
     def split_face(self, face: int, weights: Vec) -> int:
-        """Split a face at weights of its corners, (3,), all positive; return the number of the new Lagrangian
-        vertex."""
+        """Split a face at positive weights of its corners, (3,); return the number of the new Lagrangian vertex."""
         self.room(1)
         self._changed = True
         return int(ops.split_face(self.arrays, face, np.ascontiguousarray(weights, dtype=float)))
@@ -132,8 +132,7 @@ class Working:
         return near
 
     def faces_of(self, a: int, b: int) -> tuple[int, int]:
-        """Return both faces of the edge between vertices a and b, the second −1 at the border; (−1, −1) without an
-        edge."""
+        """Return both faces of the edge a b, the second −1 at the border; (−1, −1) if there is no edge."""
         edge = queries.find_edge(self.arrays, a, b)
         return (-1, -1) if edge < 0 else (edge // 3, int(self.across[edge // 3, edge % 3]))
 
@@ -162,8 +161,7 @@ class Working:
     def sheet(self) -> tuple[SheetMesh, Index]:
         """Return the mesh, and the vertex of the original mesh that each of its vertices is, −1 for a new one, (n',).
 
-        Vertices and faces retain their order, new ones come last. Without a change the original mesh itself is
-        returned.
+        Vertices and faces retain their order, new ones come last. An unchanged mesh is returned itself.
         """
         if not self._changed:
             return self._from, np.arange(len(self._from.x), dtype=np.int32)

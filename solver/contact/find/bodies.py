@@ -16,10 +16,10 @@ from . import bodies_kernels, convex_kernels
 from .convex import Shapes
 from .ground import NOWHERE, Ground, mixed
 
-NEAR = 1.0e-3  #: of a shape's extent: nearer than this, it touches whatever its speed
-SEPARATION_SPEED = 1.0  #: [m/s] at which bodies that overlap part, at most
+NEAR = 1.0e-3  #: relative to a shape's extent: nearer shapes are in contact at any speed
+SEPARATION_SPEED = 1.0  #: [m/s] at which overlapping bodies separate, at most
 
-UNSEEN = 1.0e-3  #: [m/s] that bodies may keep when they have parted
+UNSEEN = 1.0e-3  #: [m/s] that bodies may have after their separation
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class RigidContacts:
         return len(self.gap)
 
     def rows(self, E: Vec) -> tuple[Rows, Rows]:
-        """Return k rows along the normals and 2 k rows along two tangents of each contact, with bodies at poses E,
+        """Return k rows along the normals and 2 k rows along two tangents of each contact. E: poses of bodies,
         (n, 4, 4).
 
         Velocities of rows are those of the first side relative to the second; targets are velocities of obstacles
@@ -75,7 +75,8 @@ class ContactSet:
     h: float  #: its length [s]
 
     def split_targets(self, base: Vec, time: float, dt: float) -> tuple[Vec, Vec | None]:
-        """Return the least velocities N u, (k,) [m/s], at which no gap closes in a stage, and those for positions.
+        """Return the least velocities N u, (k,) [m/s], at which no gap closes in a stage, for velocities and for
+        positions.
 
         The stage ends at `time` [s] at coordinates base + dt u, base (m,), dt [s]. Overlaps at the start of the step
         separate by position corrections, at most at SEPARATION_SPEED, which do not change velocities; the second return
@@ -163,8 +164,7 @@ class Colliders:
         return self._table(shape, rows, time)
 
     def table(self, tree: Tree, at: Posture, q: Vec, end: float, h: float) -> ContactSet:
-        """Return the contacts of a step of h seconds that ends at `end` [s], present or possible, for all of its
-        stages.
+        """Return the contacts, present or possible, of a step of h seconds that ends at `end` [s].
 
         at: posture of the tree at the start of the step, with coordinates q, (m,).
         """
@@ -175,8 +175,7 @@ class Colliders:
                      end, h)
 
     def _filled(self, what: str, fill: Callable[[list[Any]], int], *widths: int) -> list[Any]:
-        """Return the tables that a kernel fills, of these widths; enlarged and filled again where there was too little
-        room.
+        """Return the tables that a kernel fills, enlarged and filled again where there was too little room.
         """
         while True:
             room = [np.empty((self._room[what], width), dtype=np.int32 if width == 2 else float) for width in widths]

@@ -135,8 +135,7 @@ def ground_contacts(points, normals, gaps, owner, body, radius, x, shape, out): 
 
 @kernel("void(f8[:,:,::1], i4[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[::1])")
 def contact_wrenches(E, body, point, normal, obstacle, out, target):  # type: ignore[no-untyped-def]
-    """Write wrenches of unit forces at k contacts on both bodies to `out`, (3 k, 2, 6), and target velocities,
-    (3 k,) [m/s].
+    """Write wrenches of unit forces at k contacts to `out`, (3 k, 2, 6), and target velocities, (3 k,) [m/s].
 
     First are the forces along the normals, then those along two perpendicular tangents of each contact; they act on the
     first body and oppositely on the second, in body frames. E: poses of bodies, (n, 4, 4). body: (k, 2), −1 for none.

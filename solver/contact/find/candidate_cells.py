@@ -8,11 +8,11 @@ from scipy.spatial import cKDTree
 from ...meshing.closest_kernels import triangles_around
 from ...state import Index, Mask, Vec
 
-WIDTH = 0.5  #: of the spacing of sampled places: of a cell
-SLACK = 1.0e-6  #: of a cell's width: what is farther by so much is as near
+WIDTH = 0.5  #: of a cell, relative to the spacing of samples
+SLACK = 1.0e-6  #: relative to a cell's width: tolerance of distances
 CANDIDATES = 96  #: triangles of a cell, at most
-ROOM = 1024  #: cells that there is room for at first
-UNKNOWN, UNSURE = -1, -2  #: rows of cells that nobody was in yet, and of those that too many triangles are near to
+ROOM = 1024  #: initial capacity in cells
+UNKNOWN, UNSURE = -1, -2  #: rows of cells without a look-up so far, and of cells with too many near triangles
 
 
 class CandidateCells:

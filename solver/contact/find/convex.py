@@ -12,7 +12,7 @@ from scipy.spatial import ConvexHull
 from ...state import Index, Vec
 
 FLAT = 1.0e-6  #: triangles of a hull whose normals differ by less are one face
-MOST_POINTS = 64  #: of one shape: a finer hull is thinned, since every pair of edges may be looked at
+MOST_POINTS = 64  #: of one shape: a finer hull is thinned, since all pairs of edges may be tested
 
 
 @dataclass(frozen=True)

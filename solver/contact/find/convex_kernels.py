@@ -8,7 +8,7 @@ from ...threads import kernel
 
 #: shapes in the world: point_start, face_start, corner_start, corners, edges, edge_start as in `Shapes`, points, planes
 PLACED = "Tuple((i4[::1], i4[::1], i4[::1], i4[::1], i4[:,::1], i4[::1], f8[:,::1], f8[:,::1]))"
-CONE = 1.0e-3  #: how far a direction may lie outside an edge's two faces and still be of the edge
+CONE = 1.0e-3  #: tolerance of a direction between the normals of an edge's two faces
 
 
 @kernel("void(f8[:,:,::1], f8[:,::1], i4[::1], f8[:,::1])")
@@ -47,8 +47,7 @@ def face_planes(corner_start, corners, x, planes):  # type: ignore[no-untyped-de
 
 @kernel("void(f8[::1], f8[::1], f8[::1], f8[::1], f8[::1])")
 def segment_pair(p, q, r, s, out):  # type: ignore[no-untyped-def]
-    """Write the nearest points of segments p-q and r-s, (3,) [m] each, to `out`, (8,): two fractions, then both
-    points."""
+    """Write the fractions along segments p-q and r-s of their nearest points, and these points [m], to `out`, (8,)."""
     d0, d1, d2 = q[0] - p[0], q[1] - p[1], q[2] - p[2]
     e0, e1, e2 = s[0] - r[0], s[1] - r[1], s[2] - r[2]
     w0, w1, w2 = p[0] - r[0], p[1] - r[1], p[2] - r[2]

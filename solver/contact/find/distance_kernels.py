@@ -10,7 +10,7 @@ import numpy as np
 
 from ...threads import inlined, kernel
 
-FLAT = 1.0e-20  #: of |u|² |v|²: edges that are parallel have no nearest points of their own
+FLAT = 1.0e-20  #: relative to |u|² |v|²: below it edges are parallel, without unique nearest points
 
 # entries of a pair's row of work: w (4), w'_1 (4), w'_2 (4), number of parameters, r (3), D = |r|²
 WEIGHTS, SLOPES, FREE, WAY, SQUARE, WORK = 0, 4, 12, 13, 16, 17

@@ -10,12 +10,12 @@ import numpy as np
 
 from ...state import Index, Mask, Vec
 
-STEEP = np.deg2rad(80.0)  # normals of what is thin stand this far from the way out of it
+STEEP = np.deg2rad(80.0)  # angle between the normals of a thin feature and its outward direction
 
 
 @dataclass(frozen=True)
 class Features:
-    """Sharp points of obstacles and the edges between them, at one time.
+    """Sharp points and edges of obstacles at one time.
 
     Edges of one run are consecutive, the end of one is the start of the next. A run goes from one corner to another, or
     around a ring. A point that is no corner only joins two edges of a run: nothing is constrained to such a point.

@@ -36,7 +36,7 @@ class Ground:
     def __init__(self, point: Vec, normal: Vec, friction: float = 0.0, motion: OverTime | None = None) -> None:
         """point: on the plane, (3,) [m], ignored if its `motion` is given. normal: (3,), not zero, out of the ground.
         friction: μ, combined by `mixed` with the coefficient of nodes that have one, and alone for all others."""
-        self.motion: OverTime = Still(point) if motion is None else motion  #: of its point
+        self.motion: OverTime = Still(point) if motion is None else motion  #: of the reference point
         self.normal: Vec = np.asarray(normal, dtype=float) / np.linalg.norm(normal)
         self.friction = friction
         self.is_there = bool(np.isfinite(point).all())
@@ -75,7 +75,7 @@ class Ground:
         return Contacts(nodes, normal, gap[nodes])
 
 
-#: infinitely deep: nothing comes there
+#: infinitely deep ground, without contacts
 NOWHERE = Ground(np.array([0.0, 0.0, -np.inf]), np.array([0.0, 0.0, 1.0]))
 
 

@@ -68,8 +68,7 @@ def near_others(start, stop, here, there, triangles, starts, collide, box, more,
 
 @kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[::1], i8[::1], f8[:,::1], f8[::1])")
 def own_ways(start, stop, here, there, nodes, first, together, out):  # type: ignore[no-untyped-def]
-    """Write lengths of displacements relative to the common one of their body, bodies start to stop, to `out`,
-    (n,) [m].
+    """Write lengths of displacements relative to the common one of their body to `out`, (n,) [m], bodies start to stop.
 
     here, there: positions before and after, (n, 3) [m]. together: common displacement of each body, written, (b, 3)
     [m]: the middle between the least and the largest along each axis, or zero where that does not reduce the sum of

@@ -9,15 +9,14 @@ from .distance_kernels import FREE, SQUARE, WAY, WORK, nearest_in_triangle, near
 from .near_kernels import LEFT
 
 MOST = 100_000  #: advances of a pair at most
-BY_SPEED = 200  #: of these, after which a plane is looked for: most pairs take a few
-ROUNDING = 1.0e-15  #: of coordinates: what a distance along a direction may be off by
+BY_SPEED = 200  #: advances after which a separating plane is used: most pairs need a few
+ROUNDING = 1.0e-15  #: relative to coordinates: rounding of a distance along a direction
 
 
 @inlined
 def _separating_direction(place, is_point, work, out):  # type: ignore[no-untyped-def]
     """Write a separating direction of a pair to `out`, (3,): the unit normal of a triangle, or of two edges, with
-    nearest points inside; else the direction between the nearest points, which is inaccurate where they are very
-    near."""
+    nearest points inside; else the direction between the nearest points, inaccurate where they are very near."""
     if work[FREE] == 2.0:
         base, u, v = (1, 2, 3) if is_point else (0, 1, 3)
         other = 1 if is_point else 2

@@ -28,12 +28,12 @@ from .neighbours import Neighbours, lengths
 from .taking_kernels import cut_ways, goes_less, take_pairs
 from .through_kernels import may_go_through
 
-ROUNDING = 1.0e-9  #: of lengths: larger differences are no rounding
-REBUILD = 0.1  #: of the nodes: where more are outside the skin, a list is rebuilt
-SHORT = 0.15  #: of the requested skin: pays off where near pairs are valid for a few positions alone
-LISTS = 2  #: that are cached: for the start of a stage and its predicted end
-ROUNDS = 24  #: in which nodes are blocked by each other, before all have one fraction
-GOING_ON = 4  #: of them, in which a node that touches a blocked one moves on until then
+ROUNDING = 1.0e-9  #: relative to lengths: larger differences are not due to rounding
+REBUILD = 0.1  #: fraction of the nodes: a list is rebuilt if more are outside the skin
+SHORT = 0.15  #: fraction of the requested skin, for near pairs that are required at a few positions only
+LISTS = 2  #: number of cached lists: for the start of a stage and its predicted end
+ROUNDS = 24  #: in which nodes block each other; after these all nodes have one fraction
+GOING_ON = 4  #: first rounds, in which a node moves on until it touches a blocked node
 
 
 @dataclass(frozen=True)
@@ -93,14 +93,13 @@ class Surfaces:
         self._bodies: IsolatedBodies | None = None
         if self._owner is not None and np.any(self._owner != self._owner[:1]):
             self._bodies = IsolatedBodies(self._owner, collide, np.concatenate([self.triangles, alone[:, [0, 1, 1]]]))
-        self._lists: list[Neighbours] = []  #: the last ones that served, that which did last first
-        self._spare = 0.0  #: [m] that nodes may go before what is listed does not serve them
+        self._lists: list[Neighbours] = []  #: cached lists, the last used first
+        self._spare = 0.0  #: [m] displacement of nodes up to which a list is valid
         ipctk.set_num_threads(threads.count())
 
     @cached_property
     def _mesh(self) -> Any:
-        """Return ipctk's mesh, which decides uncertain intersections: most surfaces of a remeshed sheet never need
-        it."""
+        """Return ipctk's mesh, which decides uncertain intersections: most remeshed sheets never need it."""
         mesh = ipctk.CollisionMesh(self._rest, self.edges, self.triangles)
         alone = int(self._group.max(initial=-1)) + 1 + np.arange(len(self.nodes))
         mesh.can_collide = ipctk.make_vertex_patches_filter(np.where(self._group < 0, alone, self._group))
@@ -129,8 +128,7 @@ class Surfaces:
         return found
 
     def _listed(self, here: Vec, distance: float) -> tuple[Neighbours, Vec]:
-        """Return a list that is valid at positions `here`, (s, 3) [m], and distances from the listed positions,
-        (s,) [m].
+        """Return a list that is valid at positions (s, 3) [m], and distances from the listed positions, (s,) [m].
 
         Where few nodes are outside the skin of the best cached list, only pairs of these nodes are searched.
         """
@@ -195,8 +193,7 @@ class Surfaces:
         return pairs, len(found[0]), np.concatenate(keys), square
 
     def _nodes_of(self, rows: Index, points: int) -> Index:
-        """Return nodes, (k, 4), of pairs of rows (k, 2): of points and triangles if `points` is not 0, else of
-        edges."""
+        """Return nodes, (k, 4), of pairs of rows, (k, 2), of points and triangles, or of edges if `points` is 0."""
         if points:
             return np.column_stack([rows[:, 0], self.triangles[rows[:, 1] - points]])
         return np.column_stack([self.edges[rows[:, 0]], self.edges[rows[:, 1]]])
@@ -216,8 +213,7 @@ class Surfaces:
         return met
 
     def nearest_to_itself(self, x: Vec, distance: float, bodies: int) -> Vec:
-        """Return the least distance between primitives on one connected piece of each body, at most `distance`,
-        (b,) [m].
+        """Return the least distance within one connected piece of each body, at most `distance`, (b,) [m].
 
         x: positions, (n, 3) [m]. bodies: number of bodies.
         """
@@ -259,12 +255,11 @@ class Surfaces:
         return float(self.meeting(start, end)[1].min(initial=1.0))
 
     def largest_steps(self, start: Vec, end: Vec, alike: Index) -> Vec:
-        """Return the contact-free fraction of the displacement of each node, in [0, 1], (n,); a blocked group does not
-        block the others.
+        """Return the contact-free fraction of the displacement of each node, in [0, 1], (n,).
 
-        start, end: positions, (n, 3) [m]. alike: group of each node, (n,); a group has one fraction. In the first
-        rounds a node that touches a blocked node moves on until contact, in later rounds only as far as the blocked
-        node does, so that two nodes that are near and move side by side remain near.
+        start, end: positions, (n, 3) [m]. alike: group of each node, (n,); a group has one fraction and, when blocked,
+        does not block the others. In the first rounds a node that touches a blocked node moves on until contact, in
+        later rounds only as far as the blocked node does, so that two near nodes that move side by side remain near.
         """
         steps = np.ones(int(alike.max(initial=0)) + 1)
         number, here = alike[self.nodes].astype(np.int64), start[self.nodes]

@@ -8,18 +8,17 @@ from ... import threads
 from ...state import Index, Mask, Vec
 from .near_kernels import LEFT, all_pairs, beside_moved, boxes, enter_columns, near_pairs, sort_into_columns
 
-BRUTE = 200_000  #: pairs of rows: fewer of them are all looked at sooner than a grid is set up
-WIDE = 2.0  #: of a box's mean width: a column of the grid
-ROOM = 2  #: pairs for each row at first
+BRUTE = 200_000  #: pairs of rows: fewer are tested faster without a grid
+WIDE = 2.0  #: width of a column of the grid relative to the boxes' mean width
+ROOM = 2  #: initial capacity: pairs for each row
 FEW = 2000  #: rows whose boxes are not worth a second thread
-PIECES = 16  #: of the grid's columns, which threads take one by one; their borders do not depend on how many do
-NEARER = 1.01 * LEFT / (1.0 - LEFT)  #: of their ways: who comes so near has nearly met, wherever they were
+PIECES = 16  #: of the grid's columns, one task of a thread each; they do not depend on the number of threads
+NEARER = 1.01 * LEFT / (1.0 - LEFT)  #: relative to displacements: margin that includes all pairs that nearly touch
 
 
 def near_rows(x: Vec, corners: Index, points: int, group: Index, distance: float, room: int = 1024,
               moved: Mask | None = None, first_group: int = 0) -> Index:
-    """Return pairs of rows of `corners` within `distance` [m] of each other, (k, 2), in an order independent of
-    positions.
+    """Return pairs of rows of `corners` within `distance` [m], (k, 2), in an order that is independent of positions.
 
     x: positions, (n, 3) [m]. corners: nodes of each row, (m, c). points: number of rows that are points, each its node
     three times, which pair with the triangles of the other rows; 0 where all rows are edges. group: of each node, (n,),
@@ -33,7 +32,7 @@ def near_rows(x: Vec, corners: Index, points: int, group: Index, distance: float
     if moved is None and many <= BRUTE:
         return _all_found(box, x, corners, points, first, group, distance, room)
     found = _of_moved(box, x, corners, points, group, distance, room, moved)
-    # as one number each: rows of two are slow to sort
+    # pairs as single numbers, which are faster to sort
     first_row, second_row = np.divmod(np.sort(found[:, 0] * np.int64(len(corners)) + found[:, 1]), len(corners))
     return np.column_stack([first_row, second_row]).astype(np.int32)
 

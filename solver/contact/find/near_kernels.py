@@ -180,8 +180,7 @@ def all_pairs(box, points, first, x, corners, group, distance, out):  # type: ig
     """Write pairs of rows that are within a distance to `out`, and return their number; without a grid.
 
     box: of each row, (m, 6) [m]. first: number of first rows, which pair with the others alone; 0 for all pairs.
-    points, x, corners, group, distance: see `near_pairs`. out: (room, 2), ascending; pairs beyond its room are only
-    counted.
+    points, x, corners, group, distance: see `near_pairs`. out: (room, 2), ascending; further pairs are only counted.
     """
     square, count, many, last = distance * distance, 0, box.shape[0], corners.shape[1] - 1
     work, nodes = np.empty(WORK), np.empty(4, dtype=np.int32)
@@ -334,8 +333,7 @@ def merge_pairs(  # type: ignore[no-untyped-def]
     outside, pairs, keys, distances, start, stop, new_pairs, new_keys, new_distances, new_start, new_stop, out_pairs,
     out_keys, out_distances, count,
 ):
-    """Merge listed pairs start to stop, without those of nodes outside the skin, with new pairs; return the last row's
-    end.
+    """Merge listed pairs start to stop, without those of nodes outside the skin, with new pairs; return where they end.
 
     outside: which nodes are outside the Verlet skin, (n,). pairs, keys, distances: nodes (k, 4), ascending keys (k,)
     and distances (k,) [m]; new_ and out_ likewise. count: first row that is written of the out_ arrays.
@@ -362,8 +360,7 @@ def may_touch(start, stop, reach, nodes, points, distances, out):  # type: ignor
     """Write to `out`, (k,), whether pairs start to stop may touch along displacements of their nodes.
 
     reach: largest distance of each node from its listed position, (n,) [m], infinite for a node that has no pairs.
-    nodes: of each pair, (k, 4), the first `points` of a point and a triangle. distances: listed ones of pairs,
-    (k,) [m].
+    nodes: of each pair, (k, 4), the first `points` of a point and a triangle. distances: of listed pairs, (k,) [m].
     """
     for k in range(start, stop):
         first, second = _of_sides(reach, nodes, k, points)

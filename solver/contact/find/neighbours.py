@@ -15,9 +15,9 @@ from ... import threads
 from ...state import Index, Mask, Vec
 from .near_kernels import LEFT, may_touch, merge_pairs, still_near, ways
 
-SAFE = 1.0 + 1.0e-9  #: rounding of distances, many times
+SAFE = 1.0 + 1.0e-9  #: factor that exceeds the rounding of distances many times
 FEW = 256  #: pairs that are not worth a second thread
-LEFT_OVER = (1.0 - LEFT) / SAFE  #: of its distance: by less no pair comes near enough to count as meeting
+LEFT_OVER = (1.0 - LEFT) / SAFE  #: of a pair's distance: no pair whose distance decreases by less counts as touching
 
 
 @dataclass(frozen=True)
@@ -32,19 +32,17 @@ class Neighbours:
     distances: Vec  #: of the pairs when the list was built, (k,) [m]
 
     def moved(self, here: Vec) -> tuple[Vec, Vec]:
-        """Return distances of nodes at positions `here`, (s, 3) [m], from the listed positions, (s,) [m], and a common
-        displacement, (3,) [m].
+        """Return distances of nodes from the listed positions, (s,) [m], and their common displacement, (3,) [m].
 
-        Distances are relative to the common displacement, which changes no pair; it is zero where that does not reduce
-        the sum of squares.
+        Distances are relative to the common displacement, which changes no pair; it is zero where it does not reduce
+        the sum of squares. here: positions of nodes, (s, 3) [m].
         """
         moved, together = np.empty(len(here)), np.empty(3)
         ways(here, self.places, together, moved)
         return moved, together
 
     def outside(self, moved: Vec, distance: float) -> Mask:
-        """Return which nodes, (s,), are outside the skin: no pair without one can be within `distance` [m] and not
-        listed.
+        """Return which nodes, (s,), are outside the skin: pairs without one are listed if within `distance` [m].
 
         moved: distances from the listed positions, (s,) [m].
         """
@@ -68,8 +66,7 @@ class Neighbours:
         return Neighbours(places, self.distance, both[0][:count], of_points, both[1][:count], both[2][:count])
 
     def near(self, here: Vec, moved: Vec, distance: float) -> tuple[Index, Vec]:
-        """Return which listed pairs are within `distance` [m], (m,), and squared distances of all, (k,) [m²], infinite
-        for farther pairs.
+        """Return which listed pairs are within `distance` [m], (m,), and squared distances, (k,) [m²], else infinite.
 
         here: positions of nodes, (s, 3) [m]. moved: their distances from the listed positions, (s,) [m].
         """

@@ -17,10 +17,10 @@ from ...meshing.sheets import border_edges
 from ...state import Index, Mask, Vec
 from .candidate_cells import CandidateCells
 
-FINE = 30.0  #: sampled places along the diagonal of a mesh
-CANDIDATES = 8  #: of them around a point, whose triangles may have the nearest place
+FINE = 30.0  #: samples along the diagonal of a mesh
+CANDIDATES = 8  #: nearest samples of a point, whose triangles may be nearest
 DEPTH = 0.15  #: relative to the diagonal: a point that is deeper inside is not found
-ON = 1.0e-9  #: relative to the diagonal: what is so near is on the surface
+ON = 1.0e-9  #: relative to the diagonal: nearer points are on the surface
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,7 @@ class ObstacleMesh:
         self._placed: dict[float, _Placed] = {}
 
     def side_of(self, points: Vec) -> float:
-        """Return the side of the obstacle at the start on which most of the points, (k, 3) [m], are: 1 where the
-        normals point, else −1."""
+        """Return on which side most points, (k, 3) [m], are at the start: 1 where the normals point, else −1."""
         placed = self._at(0.0)
         near = self._nearest(placed, points, np.inf)
         on_border = self._on_border(near)
@@ -95,8 +94,7 @@ class ObstacleMesh:
 
     def planes(self, begun: Vec, end: Vec, time: float, h: float, side: float, margin: float,
                clear: Vec | None = None) -> ObstaclePlanes | None:
-        """Return a plane for each point that at the end of a step is inside or nearer than `margin` [m]; None if none
-        is.
+        """Return planes of the points that are inside or nearer than `margin` [m] at a step's end; None if none is.
 
         begun, end: points at the step's start and at its end without contact, (k, 3) [m]. time, h: start and length of
         the step [s]. side: of the points, see `side_of`. Each plane is tangent where the obstacle is nearest to the
@@ -153,8 +151,7 @@ class ObstacleMesh:
         return ObstaclePlanes(some[rows].astype(np.int32), place[rows], normals[rows], velocities, corners, weights)
 
     def _normals(self, away: Vec, near: _Nearest, side: float) -> Vec:
-        """Return unit normals out of the surface at its nearest positions, (k, 3). away: from these to points,
-        (k, 3) [m]."""
+        """Return unit normals at the nearest positions, (k, 3). away: vectors from these to points, (k, 3) [m]."""
         distance = np.linalg.norm(away, axis=1)
         outward = side * near.outward
         normals = np.where((np.einsum("ij,ij->i", away, outward) >= 0.0)[:, None], away, -away)
@@ -164,8 +161,7 @@ class ObstacleMesh:
         return unit
 
     def _at(self, time: float) -> _Placed:
-        """Return the mesh at a time [s]; the last two are cached, as a step begins where the previous step has
-        ended."""
+        """Return the mesh at a time [s]; the last two are cached, as a step begins where the last one has ended."""
         key = time if self._motion.moves else 0.0
         found = self._placed.pop(key, None)
         if found is None:
@@ -183,8 +179,7 @@ class ObstacleMesh:
         return found
 
     def _nearest(self, placed: _Placed, points: Vec, reach: float) -> _Nearest:
-        """Return the nearest triangles of points, (k, 3) [m]; none for a point farther than `reach` [m] from
-        samples."""
+        """Return the nearest triangles of points, (k, 3) [m], with samples within `reach` [m], else −1."""
         found, weights = np.empty(len(points), dtype=np.int32), np.zeros((len(points), 3))
         outward = np.zeros((len(points), 3))
         candidates = self._candidates(placed, points, reach)
@@ -194,8 +189,7 @@ class ObstacleMesh:
         return _Nearest(found, weights, outward)
 
     def _candidates(self, placed: _Placed, points: Vec, reach: float) -> Index:
-        """Return the triangles that may be nearest to each of points (k, 3) [m], (k, c); −1 where none is within
-        `reach` [m].
+        """Return triangles that may be nearest to each point, (k, c); −1 where none is within `reach` [m].
         """
         if placed.cells is None:
             return self._sampled_near(placed, points, reach)
@@ -209,8 +203,7 @@ class ObstacleMesh:
         return candidates
 
     def _sampled_near(self, placed: _Placed, points: Vec, reach: float) -> Index:
-        """Return the triangles of the sampled positions nearest to each point, (k, c); −1 where none is within `reach`
-        [m].
+        """Return the triangles of the samples nearest to each point, (k, c); −1 where none is within `reach` [m].
         """
         count = min(CANDIDATES, len(self._whose))
         _, which = placed.tree.query(points, k=count, distance_upper_bound=reach)
@@ -247,8 +240,7 @@ def _turned(normals: Vec, before: Vec, after: Vec) -> Vec:
 
 
 def _sampled_places(x: Vec, triangles: Index, spacing: float) -> tuple[Index, Vec]:
-    """Return sample positions on all triangles (t, 3), at most about `spacing` [m] apart: triangle (p,) and weights
-    (p, 3).
+    """Return samples on all triangles, at most about `spacing` [m] apart: triangle (p,) and weights (p, 3) of each.
 
     Triangles are bisected across their longest side until all sides are shorter than that.
     """

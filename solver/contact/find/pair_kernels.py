@@ -8,8 +8,8 @@ from ...threads import kernel
 from .convex_kernels import PLACED, is_of_edge, point_gap, segment_pair
 
 FEW = 4  #: contacts of a pair at most
-MANY = 64  #: that may be found before
-EDGE_ODDS = 1.0e-3  #: [m/m of the shape's reach]: two edges part the shapes only where they do it by so much better
+MANY = 64  #: contacts of a pair before the reduction, at most
+EDGE_ODDS = 1.0e-3  #: relative to the shapes' extent: by which a direction of edges must be better than a face's
 
 
 @kernel("i8(i8, f8[:,::1])")

@@ -11,7 +11,7 @@ from ...state import Index, Mask, Vec
 from .features import Features
 from .sharp_kernels import edges_passing, points_passing, swept_boxes
 
-SHALLOW = 0.25  # of a feature's edge: who is deeper beyond it has come in by another way
+SHALLOW = 0.25  # of a feature's edge: cloth that is deeper inside has not entered over it
 
 
 ROOM = 256
@@ -70,8 +70,7 @@ def passing_points(x: Vec, step: Vec, faces: Index, features: Features, requeste
 
 
 def _all_found(search: Callable[[Index, Vec], int], columns: int) -> tuple[Index, Vec]:
-    """Return pairs (k, 2) and fractions (k, columns) that a search finds; the search is repeated where it needs more
-    room.
+    """Return pairs (k, 2) and fractions (k, columns) that a search finds, repeated if it needs more room.
     """
     room = ROOM
     while True:

@@ -10,9 +10,9 @@ from ...meshing.normals import area_vectors, unit_normals
 from ...state import Index, Mask, Vec
 from .features import Features, steep_normals
 
-ANGLE = np.deg2rad(30.0)  # between the normals of two faces, and between two edges where one runs on into the other
-EVEN = np.deg2rad(0.5)  #: an edge that bends less is one in a plane
-FLAT = np.deg2rad(1.0)  # an edge that is marked bends at least so much
+ANGLE = np.deg2rad(30.0)  # between the normals of two faces of a sharp edge, and between two edges at a corner
+EVEN = np.deg2rad(0.5)  #: bend angle below which an edge is in a plane
+FLAT = np.deg2rad(1.0)  # least bend angle of a marked edge
 
 
 @dataclass(frozen=True)
@@ -107,8 +107,7 @@ def sharp_surface(x: Vec, triangles: Index, angle: float = ANGLE, marked: Index 
 
 
 def bends_softly(x: Vec, triangles: Index, angle: float = ANGLE) -> bool:
-    """Return whether a surface is round anywhere: has two adjacent faces at an angle above EVEN and up to `angle`
-    [rad].
+    """Return whether a surface is round anywhere: has adjacent faces at an angle from EVEN to `angle` [rad].
 
     x: vertices, (n, 3) [m]. triangles: (m, 3).
     """
@@ -137,10 +136,8 @@ def wires(x: Vec, segments: Index, angle: float = ANGLE) -> Sharp:
 
 
 def _edges(triangles: Index) -> tuple[Index, Index]:
-    """Return edges with one face, or with two of consistent orientation, (e, 2), and their faces, left and right,
-    (e, 2).
-
-    A missing face is −1.
+    """Return edges with one face, or two of consistent orientation, (e, 2), and faces left and right, (e, 2), −1 for
+    none.
     """
     half = triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
     key = np.sort(half, axis=1)

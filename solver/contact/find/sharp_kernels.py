@@ -6,14 +6,14 @@ import numpy as np
 
 from ...threads import inlined, kernel
 
-EXACT = 1.0e-9  #: of an edge: what lies no further beyond its end still is on it
-PARALLEL = 1.0e-10  #: square of the sine between edges that have no nearest points of their own
-CUTS = 0.25  #: of the depth: how far inside of the faces ends of an edge may be that cuts off an edge of a feature
-#: of what the nearest points of an edge and a wire approach each other by in a step at these velocities: forces that
-#: are not known yet may bring them nearer
+EXACT = 1.0e-9  #: relative to an edge: a point no farther beyond its end is on the edge
+PARALLEL = 1.0e-10  #: squared sine of the angle below which edges have no unique nearest points
+CUTS = 0.25  #: of the depth: distance inside of the faces of ends of an edge that passes an edge of a feature
+#: relative to the approach of an edge and a wire in a step at their velocities: a margin for forces that are not known
+#: yet
 SWAY = 1.5
-RECEDES = 1.0e-3  #: of the thickness: what moves away by more than that in a step is let go
-HALVINGS = 50  #: of the time at which two primitives touch
+RECEDES = 1.0e-3  #: of the thickness: cloth that moves away by more in a step separates
+HALVINGS = 50  #: bisections of the contact time of two primitives
 
 
 @inlined
@@ -115,7 +115,7 @@ def _around_all(box, out):  # type: ignore[no-untyped-def]
 
 @inlined
 def _cuts(p, q, a, normals, slack):  # type: ignore[no-untyped-def]
-    """Return whether edge p-q starts outside of one of two faces at point a and ends outside of the other, up to
+    """Return whether edge p-q starts outside of one of the two faces at a and ends outside of the other, up to
     slack."""
     p0 = p1 = q0 = q1 = 0.0
     for i in range(3):
@@ -129,8 +129,7 @@ def _cuts(p, q, a, normals, slack):  # type: ignore[no-untyped-def]
 @kernel("i8(f8[:,::1], f8[:,::1], i4[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], i4[:,::1], f8[:,:,::1], f8[:,::1],"
         " f8[::1], f8, i4[:,::1], f8[:,::1])")
 def edges_passing(x, step, edges, box, places, moves, ends, normals, feature_box, depth, thickness, pair, share):  # type: ignore[no-untyped-def]
-    """Write the edges of the cloth that pass edges of features; return their number, also beyond the room of the
-    outputs.
+    """Write the edges of the cloth that pass edges of features; return their number, also beyond the outputs' room.
 
     An edge passes if it is nearer than `thickness` [m] and not separating, inside by at most `depth`, (E,) [m], or
     passes through within the step. x, step: vertices and their displacements, (n, 3) [m]. edges: (k, 2). box: of the
@@ -248,8 +247,8 @@ def _inside(weights):  # type: ignore[no-untyped-def]
 
 @inlined
 def _nearest_weights(p, x, face, out):  # type: ignore[no-untyped-def]
-    """Write the weights of the nearest point of a triangle, and the vector from p to it to `out`, (6,); return its
-    distance [m]."""
+    """Write the weights of a triangle's nearest point to p and the vector to it to `out`, (6,); return the distance
+    [m]."""
     _weights(p, x[face[0]], x[face[1]], x[face[2]], out)
     if not _inside(out):
         best, side, share = 1e300, 0, 0.0

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...threads import kernel
 
-ROUNDING = 1.0e-9  #: of products of lengths: what differs by more is no rounding
+ROUNDING = 1.0e-9  #: relative to products of lengths: larger differences are not due to rounding
 
 
 @kernel("b1(f8[:,::1], i4[:,::1], i4[:,::1])")

@@ -31,8 +31,7 @@ class AlikePairs:
 
 
 def alike_pairs(x: Vec, nodes: Index, points: int, rest: Vec, work: Vec) -> AlikePairs:
-    """Return groups of pairs whose nearest points are two vertices, or a vertex and a point on an edge, of the same
-    nodes.
+    """Return groups of pairs with the same nearest points: two vertices, or a vertex and a point on an edge.
 
     Any other pair is a group by itself, as are edges whose barrier is mollified.
 

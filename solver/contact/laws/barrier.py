@@ -82,7 +82,7 @@ class Barrier:
         is_body = np.isfinite(stiffness[surfaces.nodes[surfaces.edges]]).all(axis=1)
         self.edge = float(np.linalg.norm(ends[is_body, 0] - ends[is_body, 1], axis=1).mean())
         self._last: list[tuple[Vec, ActivePairs]] = []  #: the last two positions and their pairs
-        #: the last pairs that were linearised, which of them are alike, and one for each group of these
+        #: the last pairs that were linearised, their groups, and one pair for each group
         self._grouped: tuple[ActivePairs, AlikePairs, ActivePairs] | None = None
         self._filled: tuple[ActivePairs, bool, Vec] | None = None  #: the last such pairs, whether projected, blocks
 

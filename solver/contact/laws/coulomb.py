@@ -9,8 +9,8 @@ import numpy as np
 from ...state import Vec
 from .interface import Respond, SlidingNodes
 
-LOAD_ROUNDS = 3  #: updates of the normal impulses: friction tips the body and so shifts them
-ITERATIONS = 100  #: in each of them; the impulses are within Coulomb's bound after any number
+LOAD_ROUNDS = 3  #: updates of the normal impulses, which friction changes, as it tips the body
+ITERATIONS = 100  #: of each update; the impulses are within Coulomb's bound after any number
 LOOSE_FACTOR = 5.0  #: ratio of the tolerances of successive updates
 TOLERANCE = 1.0e-3  #: remaining slip relative to what friction can change
 SATURATED = 1.0e3  #: relative to a step that saturates all significant slip: a longer one has no other effect

@@ -19,8 +19,8 @@ from ...state import Index, Vec
 from .embedded_kernels import add_pairs, carry_values, gather_forces
 from .interface import Bounds, ContactLaw, FrictionForce, Gaps
 
-BODY_ROUNDS = 4  #: rounds in which fractions are cut body by body, before all bodies have the same
-ROOM = 16  #: pairs of nodes for which there is room at first, in each stencil
+BODY_ROUNDS = 4  #: rounds in which fractions are reduced body by body; after these all bodies have the same
+ROOM = 16  #: initial capacity: pairs of nodes for each stencil
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,7 @@ class EmbeddedVertices:
     nodes: int  #: number of nodes
 
     def positions(self, x: Vec) -> Vec:
-        """Return positions or other values of nodes followed by those of vertices, (n + v, c), from values x of nodes,
-        (n, c)."""
+        """Return values of nodes followed by those of vertices, (n + v, c), from values x of nodes, (n, c)."""
         found = np.empty((len(x) + len(self.corners), x.shape[1]))
         carry_values(np.ascontiguousarray(x, dtype=float), self.corners, self.weights, found)
         return found
@@ -78,8 +77,7 @@ class EmbeddedForce:
         """Do nothing: contact has no damping."""
 
     def _on_nodes(self, table: Stencils, with_blocks: bool) -> Stencils:
-        """Return stencils of two nodes, in numerical order; the force on a node is in a stencil of the node with
-        itself."""
+        """Return stencils of two nodes, in numerical order; a node's force is in its stencil with itself."""
         carried = self._embedded
         whole, force = np.zeros((carried.nodes + len(carried.corners), 3)), np.zeros((carried.nodes, 3))
         table.add_forces(whole)
@@ -159,8 +157,7 @@ class Embedded(EmbeddedForce):
         self.inner.begin(self._embedded.positions(x), time)
 
     def nearest(self, x: Vec) -> Index | None:
-        """Return the numbers, (4,), of nodes and vertices of a pair nearer than its thickness; None without such a
-        pair.
+        """Return the nodes and vertices, (4,), of a pair nearer than its thickness; None without such a pair.
 
         x: positions of nodes, (n, 3) [m].
         """
@@ -187,8 +184,7 @@ class Embedded(EmbeddedForce):
         return nodes[own], weights[own], thickness[own]
 
     def slips(self, x: Vec, v: Vec) -> tuple[Index, Vec]:
-        """Return one node of the body on each side of the active point-triangle pairs, (k, 2), and the slips,
-        (k, 3) [m/s].
+        """Return a node of the body on each side of active point-triangle pairs, (k, 2), and slips, (k, 3) [m/s].
 
         x, v: positions and velocities of nodes, (n, 3) [m, m/s].
         """
@@ -214,8 +210,8 @@ class Embedded(EmbeddedForce):
         return self.inner.has_friction
 
     def lagged_friction(self, x: Vec, base: Vec, seconds: float) -> EmbeddedFriction | None:
-        """Return the friction of a stage with the normal forces and normals at positions x, (n, 3) [m]; None if no pair
-        has friction.
+        """Return the friction of a stage with the normal forces and normals at positions x, (n, 3) [m]; None without
+        friction.
 
         base: positions of nodes at v = 0, (n, 3) [m]. seconds: time from base to the stage's end [s].
         """
@@ -223,8 +219,10 @@ class Embedded(EmbeddedForce):
         return None if friction is None else EmbeddedFriction(friction, self._embedded)
 
     def largest_step(self, start: Vec, end: Vec) -> float:
-        """Return the contact-free fraction, in [0, 1], of straight displacements of nodes between positions start and
-        end, (n, 3) [m]."""
+        """Return the contact-free fraction, in [0, 1], of straight displacements of nodes.
+
+        start, end: positions of nodes, (n, 3) [m].
+        """
         return self.inner.largest_step(self._embedded.positions(start), self._embedded.positions(end))
 
     def largest_steps(self, start: Vec, end: Vec, alike: Index) -> Vec:

@@ -6,9 +6,9 @@ import numpy as np
 
 from ...threads import kernel
 
-#: nodes (s, w), blocks (s, w (w − 1)/2, 9), corners (v, 4), weights (v, 4); work: place of each node in a stencil and
-#: its last pair, −1 at first, (n,) each; results: of pairs the smaller and the larger node, (m, 2), the pair before
-#: of the larger one, (m,), blocks, (m, 9)
+#: nodes (s, w), blocks (s, w (w − 1)/2, 9), corners (v, 4), weights (v, 4); work: index of each node in a stencil and
+#: its last pair, −1 before the call, (n,) each; results: the smaller and the larger node of pairs, (m, 2), the previous
+#: pair of the larger node, (m,), and blocks, (m, 9)
 _PAIRS = "i8(i4[:,::1], f8[:,:,::1], i4[:,::1], f8[:,::1], i4[::1], i4[::1], i4[:,::1], i4[::1], f8[:,::1])"
 
 

@@ -16,7 +16,7 @@ from .barrier import Barrier
 from .interface import Gaps, LoadsOnCloth
 
 OPEN_FRACTION = 0.5  #: enforced gap relative to the distance of detection
-NEGLIGIBLE_STEP = 1.0e-9  #: relative to an edge: nodes that have moved less since the stage's end are at it
+NEGLIGIBLE_STEP = 1.0e-9  #: relative to an edge: smaller displacements since the stage's end are rounding
 NO_BLOCKS = np.zeros((0, 6, 9))
 
 
@@ -70,8 +70,7 @@ class Gap:
         return self.near.nearest(x)
 
     def largest_step(self, start: Vec, end: Vec) -> float:
-        """Return the contact-free fraction, in [0, 1], of straight displacements between positions start and end,
-        (n, 3) [m]."""
+        """Return the contact-free fraction, in [0, 1], of straight displacements from start to end, (n, 3) [m] each."""
         return self.near.largest_step(start, end)
 
     def largest_steps(self, start: Vec, end: Vec, alike: Index) -> Vec:
@@ -160,8 +159,7 @@ class GapBounds:
         self._names = names[which]
 
     def gaps(self, x: Vec) -> Gaps:
-        """Return the linearised gaps at positions x, (n, 3) [m], of pairs that are near there or were detected
-        before."""
+        """Return the linearised gaps at positions x, (n, 3) [m], of pairs that are near or were detected before."""
         self.add_near_pairs(x)
         about, nodes = x if self._about is None else self._about, np.ascontiguousarray(self._pairs[:, 1:])
         self._distance_work = np.empty((len(nodes), WORK))

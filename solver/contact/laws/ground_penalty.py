@@ -27,7 +27,7 @@ class GroundPenalty:
     is_free: Mask  #: nodes with friction, (n,)
     friction: Friction | None = None
     tangential: float = 0.0  #: α, from 0 to 1
-    reach: Vec | float = 0.0  #: how far out of each node its body ends [m], (n,); negative where the node stands out
+    reach: Vec | float = 0.0  #: distance from each node out to its body's surface [m], (n,), or negative
 
     @classmethod
     def nowhere(cls, is_free: Mask) -> GroundPenalty:
@@ -39,8 +39,7 @@ class GroundPenalty:
         return self.plane.find(x, time, self.reach)
 
     def gaps(self, nodes: Index, x: Vec, time: float) -> Vec:
-        """Return the gaps between `nodes`, (k,), with their reach, and the ground at `time` [s], (k,) [m], negative
-        inside.
+        """Return the gaps between `nodes`, (k,), less their reach, and the ground at `time` [s], (k,) [m].
 
         x: positions of all nodes, (n, 3) [m].
         """
@@ -107,8 +106,7 @@ class GroundPenalty:
 
     def lagged_friction(self, x: Vec, time: float, base: Vec, seconds: float,
                         creep: float) -> LaggedGroundFriction | None:
-        """Return the friction of a stage with the normal forces at positions x, (n, 3) [m]; None if no node has
-        friction.
+        """Return the friction of a stage with the normal forces at positions x, (n, 3) [m]; None without friction.
 
         base: positions of all nodes at v = 0, (n, 3) [m]. seconds: time from base to the stage's end [s], which is at
         `time` [s]. creep: speed below which friction is reduced [m/s].

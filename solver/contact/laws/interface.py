@@ -75,8 +75,7 @@ class Bounds(Protocol):
         """Add the pairs that are near at positions (n, 3) [m] to the gaps."""
 
     def gaps(self, x: Vec) -> Gaps:
-        """Return the linearised gaps at positions x, (n, 3) [m], of pairs that are near there or were detected
-        before."""
+        """Return the linearised gaps at positions x, (n, 3) [m], of pairs that are near or were detected before."""
 
     def record_forces(self, x: Vec, forces: Vec) -> None:
         """Record the contact forces, (k,) [N], of the last gaps at the stage's end, positions x (n, 3) [m]."""
@@ -156,8 +155,7 @@ class ContactLaw(StencilForce, Protocol):
         """
 
     def largest_step(self, start: Vec, end: Vec) -> float:
-        """Return the contact-free fraction, in [0, 1], of straight displacements between positions start and end,
-        (n, 3) [m]."""
+        """Return the contact-free fraction, in [0, 1], of straight displacements from start to end, (n, 3) [m] each."""
 
     def largest_steps(self, start: Vec, end: Vec, alike: Index) -> Vec:
         """Return the contact-free fraction of the displacement of each node, in [0, 1], (n,).
@@ -175,8 +173,8 @@ class ContactLaw(StencilForce, Protocol):
         """Whether any node has friction."""
 
     def lagged_friction(self, x: Vec, base: Vec, seconds: float) -> FrictionForce | None:
-        """Return the friction of a stage with the normal forces and normals at positions x, (n, 3) [m]; None if no pair
-        has friction.
+        """Return the friction of a stage with the normal forces and normals at positions x, (n, 3) [m]; None without
+        friction.
 
         base: positions of all nodes at v = 0, (n, 3) [m]. seconds: time from base to the stage's end [s].
         """

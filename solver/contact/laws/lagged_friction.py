@@ -16,12 +16,11 @@ FEW = 256  #: fewer pairs are not worth a second thread
 
 @dataclass(frozen=True)
 class LaggedFriction:
-    """Lagged friction of pairs: f = −μ λ Jᵀ s(|J v|) J v / |J v| with v = (x − base) / seconds, at given normal forces
-    λ.
+    """Lagged friction of pairs: f = −μ λ Jᵀ s(|J v|) J v / |J v| with v = (x − base) / seconds.
 
-    The force is the gradient of an incremental potential. J v is the slip, zero where both sides turn together: a force
-    on the closest points alone would exert a couple on both, its size times the gap. [Ascher 37-39, changed: by
-    that couple]
+    At given normal forces λ the force is the gradient of an incremental potential. J v is the slip, zero where both
+    sides turn together: a force on the closest points alone would exert a couple on both, its size times the gap.
+    [Ascher 37-39, changed: by that couple]
     """
 
     nodes: Index  #: (k, 4)
@@ -34,8 +33,7 @@ class LaggedFriction:
     seconds: float  #: time from base to the stage's end [s]
 
     def add_limits(self, limits: Vec) -> None:
-        """Add Coulomb's limit of each pair, μ λ, to `limits` of all nodes, (n,) [N], by the weights of the closest
-        points.
+        """Add Coulomb's limit of each pair, μ λ, to `limits` of all nodes, (n,) [N], by the closest points' weights.
         """
         limits += np.bincount(self.nodes.ravel(), (np.abs(self.weights) * self.load[:, None]).ravel(), len(limits))
 

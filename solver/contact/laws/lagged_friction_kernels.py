@@ -11,7 +11,7 @@ import numpy as np
 
 from ...threads import kernel
 
-LEAST_WIDTH = 0.01  #: determinant over squared trace of a pair's extent along its plane: narrower ones are lines
+LEAST_WIDTH = 0.01  #: determinant over squared trace of a pair's extent along its plane: narrower pairs are lines
 
 
 @kernel("void(i8, i8, f8[:,::1], i4[:,::1], i8, f8[:,::1], f8[::1], f8[:,:,::1])")

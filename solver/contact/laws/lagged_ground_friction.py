@@ -34,8 +34,7 @@ class LaggedGroundFriction:
         limits[self.nodes] += self.most
 
     def add_force(self, x: Vec, force: Vec) -> float:
-        """Add friction at positions x of all nodes, (n, 3) [m], to `force`, (n, 3) [N]; return the incremental
-        potential [J]."""
+        """Add friction at positions x, (n, 3) [m], to `force` of all nodes, (n, 3) [N]; return the potential [J]."""
         slip, speed = self._slip(x)
         force[self.nodes] -= (self.most * self._over(speed))[:, None] * slip
         slow = np.minimum(speed, self.creep)

@@ -19,14 +19,14 @@ from .interface import Bounds, ContactLaw
 
 SPRING_RATIO = 30.0  #: relative to the contact stiffness: springs move their bodies most of the way in a step
 TIME_LIMIT = 2.0  #: relative to the given time: bodies that intersect by then are not separated
-EXIT_TIME = 0.75  #: relative to the given time: by then all bodies are out, and the rest is for deceleration
+EXIT_TIME = 0.75  #: relative to the given time: all bodies are separated after it and decelerate in the rest
 #: relative to the given time: time constant of the dashpots by which bodies lag their springs
 DASHPOT_TIME = 0.05
 #: mean exit direction relative to the depths: a larger one is the exit direction of the whole body
 COMMON_DIRECTION = 0.3
-EXIT_COSINE = 0.7  #: cosine to that direction: faces at a larger angle are no exit
+EXIT_COSINE = 0.7  #: cosine of the angle to that direction: faces at a larger angle are no exit
 SEARCH_MARGIN = 1.5  #: relative to the largest depth: search distance for faces
-ROUNDING = 1.0e-9  #: [m]: nearer to a face its own normal is the exit direction
+ROUNDING = 1.0e-9  #: [m]: distance from a face below which its normal is the exit direction
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,7 @@ class SeparateIntersections:
     """
 
     def __init__(self, separated_law: ContactLaw, complete_law: ContactLaw, intersecting: IntersectingBodies) -> None:
-        """separated_law: contact law between bodies that do not intersect. complete_law: contact law between all
-        bodies."""
+        """separated_law: between bodies that do not intersect at the start. complete_law: between all bodies."""
         self._separated_law, self._complete_law, self._intersecting = separated_law, complete_law, intersecting
         self._separated_since = np.inf
         self._springs: _Springs | None = None
@@ -134,8 +133,7 @@ class SeparateIntersections:
         return self._with_springs(self._current.measure(x, time), x, time, False)
 
     def fill(self, x: Vec, time: float, project: bool) -> Stencils:
-        """Return forces [N], energy [J] and blocks [N/m] of contacts and springs at positions x, (n, 3) [m], and `time`
-        [s].
+        """Return forces [N], energy [J] and blocks [N/m] of contacts and springs at positions x, (n, 3) [m].
 
         K is negative semi-definite if `project`.
         """
@@ -165,8 +163,7 @@ class SeparateIntersections:
         return self._current.point_pairs(x)
 
     def slips(self, x: Vec, v: Vec) -> tuple[Index, Vec]:
-        """Return one node of each side, (k, 2), and slips, (k, 3) [m/s], of active point-triangle pairs, without
-        springs.
+        """Return a node of each side, (k, 2), and slips, (k, 3) [m/s], of active point-triangle pairs, without springs.
 
         x, v: positions and velocities of all nodes, (n, 3) [m, m/s].
         """

@@ -14,7 +14,7 @@ from .interface import along
 STUCK_NODES, ANCHORS = "friction.gripping", "friction.anchors"
 
 #: tangential stiffness of an anchor relative to the ground's: 2 (1 − ν)/(2 − ν) for two equal bodies in contact, ν =
-#: 0.25. From a third on a body on a belt moves with it as it should; above one, stresses that friction locks in as a
+#: 0.25. From a third on a body moves along with a belt as it should; above one, stresses that friction locks in as a
 #: body comes to rest move its centre farther
 STIFFNESS_RATIO = 0.85
 
