@@ -93,8 +93,7 @@ def _collapse(now: Conforming, a: int, b: int) -> bool:
 
 
 def _collapse_any(now: Conforming, gone: int, ends: list[int]) -> bool:
-    """Collapse a vertex onto the first admissible of `ends`, at worse triangles if necessary; return whether it was.
-    """
+    """Collapse a vertex onto the first admissible of `ends`, at worse triangles if necessary; return whether it was."""
     working = now.working
     for thinnest in (working.thinnest, THINNEST):
         usual, working.thinnest = working.thinnest, thinnest

@@ -175,8 +175,7 @@ class Colliders:
                      end, h)
 
     def _filled(self, what: str, fill: Callable[[list[Any]], int], *widths: int) -> list[Any]:
-        """Return the tables that a kernel fills, enlarged and filled again where there was too little room.
-        """
+        """Return the tables that a kernel fills, enlarged and filled again where there was too little room."""
         while True:
             room = [np.empty((self._room[what], width), dtype=np.int32 if width == 2 else float) for width in widths]
             count = fill(room)

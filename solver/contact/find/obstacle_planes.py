@@ -189,8 +189,7 @@ class ObstacleMesh:
         return _Nearest(found, weights, outward)
 
     def _candidates(self, placed: _Placed, points: Vec, reach: float) -> Index:
-        """Return triangles that may be nearest to each point, (k, c); −1 where none is within `reach` [m].
-        """
+        """Return triangles that may be nearest to each point, (k, c); −1 where none is within `reach` [m]."""
         if placed.cells is None:
             return self._sampled_near(placed, points, reach)
         is_known, known = placed.cells.of(points)
@@ -203,8 +202,7 @@ class ObstacleMesh:
         return candidates
 
     def _sampled_near(self, placed: _Placed, points: Vec, reach: float) -> Index:
-        """Return the triangles of the samples nearest to each point, (k, c); −1 where none is within `reach` [m].
-        """
+        """Return the triangles of the samples nearest to each point, (k, c); −1 where none is within `reach` [m]."""
         count = min(CANDIDATES, len(self._whose))
         _, which = placed.tree.query(points, k=count, distance_upper_bound=reach)
         candidates: Index = np.append(self._whose, np.int32(-1))[which.reshape(len(points), count)]

@@ -70,8 +70,7 @@ def passing_points(x: Vec, step: Vec, faces: Index, features: Features, requeste
 
 
 def _all_found(search: Callable[[Index, Vec], int], columns: int) -> tuple[Index, Vec]:
-    """Return pairs (k, 2) and fractions (k, columns) that a search finds, repeated if it needs more room.
-    """
+    """Return pairs (k, 2) and fractions (k, columns) that a search finds, repeated if it needs more room."""
     room = ROOM
     while True:
         pair, share = np.empty((room, 2), dtype=np.int32), np.empty((room, columns))

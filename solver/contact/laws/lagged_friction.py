@@ -33,8 +33,7 @@ class LaggedFriction:
     seconds: float  #: time from base to the stage's end [s]
 
     def add_limits(self, limits: Vec) -> None:
-        """Add Coulomb's limit of each pair, μ λ, to `limits` of all nodes, (n,) [N], by the closest points' weights.
-        """
+        """Add Coulomb's limit of each pair, μ λ, to `limits` of all nodes, (n,) [N], by the closest points' weights."""
         limits += np.bincount(self.nodes.ravel(), (np.abs(self.weights) * self.load[:, None]).ravel(), len(limits))
 
     def measure(self, x: Vec, time: float) -> Stencils:
