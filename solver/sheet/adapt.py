@@ -1,5 +1,4 @@
-"""A cloth's triangles follow their sizing: too long edges are split, all turned to Delaunay, too short ones collapsed,
-in material space."""
+"""Adaptation of a cloth's triangles to their sizing, in material space: splits, flips to Delaunay, and collapses."""
 
 from __future__ import annotations
 
@@ -17,23 +16,23 @@ from .sizing_kernels import measure_sizing
 from .working import Working
 
 ROUNDS = 2  #: of measuring, splitting, turning and collapsing
-PASSES = 12  #: of splits in a round, and of collapses: each about halves what is left
-SAME = 1.0e-12  #: [m] and share: places in material space that are one
-VISIBLE_LENGTH = 2.0  #: of the target of its sizing: a new edge that is no longer changes nothing visible
+PASSES = 12  #: of splits in a round, and of collapses: each about halves the work left
+SAME = 1.0e-12  #: [m] and relative: distance in material space below which positions are equal
+VISIBLE_LENGTH = 2.0  #: relative to the target length: shorter edges are not visible
 NOTHING = -2  #: no corner of a face and no neighbour
-TURNS = 8  #: sweeps over all edges before turning is given up for this round
+TURNS = 8  #: sweeps of flips over all edges in a round, at most
 
 
 @dataclass(frozen=True)
 class Adapted:
-    """A mesh that fits its sizing, or is nearer to it."""
+    """A mesh that was adapted to its sizing, and the changes that were made."""
 
-    mesh: SheetMesh  #: the very mesh that was given where it fits already
-    was: Index  #: the vertex of that mesh which each is, −1 where new, (n',)
+    mesh: SheetMesh  #: the given mesh itself if it fits already
+    was: Index  #: vertex of the given mesh that each vertex is, −1 for a new one, (n',)
     splits: int
     flips: int
     collapses: int
-    message: str | None  #: what is left to do and where, a sentence; None where all is done
+    message: str | None  #: a sentence on edges that are still too long; None if there are none
 
     @property
     def changed(self) -> bool:
@@ -51,12 +50,12 @@ class Measurements:
         self._working = working
         rows = len(working.faces)
         self.measured: Index = np.full((rows, 6), NOTHING, np.int32)  #: corners and neighbours of faces then, (m, 6)
-        self.requested = np.empty((rows, 10))  #: for their sizing and their folds, (m, 10)
+        self.requested = np.empty((rows, 10))  #: sizing and folds of faces then, (m, 10)
         self._tried: Index = np.full((rows, 6), NOTHING, np.int32)
         self._metric = np.empty((len(working.at), 3))
 
     def room(self) -> None:
-        """For all that the mesh has room for."""
+        """Enlarge the arrays to the capacity of the mesh."""
         more = len(self._working.faces) - len(self.measured)
         if more > 0:
             nothing = np.full((more, 6), NOTHING, np.int32)
@@ -67,20 +66,23 @@ class Measurements:
             self._metric = np.concatenate([self._metric, np.full((more, 3), np.nan)])
 
     def tried(self) -> tuple[Index, Vec]:
-        """Faces and metric as collapses were tried last, for `mark_stale`."""
+        """Return corners and neighbours of faces, (m, 6), and metric, (n, 3), at the last collapses, for
+        `mark_stale`."""
         self.room()
         return self._tried, self._metric
 
 
 def adapt(mesh: SheetMesh, sizing: Sizing, points: int | None = None, ends: Index | None = None) -> Adapted:
-    """Return the cloth with edges as long as `sizing` requires. points, ends: of the features, as `Working` takes.
+    """Return the cloth with edges as long as `sizing` requires.
+
+    points, ends: number of point features and points at the ends of edge features, see `Working`.
 
     Area in material space, the border's shape, X and x of remaining vertices are preserved; conformal edges are split
     and collapsed along their feature only. The number of sweeps is bounded; the result says where work was left.
 
-    A new vertex is on the edge that it splits. On the arc of the normals there instead it would stretch the cloth: bent
-    by 0.3 rad an edge, cotton of 1,000 N/m then has 14 times the bending energy as a strain, and the next step throws
-    it 9 times as far. [Thesis 2.6.2]
+    A new vertex is on the edge that it splits. On the arc of the normals it would stretch the cloth instead: with bends
+    of 0.3 rad per edge, cotton of 1,000 N/m would get 14 times the bending energy as strain energy, and the next step
+    would move it 9 times as far. [Thesis 2.6.2]
     """
     working = Working(mesh, points, ends)
     seen, counts, left = Measurements(working), (0, 0, 0), True
@@ -90,7 +92,7 @@ def adapt(mesh: SheetMesh, sizing: Sizing, points: int | None = None, ends: Inde
         counts = (counts[0] + done[0], counts[1] + done[1], counts[2] + done[2])
         left = any(done)
         if counts[0] == counts[2] > 0 and _is_back(working, mesh):
-            # what was split was collapsed again: it would be so at every step
+            # the new vertices were collapsed again, as would happen at every step
             working, left = Working(mesh, points, ends), False
             seen = Measurements(working)
             measure(working, sizing, seen)
@@ -105,7 +107,7 @@ def adapt(mesh: SheetMesh, sizing: Sizing, points: int | None = None, ends: Inde
 
 
 def _is_back(working: Working, mesh: SheetMesh) -> bool:
-    """Whether the new faces are where removed ones were."""
+    """Return whether the new vertices are where removed vertices were in material space."""
     alive, n = working.alive, len(mesh.x)
     gone, new = mesh.material[~alive[:n]], working.material[n : working.counts[0]][alive[n:]]
     if len(gone) != len(new):
@@ -115,7 +117,7 @@ def _is_back(working: Working, mesh: SheetMesh) -> bool:
 
 
 def _round(working: Working, sizing: Sizing, seen: Measurements) -> tuple[int, int, int]:
-    """How many splits, flips and collapses one round does with the metric as it was measured."""
+    """Split, flip and collapse edges by the measured metric; return the numbers of splits, flips and collapses."""
     splits, flips = 0, _flip(working)
     for _ in range(PASSES):
         edges, lengths = _edges(working, 1.0, np.inf)
@@ -138,7 +140,7 @@ def _flip(working: Working) -> int:
 
 
 def _message_of(working: Working, sizing: Sizing, seen: Measurements) -> str | None:
-    """Which edge is longest for what it should be, None where none is much too long."""
+    """Return a sentence on the number of too long edges and the longest; None if none is much too long."""
     measure(working, sizing, seen)
     edges, lengths = _edges(working, 1.0, np.inf)
     if lengths.max(initial=0.0) <= VISIBLE_LENGTH:
@@ -152,14 +154,14 @@ def _message_of(working: Working, sizing: Sizing, seen: Measurements) -> str | N
 
 
 def measure(working: Working, sizing: Sizing, seen: Measurements | None = None) -> None:
-    """Write the metric of all vertices. seen: of the same mesh before, where it was measured already."""
+    """Write the metric of all vertices to `working`. seen: earlier measurements of this mesh, if any."""
     seen = Measurements(working) if seen is None else seen
     seen.room()
     measure_sizing(working.arrays, sizing.limits, seen.measured, seen.requested, np.empty((working.counts[0], 7)))
 
 
 def _edges(working: Working, low: float, high: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """3 f + k of edges of a length in the metric between these, and the lengths."""
+    """Return 3 f + k of the edges with lengths in the metric between `low` and `high`, (e,), and the lengths, (e,)."""
     edges, lengths = np.empty(3 * working.counts[1], dtype=np.int64), np.empty(3 * working.counts[1])
     count = sweeps.edges_between(working.arrays, low, high, edges, lengths)
     return edges[:count], lengths[:count]

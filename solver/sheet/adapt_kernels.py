@@ -1,4 +1,4 @@
-"""Sweeps over a sheet's edges: split what is too long in the metric, turn what is not Delaunay in it."""
+"""Sweeps over a sheet's edges: split edges that are too long in the metric, flip edges that are not Delaunay in it."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from ..threads import inlined, kernel
 from .mesh_kernels import FACES, MESH, far_corner, feature_of, sharpness, sharpness_of, wedge
 from .operations_kernels import DONE, flip, split_edge
 
-TURN = 1.0e-2  #: how far past Delaunay an edge is before it is turned, in squares of what edges should be
-POP = 0.03  #: of an edge's length: how far the surface may move in the world where one is turned
-STILL = 1.0e-4  #: that fraction at vertices that are marked as fixed
-NEEDLE = 0.9  #: a half of a needle has its small angle, but for what rounding takes
+TURN = 1.0e-2  #: violation of Delaunay above which an edge is flipped, in squares of admissible lengths
+POP = 0.03  #: of an edge's length: displacement of the surface in the world by a flip, at most
+STILL = 1.0e-4  #: replaces POP at required vertices
+NEEDLE = 0.9  #: relative to the small angle of a needle, which its halves have except for rounding
 FLAT = 0.16  #: square of the height over the square of either side, in the metric: a face with its tip near an edge
-TINY = 0.25  #: an edge that is shorter goes even where that leaves others long, to be split again
+TINY = 0.25  #: length in the metric below which an edge is collapsed even if others become too long and are split again
 
 
 @inlined
 def length2(mesh, a, b):  # type: ignore[no-untyped-def]
-    """uᵀ ½ (M_a + M_b) u: the square of how long an edge is, where 1 is the longest that it should be."""
+    """Return the squared length uᵀ ½ (M_a + M_b) u of the edge a b in the metric; 1 is the longest admissible."""
     X, metric = mesh[1], mesh[4]
     u0, u1 = X[b, 0] - X[a, 0], X[b, 1] - X[a, 1]
     return 0.5 * (u0 * u0 * (metric[a, 0] + metric[b, 0]) + 2.0 * u0 * u1 * (metric[a, 1] + metric[b, 1])
@@ -27,7 +27,10 @@ def length2(mesh, a, b):  # type: ignore[no-untyped-def]
 
 @kernel(f"i8({MESH}, f8, f8, i8[::1], f8[::1])")
 def edges_between(mesh, low, high, edges, lengths):  # type: ignore[no-untyped-def]
-    """Edges of a length between these; writes 3 f + k and the length of each, says how many there are."""
+    """Write the edges with a length between `low` and `high` in the metric; return their number.
+
+    edges: 3 f + k of each, face f and opposite corner k. lengths: in the metric.
+    """
     faces, across, counts = mesh[7], mesh[8], mesh[10]
     count = 0
     for f in range(counts[FACES]):
@@ -45,8 +48,11 @@ def edges_between(mesh, low, high, edges, lengths):  # type: ignore[no-untyped-d
 
 @kernel(f"b1({MESH}, i8, i8, f8)")
 def may_split(mesh, f, k, thinnest):  # type: ignore[no-untyped-def]
-    """Whether no half has an angle whose tan is below `thinnest` and below that of its whole, and none is so flat that
-    its new edge would be collapsed again. At the border, where no flip can help, a flat face may be split."""
+    """Return whether the edge opposite to corner k of face f may be split in its middle.
+
+    No half may have an angle whose tan is below `thinnest` and below that of the whole face, nor be so flat that the
+    new edge would be collapsed again. At the border, where no flip can help, a flat face may be split.
+    """
     X, metric, faces, across = mesh[1], mesh[4], mesh[7], mesh[8]
     a, b = faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
     m0, m1 = 0.5 * (X[a, 0] + X[b, 0]), 0.5 * (X[a, 1] + X[b, 1])
@@ -72,8 +78,10 @@ def may_split(mesh, f, k, thinnest):  # type: ignore[no-untyped-def]
 
 @kernel(f"i8({MESH}, i8[::1], f8, i8)")
 def split_long(mesh, edges, thinnest, most):  # type: ignore[no-untyped-def]
-    """Split these edges (3 f + k, the longest first) in their middle, none in a face that was split just now, up to
-    so many faces; how many were split."""
+    """Split edges in their middle, at most one of each face, up to `most` faces in all; return the number of splits.
+
+    edges: 3 f + k of each, face f and opposite corner k, the longest first. thinnest: as in `may_split`.
+    """
     across, counts = mesh[8], mesh[10]
     before = counts[FACES]
     touched, done = np.zeros(before, np.bool_), 0
@@ -93,7 +101,7 @@ def split_long(mesh, edges, thinnest, most):  # type: ignore[no-untyped-def]
 
 @inlined
 def leaning(mesh, w, z, x, y):  # type: ignore[no-untyped-def]
-    """Whether the edge x z between the corners w and y is past Delaunay in the mean metric of all four."""
+    """Return whether the edge x z, opposite to the corners w and y, is past Delaunay in the mean metric of all four."""
     X, metric = mesh[1], mesh[4]
     m00 = 0.25 * (metric[x, 0] + metric[y, 0] + metric[z, 0] + metric[w, 0])
     m01 = 0.25 * (metric[x, 1] + metric[y, 1] + metric[z, 1] + metric[w, 1])
@@ -108,8 +116,10 @@ def leaning(mesh, w, z, x, y):  # type: ignore[no-untyped-def]
 
 @kernel(f"b1({MESH}, i8, i8, i8, i8)")
 def pops(mesh, a, b, c, d):  # type: ignore[no-untyped-def]
-    """Whether to flip the edge a b to c d would move the surface in the world by more than a fraction POP of the
-    shorter of both; where one of them is fixed by almost nothing."""
+    """Return whether flipping the edge a b to c d would move the surface in the world by too much.
+
+    The bound is the fraction POP of the shorter of both edges, STILL of it where one of the vertices is required.
+    """
     x, required = mesh[0], mesh[6]
     e, f, g = np.empty(3), np.empty(3), np.empty(3)
     for i in range(3):
@@ -123,9 +133,9 @@ def pops(mesh, a, b, c, d):  # type: ignore[no-untyped-def]
 
 @kernel(f"i8({MESH}, f8, i8)")
 def flip_to_delaunay(mesh, thinnest, sweeps):  # type: ignore[no-untyped-def]
-    """Turn edges until all are Delaunay in the metric, in so many sweeps at most; how many were turned.
+    """Flip edges until all are Delaunay in the metric, in at most `sweeps` sweeps; return the number of flips.
 
-    Conformal edges stay, and none is made.
+    Conformal edges are not flipped, and no flip makes one. thinnest: as in `flip`.
     """
     faces, across, counts = mesh[7], mesh[8], mesh[10]
     turned = 0

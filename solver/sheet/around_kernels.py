@@ -1,4 +1,4 @@
-"""Kernels: which faces are around a vertex, and which one is beyond an edge."""
+"""Kernels of mesh tables: the faces around each vertex, and the face beyond each edge."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from ..threads import kernel
 
 @kernel("Tuple((i8[::1], i8[::1]))(i8, i8, i4[:,::1])")
 def faces_around(vertices, count, faces):  # type: ignore[no-untyped-def]
-    """Write where the faces of each vertex start among all, (n + 1,), and these, rising, (3 m,), of so many faces (m,
-    3)."""
+    """Return the faces around all vertices, ascending for each vertex, (3 m,), and where those of each start, (n + 1,).
+
+    The starts are returned first. vertices: number n. count: number m of the faces, (m, 3).
+    """
     start = np.zeros(vertices + 1, np.int64)
     for f in range(count):
         for k in range(3):
@@ -27,7 +29,10 @@ def faces_around(vertices, count, faces):  # type: ignore[no-untyped-def]
 
 @kernel("void(i8, i8, i4[:,::1], i4[:,::1], i4[::1])")
 def build_tables(vertices, count, faces, across, at):  # type: ignore[no-untyped-def]
-    """Write across (m, 3) and at (n,) of so many faces (m, 3) that are manifold."""
+    """Write the face beyond each edge, across (m, 3), and a face of each vertex, at (n,), for manifold faces, (m, 3).
+
+    Both are −1 where there is none. vertices, count: numbers n and m.
+    """
     start, around = faces_around(vertices, count, faces)
     for i in range(vertices):
         at[i] = around[start[i + 1] - 1] if start[i + 1] > start[i] else -1

@@ -1,4 +1,4 @@
-"""One place in material space for every vertex of a cloth, from its UV map or its own flat shape."""
+"""Charts: one position in material space for each vertex of a cloth, from its UV map or from its flat rest shape."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ import numpy as np
 from ..errors import BadMesh
 from ..state import Index, Vec
 
-ONE_PLACE = 1.0e-5  #: of the cloth's size in material space: corners of a vertex that lie closer are one
-FLAT = 1.0e-3  #: of its size: a mesh that stands off its own plane by more than that has to be unwrapped
+ONE_PLACE = 1.0e-5  #: relative to the cloth's size in material space: nearer corners of a vertex are equal
+FLAT = 1.0e-3  #: relative to its size: a mesh with a larger distance from its plane must be unwrapped
 
 
 def from_corners(x: Vec, faces: Index, corners: Vec) -> Vec:
-    """X of the vertices [m], (n, 2), from those of faces' corners, (m, 3, 2) [m]: a UV map in metres, mirrored where
-    all of it is. x: (n, 3) [m], for messages. Raises BadMesh where a vertex has two places: at a seam."""
+    """Return the material positions of the vertices, (n, 2) [m], from a UV map.
+
+    x: positions in the world, (n, 3) [m], for messages. faces: (m, 3). corners: UV of the faces' corners,
+    (m, 3, 2) [m]; a map that is mirrored as a whole is mirrored back. Raises BadMesh where a vertex has two positions,
+    at a seam.
+    """
     around, places = faces.ravel(), corners.reshape(-1, 2)
     many = np.maximum(np.bincount(around, minlength=len(x)), 1)
     material = np.stack([np.bincount(around, places[:, axis], len(x)) for axis in (0, 1)], axis=1) / many[:, None]
@@ -31,8 +35,11 @@ def from_corners(x: Vec, faces: Index, corners: Vec) -> Vec:
 
 
 def of_flat(x: Vec, faces: Index, warp: Vec) -> Vec:
-    """X of the vertices [m], (n, 2), of a mesh that lies in a plane at rest, u along the warp (3,). Raises BadMesh
-    where it does not lie in one."""
+    """Return the material positions of the vertices, (n, 2) [m], of a mesh that is flat at rest.
+
+    x: rest positions, (n, 3) [m]. faces: (m, 3). warp: direction of the first material axis, (3,). Raises BadMesh where
+    the mesh is not flat.
+    """
     corners = x[faces]
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]).sum(axis=0)
     size = float(np.ptp(x, axis=0).max())
@@ -51,7 +58,7 @@ def of_flat(x: Vec, faces: Index, warp: Vec) -> Vec:
 
 
 def _upright(material: Vec, faces: Index) -> Vec:
-    """Return the chart, or its mirror image where most of the cloth is inverted in it."""
+    """Return the chart, (n, 2) [m], or its mirror image if the cloth's total area in it is negative. faces: (m, 3)."""
     a, b, c = (material[faces[:, k]] for k in range(3))
     one, two = b - a, c - a
     if (one[:, 0] * two[:, 1] - one[:, 1] * two[:, 0]).sum() < 0.0:

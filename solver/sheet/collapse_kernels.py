@@ -1,4 +1,4 @@
-"""Sweeps over a sheet's edges that collapse what is too short in the metric, where that makes nothing too long."""
+"""Sweeps over a sheet's edges that collapse edges too short in the metric, where no other edge becomes too long."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from .mesh_kernels import FACES, MESH, VERTICES, WIDEST, corner_of, feature_of, 
 from .operations_kernels import DONE, collapse, may_collapse
 from .sizing_kernels import is_other, measure_vertex
 
-POOR = 0.1763  #: tan of 10 degrees: a face with a smaller angle may become larger than one likes to be rid of it
-HUGE = 2.0  #: an edge shorter than TINY may leave others as long as this, to be split again
-PULLED = 0.05  #: share by which an edge may be longer or shorter in the world beyond what those were that it stands for
+POOR = 0.1763  #: tan of 10 degrees: new edges may be longer to remove a face with a smaller angle
+HUGE = 2.0  #: longest edges after the collapse of one shorter than TINY, which are split again
+PULLED = 0.05  #: increase of the relative stretch of a new edge over those that it replaces, at most
 
 
 @inlined
 def beside(mesh, around, gone, into, other):  # type: ignore[no-untyped-def]
-    """Whether a face of `gone` has both of them, so that their edge is there already."""
+    """Return whether one of the faces `around` the vertex `gone` has the vertices `into` and `other`."""
     faces = mesh[7]
     for f in around:
         k = corner_of(faces, f, gone)
@@ -29,8 +29,11 @@ def beside(mesh, around, gone, into, other):  # type: ignore[no-untyped-def]
 
 @inlined
 def spread(mesh, f, gone, into):  # type: ignore[no-untyped-def]
-    """The square of the longest that the edges of a face away from `gone` get, in the metric as it is and in what
-    `gone` asks for: what bends there stays."""
+    """Return the squared length of the longest new edge of a face when `gone` is moved onto `into`.
+
+    The length is the larger of that in the mean metric of the edge's ends and that in the metric of `gone`, so that
+    bends at `gone` are resolved.
+    """
     X, metric, faces = mesh[1], mesh[4], mesh[7]
     k, longest = corner_of(faces, f, gone), 0.0
     for i in range(1, 3):
@@ -44,7 +47,7 @@ def spread(mesh, f, gone, into):  # type: ignore[no-untyped-def]
 
 @kernel(f"f8({MESH}, i8, i8, f8)")
 def longest_after(mesh, gone, into, enough):  # type: ignore[no-untyped-def]
-    """The square of the longest new edge of a collapse, or of one that is longer than `enough` already."""
+    """Return the squared length in the metric of the longest new edge of a collapse, or of the first above `enough`."""
     faces, across, at = mesh[7], mesh[8], mesh[9]
     longest, f = 0.0, at[gone]
     for _ in range(WIDEST):
@@ -65,7 +68,7 @@ def longest_after(mesh, gone, into, enough):  # type: ignore[no-untyped-def]
 
 @kernel(f"b1({MESH}, i8)")
 def is_thin(mesh, vertex):  # type: ignore[no-untyped-def]
-    """Whether a face at a vertex has too small an angle, seen from a side of the border alone where it is there."""
+    """Return whether a face at a vertex has too small an angle; at the border only faces on one side are tested."""
     faces, across, at = mesh[7], mesh[8], mesh[9]
     f = at[vertex]
     for _ in range(WIDEST):
@@ -79,7 +82,7 @@ def is_thin(mesh, vertex):  # type: ignore[no-untyped-def]
 
 @inlined
 def pulled(mesh, a, b):  # type: ignore[no-untyped-def]
-    """By what share an edge is longer or shorter in the world than in the material."""
+    """Return the absolute relative stretch of the edge a b, in the world relative to material space."""
     x, X = mesh[0], mesh[1]
     there = np.sqrt((x[b, 0] - x[a, 0]) ** 2 + (x[b, 1] - x[a, 1]) ** 2 + (x[b, 2] - x[a, 2]) ** 2)
     return abs(there / np.sqrt((X[b, 0] - X[a, 0]) ** 2 + (X[b, 1] - X[a, 1]) ** 2) - 1.0)
@@ -87,9 +90,11 @@ def pulled(mesh, a, b):  # type: ignore[no-untyped-def]
 
 @kernel(f"f8({MESH}, i8, i8, f8)")
 def limit_after(mesh, gone, into, longest):  # type: ignore[no-untyped-def]
-    """The square of how long the new edges of a collapse may be, as a rule `longest`; 0 where one would be conformal,
-    where it would go straight through a pleat, or where a vertex on an edge feature has not a neighbour on it either
-    way."""
+    """Return the squared admissible length in the metric of the new edges of a collapse of `gone` onto `into`.
+
+    As a rule that of `longest`; 0 where a new edge would be conformal or would be stretched too much, as across a
+    pleat, or where `gone` is on an edge feature without neighbours on it in both directions.
+    """
     on, faces = mesh[5], mesh[7]
     around = np.empty(WIDEST, np.int32)
     signed = ring(mesh, gone, around)
@@ -111,7 +116,7 @@ def limit_after(mesh, gone, into, longest):  # type: ignore[no-untyped-def]
             continue
         if on[gone] < 0 and feature_of(mesh, into, p) >= 0:
             return 0.0
-        # so much of the cloth would be pressed or stretched all at once
+        # the cloth would be compressed or stretched by too much at once
         if pulled(mesh, into, p) > PULLED + max(pulled(mesh, gone, p), pulled(mesh, gone, into)):
             return 0.0
     if on[gone] >= 0 and along < 2:
@@ -123,7 +128,7 @@ def limit_after(mesh, gone, into, longest):  # type: ignore[no-untyped-def]
 
 @kernel(f"f8({MESH}, i4[::1], i8)")
 def longest_of(mesh, vertices, only):  # type: ignore[no-untyped-def]
-    """The square of the longest edge at these vertices, or at `only` where that is one."""
+    """Return the squared length in the metric of the longest edge at some vertices, only at vertex `only` if not −1."""
     faces = mesh[7]
     around, longest = np.empty(WIDEST, np.int32), 0.0
     for vertex in vertices:
@@ -138,13 +143,16 @@ def longest_of(mesh, vertices, only):  # type: ignore[no-untyped-def]
 
 @kernel(f"b1({MESH}, i8, i8, f8, f8[:,::1])")
 def try_collapse(mesh, gone, into, limit, limits):  # type: ignore[no-untyped-def]
-    """Collapse, measure again, and undo it where edges of `into` are longer than the root of `limit` then, or others
-    near by too long where they were not. Returns whether it remains."""
+    """Collapse `gone` onto `into`, measure the metric again, and undo the collapse if edges become too long.
+
+    Edges of `into` are too long above the root of `limit`, other edges nearby above 1 and their earlier maximum.
+    Returns whether the collapse remains. limits: as in `measure_sizing`.
+    """
     metric, faces, across, at = mesh[4], mesh[7], mesh[8], mesh[9]
     around, near = np.empty(WIDEST, np.int32), np.empty(WIDEST, np.int32)
     signed = ring(mesh, gone, around)
     count = abs(signed)
-    # what a collapse writes to: the faces around, and those beyond the two that go
+    # rows that a collapse writes: the faces around, and those beyond the two removed faces
     rows, many = np.empty(WIDEST + 2, np.int32), count
     rows[:count] = around[:count]
     neighbours = 0
@@ -187,7 +195,7 @@ def try_collapse(mesh, gone, into, limit, limits):  # type: ignore[no-untyped-de
 
 @inlined
 def mark_around(mesh, vertex, marks, around):  # type: ignore[no-untyped-def]
-    """Mark a vertex and those that share a face with it; around: room for faces, (WIDEST,)."""
+    """Mark a vertex and all vertices that share a face with it in `marks`, (n,). around: scratch space, (WIDEST,)."""
     faces = mesh[7]
     marks[vertex] = True
     for f in around[:abs(ring(mesh, vertex, around))]:
@@ -197,7 +205,7 @@ def mark_around(mesh, vertex, marks, around):  # type: ignore[no-untyped-def]
 
 @kernel(f"void({MESH}, b1[::1], b1[::1])")
 def widen(mesh, marks, wider):  # type: ignore[no-untyped-def]
-    """Mark in addition all that share a face with a marked vertex, wider (n,)."""
+    """Write marked vertices, marks (n,), and all that share a face with a marked vertex to `wider`, (n,)."""
     faces, counts = mesh[7], mesh[10]
     for i in range(counts[VERTICES]):
         wider[i] = marks[i]
@@ -208,10 +216,10 @@ def widen(mesh, marks, wider):  # type: ignore[no-untyped-def]
 
 @kernel(f"void({MESH}, i4[:,::1], f8[:,::1], b1[::1])")
 def mark_stale(mesh, known, metric_then, stale):  # type: ignore[no-untyped-def]
-    """Mark vertices whose edges may do otherwise than they did: what a collapse asks about ends two edges away.
+    """Mark vertices whose collapses must be tested again: whether one is admissible depends on two rings of faces.
 
-    known: corners and neighbours of faces, (m, 6), and metric_then of vertices, (n, 3), as they were then; written to
-    be what they are. stale: (n,).
+    known, metric_then: corners and neighbours of faces, (m, 6), and metric of vertices, (n, 3), at the last test,
+    updated. stale: (n,), output.
     """
     metric, faces, across, at, counts = mesh[4], mesh[7], mesh[8], mesh[9], mesh[10]
     n = counts[VERTICES]
@@ -236,9 +244,10 @@ def mark_stale(mesh, known, metric_then, stale):  # type: ignore[no-untyped-def]
 
 @kernel(f"i8({MESH}, i8[:,::1], f8, f8[:,::1], f8, f8, b1[::1])")
 def collapse_short(mesh, ends, usual, limits, straight, thinnest, stale):  # type: ignore[no-untyped-def]
-    """Collapse edges between these vertices, (e, 2), the shortest first, where no new edge is longer than `usual`, or a
-    little longer for one that is shorter than a half, by the metric before and after; returns how many were. limits: as
-    `measure_sizing` takes them. stale: vertices that may be removable now where they were not when last tested, (n,).
+    """Collapse short edges where no new edge is longer in the metric than `usual`; return the number of collapses.
+
+    An edge shorter than a half permits slightly longer ones. ends: of the edges, the shortest first, (e, 2). limits: as
+    in `measure_sizing`. straight, thinnest: as in `may_collapse`. stale: vertices that must be tested again, (n,).
     """
     faces, at, done = mesh[7], mesh[9], 0
     partly = not stale[: mesh[10][VERTICES]].all()
@@ -251,7 +260,7 @@ def collapse_short(mesh, ends, usual, limits, straight, thinnest, stale):  # typ
             if not stale[gone]:
                 continue
             now = length2(mesh, gone, into)
-            # half an edge that was split is no shorter than a half
+            # half of an edge that was split is no shorter than a half
             wanted = usual if now > 0.25 else 0.75 + 0.25 * usual
             enough = HUGE * HUGE if now < TINY * TINY else 1.0
             longest = longest_after(mesh, gone, into, enough)
@@ -281,8 +290,11 @@ def collapse_short(mesh, ends, usual, limits, straight, thinnest, stale):  # typ
 
 @kernel(f"UniTuple(i8, 2)({MESH}, f8, f8[:,::1], f8, f8, i4[:,::1], f8[:,::1], i8, i8)")
 def collapse_all(mesh, usual, limits, straight, thinnest, known, metric_then, passes, turns):  # type: ignore[no-untyped-def]
-    """Passes of `collapse_short` over all edges that are shorter than `usual`, each followed by flips, until one does
-    nothing; how many collapses and flips. known, metric_then: of `mark_stale`. turns: sweeps of flips."""
+    """Collapse all edges that are shorter in the metric than `usual`, in passes, each followed by flips.
+
+    Returns the numbers of collapses and flips. Passes end when one collapses nothing, at most `passes`. known,
+    metric_then: as in `mark_stale`. turns: sweeps of flips. The other arguments are those of `collapse_short`.
+    """
     faces, counts = mesh[7], mesh[10]
     edges, lengths = np.empty(3 * counts[FACES], np.int64), np.empty(3 * counts[FACES])
     collapses, flips, stale = 0, 0, np.empty(counts[VERTICES], np.bool_)

@@ -1,7 +1,8 @@
-"""A sheet that conforms to what is sharp: a vertex wherever it goes over a feature, an edge wherever it lies along one.
+"""A sheet that conforms to sharp features, with a vertex where it passes over a feature and an edge along it.
 
-Its vertices are tracked first; those that lifted off are Lagrangian again. Then new ones are inserted, joined along
-edges of features, and what is short or thin there is mended. Velocities come last, when the triangles stand.
+Vertices on features are tracked first; vertices that lifted off are Lagrangian again. Then new vertices are inserted
+and joined along edges of features, and short or thin triangles there are improved. Velocities are computed last, on the
+final triangles.
 """
 
 from __future__ import annotations
@@ -25,20 +26,20 @@ from .working import Outcome, Working
 
 @dataclass(frozen=True)
 class Conformed:
-    """A sheet on its features, and what was done for it."""
+    """A sheet that conforms to features, and the changes that were made for it."""
 
     mesh: SheetMesh
-    was: Index  #: which vertex of the sheet before each is, -1 of new ones, (n,)
-    changed: bool  #: whether the triangles are others than before
+    was: Index  #: vertex of the sheet before that each vertex is, −1 for a new one, (n,)
+    changed: bool  #: whether triangles have changed
     inserted: Index  #: vertices of `mesh` that came onto a feature, (i,)
-    released: Index  #: vertices of `mesh` that left one, (r,)
-    jump: float  #: the furthest that a vertex was moved in the world to lie on a feature [m]
-    before: SheetMesh  #: that it was made from
+    released: Index  #: vertices of `mesh` that left a feature, (r,)
+    jump: float  #: largest displacement of a vertex in the world onto a feature [m]
+    before: SheetMesh  #: the sheet from which it was made
     unjoined: list[tuple[int, int]]  #: vertices of `mesh` on one feature that no edge could join
 
     @property
     def momentum(self) -> Vec:
-        """Return the change of momentum of the whole, for a kilogram a square metre [m³/s], (3,)."""
+        """Return the change of the sheet's momentum, divided by its mass per area, (3,) [m³/s]."""
         changed: Vec = self.mesh.momentum - self.before.momentum
         return changed
 
@@ -46,12 +47,12 @@ class Conformed:
 def conform(mesh: SheetMesh, features: Features, limits: RemeshLimits, h: float = 0.0, free: Mask | None = None,
             gravity: Vec | None = None, spared: Mask | None = None, runs: Runs | None = None
             ) -> Conformed:
-    """Return the sheet on features as they are now, before a step of h [s] that begins with its velocities.
+    """Return the sheet that conforms to features at their present positions, before a step of h [s].
 
-    free: vertices whose constraints on a feature had no impulse in the step before, which lift off, (n,). gravity:
-    change of velocities in the step by other forces [m/s²], (3,): a wire that is passed has no outside. spared:
-    vertices whose triangles are not changed, (n,), except at those that leave a feature. runs: those of the features,
-    where they are known. [Thesis 2.6]
+    free: vertices whose constraints on a feature had no impulse in the last step, which lift off, (n,). gravity:
+    acceleration by other forces in the step, (3,) [m/s²], used for wires, which have no outside. spared: vertices whose
+    triangles are not changed, (n,), except at vertices that leave a feature. runs: of the features, if known.
+    [Thesis 2.6]
     """
     runs = Runs(features) if runs is None else runs
     tracked = track(mesh, runs, limits, h, free)
@@ -76,7 +77,7 @@ def conform(mesh: SheetMesh, features: Features, limits: RemeshLimits, h: float 
 
 
 def _turn(now: Conforming, mesh: SheetMesh, vertex: int, corner: int) -> None:
-    """A vertex that has run over the end of its run stands for the material over the corner there."""
+    """Move a vertex that has run over the end of its run to the corner there, and to the material over that corner."""
     at = np.array([vertex])
     place = now.runs.features.points[corner]
     world, gradient = world_velocities_at(mesh, at)[0], gradients_at(mesh, at)[0]
@@ -87,7 +88,7 @@ def _turn(now: Conforming, mesh: SheetMesh, vertex: int, corner: int) -> None:
 
 
 def _run_into(now: Conforming, vertex: int, corner: int) -> None:
-    """A vertex that has run over the end of its run becomes one with that of the corner, or is let go."""
+    """Collapse a vertex that has run over the end of its run onto the vertex at the corner there, or release it."""
     working = now.working
     n = int(working.counts[0])
     others = np.flatnonzero((working.on[:n] == corner) & working.alive)
@@ -96,7 +97,7 @@ def _run_into(now: Conforming, vertex: int, corner: int) -> None:
 
 
 def _let_go(now: Conforming, mesh: SheetMesh, vertices: set[int]) -> None:
-    """Lagrangian vertices move as their material did. [Thesis 2.2]"""
+    """Set the velocities of released vertices to those of their material in `mesh`. [Thesis 2.2]"""
     if not vertices:
         return
     working, rows = now.working, np.array(sorted(vertices))
@@ -107,7 +108,8 @@ def _let_go(now: Conforming, mesh: SheetMesh, vertices: set[int]) -> None:
 
 
 def _transfer(now: Conforming) -> None:
-    """Velocities of the vertices that came onto features: their material keeps its own. [Thesis 2.6.2]"""
+    """Set the velocities of vertices that came onto features such that those of the material do not change.
+    [Thesis 2.6.2]"""
     working, runs = now.working, now.runs
     if not now.new:
         return
@@ -123,7 +125,7 @@ def _transfer(now: Conforming) -> None:
 
 
 def _finished(before: SheetMesh, now: Conforming, unjoined: list[tuple[int, int]]) -> Conformed:
-    """The mesh as it is now, with numbers of edges."""
+    """Return the present mesh, with edges in place of runs in `on`, and the changes since `before`."""
     made, was = now.working.sheet()
     made = made.replaced(on=now.runs.to_edges(made.on, made.x))
     number = np.full(int(now.working.counts[0]), -1)

@@ -1,5 +1,4 @@
-"""Insertion of vertices where a sheet goes over features: edges and faces are split there, or a near vertex is moved
-there."""
+"""Insertion of vertices where a sheet passes over features: edges and faces are split, or a near vertex is moved."""
 
 from __future__ import annotations
 
@@ -17,17 +16,19 @@ from .runs import Runs
 from .tracking import border_distance
 from .working import STRAIGHT, Working
 
-THINNEST = float(np.tan(np.deg2rad(1.0)))  # tan of the angle that moving a vertex may leave to be mended
+THINNEST = float(np.tan(np.deg2rad(1.0)))  # tan of the smallest angle after a move of a vertex, which is improved later
 
-#: of its displacement in a step: material that is so near to a vertex on a run may be brought there by sliding
+#: relative to its displacement in a step: distance of material to which a vertex on a run may slide
 SLIDES = 2.0
 OTHER_LAYER = 4.0  #: of the distance along a run: material that is farther away is another layer of the cloth
 
 
 @dataclass
 class Conforming:
-    """A mesh while it is made to conform to features. `on` has runs in place of edges; sliding of new vertices is
-    zero."""
+    """A mesh while it is made to conform to features.
+
+    `on` has numbers of runs in place of edges; sliding velocities of new vertices are zero.
+    """
 
     working: Working
     runs: Runs
@@ -37,7 +38,7 @@ class Conforming:
     fall: Vec  #: displacement of everything in the step in addition to its velocity [m], (3,)
     #: vertices that came onto features, and the velocity of the material there [m/s], (3,)
     new: dict[int, Vec] = field(default_factory=dict)
-    released: set[int] = field(default_factory=set)  #: vertices that left them
+    released: set[int] = field(default_factory=set)  #: vertices that left features
     refused: set[tuple[int, ...]] = field(default_factory=set)  #: crossings without a vertex that stay so
     #: material of vertices that could not move there yet, its velocity, and their distance from it [m]
     carried_over: dict[int, tuple[Vec, Vec, float]] = field(default_factory=dict)
@@ -51,14 +52,14 @@ class Conforming:
         return self.spared is not None and any(i < len(self.spared) and self.spared[i] for i in vertices)
 
     def edges(self) -> Index:
-        """Return all edges, (e, 2)."""
+        """Return the ends of all edges, (e, 2)."""
         working = self.working
         count = int(working.counts[1])
         ends: Index = np.empty((3 * count, 2), np.int32)
         return ends[:living_edges(working.faces, working.across, count, ends)]
 
     def sit(self, vertex: int, on: int, place: Vec) -> None:
-        """Put a vertex onto a feature."""
+        """Put a vertex onto the feature with number `on`, at position `place`, (3,) [m]."""
         working = self.working
         if vertex not in self.new and working.on[vertex] < 0:
             self.new[vertex] = working.v[vertex].copy()
@@ -68,22 +69,29 @@ class Conforming:
         working.mark_changed()
 
     def release(self, vertex: int) -> None:
-        """Make a vertex on a feature Lagrangian. The velocity of its material is computed later."""
+        """Make a vertex on a feature Lagrangian. `conform` sets its velocity to that of the material later."""
         self.working.on[vertex] = -1
         self.new.pop(vertex, None)
         self.released.add(vertex)
         self.working.mark_changed()
 
     def move(self, vertex: int, face: int, weights: Vec) -> bool:
-        """Move a vertex to a point of a face, in material space and in the world, with the velocity there. Return
-        whether it may be there: one at the border moves along it where that is straight, and not otherwise."""
+        """Move a vertex to a point of a face, in material space and in the world, with the velocity there.
+
+        Return whether the vertex was moved: a vertex on the border moves only along a straight border. weights: of the
+        corners of the face, (3,).
+        """
         working = self.working
         corners, velocity = working.faces[face], np.empty(3)
         ops.velocity_in(working.arrays, face, np.ascontiguousarray(weights), velocity)
         return self.shift(vertex, weights @ working.material[corners], weights @ working.x[corners], velocity)
 
     def shift(self, vertex: int, X: Vec, x: Vec, velocity: Vec) -> bool:
-        """Put a vertex where the material X (2,) is at x (3,) with a velocity (3,), as `move`."""
+        """Move a vertex to X, (2,) [m], in material space and x, (3,) [m], in the world, with a velocity, (3,) [m/s].
+
+        Return whether the vertex was moved: a vertex on the border moves only along a straight border, and no vertex so
+        that a face gets too thin; such a move is recorded in `carried_over`.
+        """
         working = self.working
         around = working.faces_around(vertex)
         if not len(around) or (working.on_border(vertex) and not self._straight(vertex, X)):
@@ -104,7 +112,7 @@ class Conforming:
         return True
 
     def pay(self) -> None:
-        """Move vertices to their intended positions, as far as triangles allow it by now."""
+        """Move the vertices in `carried_over` to their intended material positions, as far as triangles allow."""
         for vertex, (X, velocity, off) in list(self.carried_over.items()):
             if self.working.at[vertex] < 0 or vertex not in self.new:
                 del self.carried_over[vertex]
@@ -112,7 +120,7 @@ class Conforming:
                 self.carried_over[vertex] = X, velocity, off
 
     def _straight(self, vertex: int, target: Vec) -> bool:
-        """Return whether the border is straight from a vertex of it to a point."""
+        """Return whether the border is straight at a vertex on it, and from there to `target`, (2,) [m]."""
         X, near = self.working.material, self.working.neighbours(vertex)
         for way in (X[near[-1]] - X[vertex], target - X[vertex]):
             other = X[near[0]] - X[vertex]
@@ -126,7 +134,10 @@ class Conforming:
         return float(queries.sharpness_of(self.working.arrays, *(int(i) for i in self.working.faces[face])))
 
     def angle_to_border(self, face: int, run: int, place: Vec, X: Vec) -> float:
-        """Return the angle between a run over a face and the border's edge nearest to X, in material space [rad]."""
+        """Return the angle in material space between a run over a face and the border's edge nearest to X [rad].
+
+        place: point on the run in the world, (3,) [m]. X: in material space, (2,) [m].
+        """
         first, way = self.border[:, 0], self.border[:, 1] - self.border[:, 0]
         t = np.clip(np.einsum("bi,bi->b", X - first, way) / np.einsum("bi,bi->b", way, way), 0.0, 1.0)
         along = way[np.argmin(np.linalg.norm(first + t[:, None] * way - X, axis=1))]
@@ -137,19 +148,19 @@ class Conforming:
         return float(np.arctan2(abs(over[0] * along[1] - over[1] * along[0]), abs(over @ along)))
 
     def near_border(self, X: Vec) -> float:
-        """Return the distance of a point in material space from the border [m]."""
+        """Return the distance of a point X, (2,) [m], from the border in material space [m]."""
         return float(border_distance(self.border, X[None])[0])
 
 
 def insert(now: Conforming) -> None:
-    """Insert vertices wherever the sheet goes over a feature that it has none on, until there are no more."""
+    """Insert vertices wherever the sheet passes over a feature without a vertex on it, until no passing is left."""
     for _ in range(now.limits.rounds):
         if not insert_points(now) + insert_edges(now):
             break
 
 
 def insert_points(now: Conforming) -> int:
-    """Insert vertices on corners and tips that faces go over; return their number."""
+    """Insert vertices on corners and tips that faces pass over; return their number."""
     working, features, limits = now.working, now.runs.features, now.limits
     n = int(working.counts[0])
     requested = features.corner.copy()
@@ -180,7 +191,10 @@ def insert_points(now: Conforming) -> int:
 
 
 def _at_point(now: Conforming, face: int, weights: Vec, point: int) -> int:
-    """Return a vertex at a point of a face, a new one or a near one; −1 where none may be there."""
+    """Return a vertex for a point feature at a point of a face, new or moved there; −1 where none is admissible.
+
+    weights: of the corners of the face, (3,).
+    """
     working, shortest = now.working, now.limits.shortest
     corners = working.faces[face].copy()
     X = working.material[corners]
@@ -215,7 +229,7 @@ def _at_point(now: Conforming, face: int, weights: Vec, point: int) -> int:
 
 
 def insert_edges(now: Conforming) -> int:
-    """Insert vertices on runs where edges go over them; return their number."""
+    """Insert vertices on runs where edges pass over them; return their number."""
     working, runs, limits = now.working, now.runs, now.limits
     n = int(working.counts[0])
     edges = now.edges()
@@ -236,7 +250,7 @@ def insert_edges(now: Conforming) -> int:
     done, moved = 0, set[int]()
     order = np.lexsort((found.of, found.when))
     both = [(k, int(edges[found.of[k], 0]), int(edges[found.of[k], 1])) for k in order.tolist() if not has[k]]
-    # the border's edges first: a vertex inside does not stand in for one on it
+    # the border's edges first: a vertex inside does not replace one on the border
     both.sort(key=lambda one: working.faces_of(one[1], one[2])[1] >= 0)
     for k, a, b in both:
         key = (a, b, int(run[k]))
@@ -262,14 +276,18 @@ def insert_edges(now: Conforming) -> int:
 
 
 def _material_at(working: Working, a: int, b: int, share: float) -> Vec:
-    """Return X at a fraction of an edge from one vertex to another, (2,)."""
+    """Return the material point at a fraction of the edge from vertex a to vertex b, (2,) [m]."""
     X: Vec = (1.0 - share) * working.material[a] + share * working.material[b]
     return X
 
 
 def _leaps(now: Conforming, a: int, b: int, share: float, place: Vec, of_thing: Vec) -> bool:
-    """Return whether a point of an edge would be moved farther than it, or it and the feature, move in a step at this
-    velocity: contact forces separate them."""
+    """Return whether a point of an edge is too far from the feature to be put onto it: contact forces separate the two.
+
+    The bound is `limits.leap` times the sum of the thickness and the displacement of the point in a step, the larger of
+    the absolute one and that relative to the feature. of_thing: velocity of the feature, (3,) [m/s]. place: on the
+    feature, (3,) [m].
+    """
     x, v = now.working.x, now.working.v
     off = float(np.linalg.norm((1.0 - share) * x[a] + share * x[b] - place))
     own = now.h * ((1.0 - share) * v[a] + share * v[b]) + now.fall
@@ -278,8 +296,10 @@ def _leaps(now: Conforming, a: int, b: int, share: float, place: Vec, of_thing: 
 
 
 def _is_covered(now: Conforming, run: int, place: Vec, X: Vec) -> bool:
-    """Return whether another layer of the cloth than that of the material X (2,) is on a run at a point of it: an edge
-    of it, or a near vertex that is far away in material space."""
+    """Return whether another layer of the cloth than that at X, (2,) [m], is on a run at `place`, (3,) [m].
+
+    That layer has an edge along the run there, or the nearest vertex on the run, which is far away in material space.
+    """
     working = now.working
     here, along, at = _along(now, run, place)
     if not len(here):
@@ -292,8 +312,10 @@ def _is_covered(now: Conforming, run: int, place: Vec, X: Vec) -> bool:
 
 
 def _slides_there(now: Conforming, a: int, b: int, run: int, place: Vec, X: Vec) -> bool:
-    """Return whether the cloth's edge on a run at this point slides to the material X (2,) in the next step: fast cloth
-    brings its next vertices there and needs no others."""
+    """Return whether the edge on a run at `place`, (3,) [m], slides to the material X, (2,) [m], in the next step.
+
+    Fast cloth brings its next vertices there and needs no others.
+    """
     working = now.working
     here, along, at = _along(now, run, place)
     pair = _between(now, here, along, at)
@@ -306,7 +328,8 @@ def _slides_there(now: Conforming, a: int, b: int, run: int, place: Vec, X: Vec)
 
 
 def _along(now: Conforming, run: int, place: Vec) -> tuple[Index, Vec, float]:
-    """Return vertices on a run in their order, their positions along it [m], and that of a point of it."""
+    """Return the vertices on a run in their order, (k,), their arc lengths, (k,) [m], and the arc length of `place`
+    [m]."""
     working, runs = now.working, now.runs
     if run not in now.ordered:
         n = int(working.counts[0])
@@ -319,7 +342,10 @@ def _along(now: Conforming, run: int, place: Vec) -> tuple[Index, Vec, float]:
 
 
 def _between(now: Conforming, here: Index, along: Vec, at: float) -> tuple[int, int] | None:
-    """Return the ends of the edge over a point of a run, as `_along` gives both; None where there is none."""
+    """Return the ends of the mesh edge along a run at arc length `at` [m]; None where there is none.
+
+    here, along: vertices on the run and their arc lengths, see `_along`.
+    """
     k = int(np.searchsorted(along, at))
     if not 0 < k < len(here):
         return None
@@ -328,7 +354,7 @@ def _between(now: Conforming, here: Index, along: Vec, at: float) -> tuple[int, 
 
 
 def _on_edge(now: Conforming, a: int, b: int, share: float, run: int, place: Vec) -> tuple[int, bool] | None:
-    """Return a vertex at a fraction of an edge, and whether it is a new one; None where none may be there."""
+    """Return a vertex at a fraction of an edge, and whether it is new; None where no vertex is admissible there."""
     working, limits = now.working, now.limits
     face, beyond = working.faces_of(a, b)
     if face < 0 or working.conformal(a, b):
@@ -360,7 +386,7 @@ def _on_edge(now: Conforming, a: int, b: int, share: float, run: int, place: Vec
 
 
 def _make_way(now: Conforming, vertex: int, run: int, target: Vec) -> None:
-    """Flip edges of a vertex that is about to be on a run, where it would make faces with two vertices on it flat."""
+    """Flip edges of a vertex that is to be on a run, where its faces with two vertices on the run would be flat."""
     working = now.working
     for face in working.faces_around(vertex).tolist():
         others = [i for i in working.faces[face].tolist() if i != vertex]

@@ -1,4 +1,4 @@
-"""Kernels: a working sheet's edges, and which of its passings over runs stand already."""
+"""Kernels of the edges of a working sheet, and of passings over runs that need no vertex."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from ..threads import kernel
 
 @kernel("i8(i4[:,::1], i4[:,::1], i8, i4[:,::1])")
 def living_edges(faces, across, count, ends):  # type: ignore[no-untyped-def]
-    """Write the ends of each edge of so many faces once, (e, 2), dead ones left out; how many there are."""
+    """Write the ends of each edge of the first `count` faces once to `ends`, (e, 2); return their number.
+
+    Removed faces are left out. faces, across: (m, 3), see `mesh_kernels`.
+    """
     found = 0
     for f in range(count):
         if faces[f, 0] < 0:
@@ -25,10 +28,14 @@ def living_edges(faces, across, count, ends):  # type: ignore[no-untyped-def]
         " b1[::1])")
 def stand_already(  # type: ignore[no-untyped-def]
         edges, of, run, run_ends, points, on, at, left, places, corners, taken_near, near, out):
-    """Write which passings (k,), of edges `of` at places (k, 3) of runs, need no vertex: one end of the edge is on the
-    run or an end of it, or left (n,) a feature just now and is not put back by what is joined to it; or the place is as
-    good as at an end of the run, the corner stands for it. taken_near, near: how near that is [m] where a vertex is on
-    the corner, and where none is."""
+    """Write to `out`, (k,), which passings of edges over runs need no vertex.
+
+    These are passings of an edge with an end on the run, or on a corner of the run, or with an end that has just left a
+    feature, `left` (n,); and passings so near to a corner of the run that the corner replaces them. edges: (e, 2). of:
+    edge of each passing, (k,). run: (k,). run_ends: corners of each run, (R, 2). points: number of point features. on:
+    feature of each vertex, (n,). places: positions of passings, (k, 3) [m]. corners: positions of points, (P, 3) [m].
+    taken_near, near: distances to a corner with and without a vertex on it [m].
+    """
     taken = np.zeros(points, np.bool_)
     for i in range(left.shape[0]):
         if at[i] >= 0 and 0 <= on[i] < points:

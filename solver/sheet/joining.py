@@ -1,4 +1,4 @@
-"""Edges of the sheet along features: vertices that follow each other on a run are joined, by flips or more vertices."""
+"""Edges of the sheet along features: consecutive vertices on a run are joined, by flips or by more vertices."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from . import mesh_kernels as queries
 from .insertion import Conforming
 from .working import Outcome
 
-MOST = 8  #: edges that are crossed on the way from one vertex to the next
+MOST = 8  #: edges that are crossed from one vertex to the next, at most
 LOOKAHEAD = 3  #: vertices on a run that may be of another layer of the cloth before the next of this one
-STRETCH = 2.0  #: the way along the run and that through the material are alike within this, or the cloth leaves it
+STRETCH = 2.0  #: ratio of the lengths along the run and in the material, at most; beyond it the cloth leaves the run
 
 
 def join(now: Conforming) -> list[tuple[int, int]]:
-    """Join vertices that follow each other on each run; pairs that lie along it and could not be."""
+    """Join consecutive vertices on each run by edges; return the pairs of vertices that could not be joined."""
     left = []
     for run in _with_vertices(now):
         vertices, along = _on_run(now, run)
@@ -32,16 +32,16 @@ def join(now: Conforming) -> list[tuple[int, int]]:
 
 
 def _with_vertices(now: Conforming) -> list[int]:
-    """Runs that vertices are on, or on both their ends."""
+    """Return the runs with a vertex on them, or with vertices on both their ends."""
     working, runs = now.working, now.runs
     on = working.on[:int(working.counts[0])][working.alive]
-    has = np.zeros(runs.points + len(runs.ends) + 1, dtype=bool)  # the last stands for ends that there are not
+    has = np.zeros(runs.points + len(runs.ends) + 1, dtype=bool)  # the last is for missing ends
     has[on[on >= 0]] = True
     return [int(run) for run in (has[runs.points:-1] | has[runs.ends].all(axis=1)).nonzero()[0]]
 
 
 def _on_run(now: Conforming, run: int) -> tuple[list[int], list[float]]:
-    """Vertices on a run and its ends, as they follow each other along it, and how far along [m]."""
+    """Return the vertices on a run and its ends in their order along the run, and their arc lengths [m]."""
     working, runs = now.working, now.runs
     n = int(working.counts[0])
     on = np.where(working.alive, working.on[:n], -1)
@@ -58,14 +58,17 @@ def _on_run(now: Conforming, run: int) -> tuple[list[int], list[float]]:
 
 
 def _lies_along(now: Conforming, a: int, b: int, length: float) -> bool:
-    """Whether the cloth between two vertices is as long as the run between them."""
+    """Return whether the distance of two vertices in material space agrees with the run's length between them [m]."""
     material = float(np.linalg.norm(now.working.material[b] - now.working.material[a]))
     return length < STRETCH * material and material < STRETCH * max(length, now.limits.shortest)
 
 
 def _join(now: Conforming, run: int, a: int, b: int) -> bool:
-    """Go straight from a to b in material space; edges in the way are flipped, or split onto the run. False where they
-    should be joined and could not be."""
+    """Join vertices a and b on a run by edges along the straight line between them in material space.
+
+    Edges that the line crosses are flipped, or split with the new vertex on the run. Returns False where the vertices
+    should be joined and could not be.
+    """
     working, runs, limits = now.working, now.runs, now.limits
     for _ in range(MOST):
         if working.faces_of(a, b)[0] >= 0:
@@ -88,11 +91,11 @@ def _join(now: Conforming, run: int, a: int, b: int) -> bool:
         velocity = (1.0 - t) * working.v[p] + t * working.v[q]
         feature = runs.velocity(np.array([runs.points + run]), onto[None])[0]
         if {p, q} & now.released or now.h * (velocity - feature) @ runs.outward[edge] > RECEDES * limits.thickness:
-            return True  # it is on its way off, and lies on nothing between the two
+            return True  # the cloth between the two is leaving the run
         length = float(np.linalg.norm(working.material[q] - working.material[p]))
         vertex = p if t * length < limits.shortest else q if (1.0 - t) * length < limits.shortest else -1
         if vertex >= 0 and (working.on[vertex] == runs.points + run or 0 <= working.on[vertex] in runs.ends[run]):
-            a = vertex  # one that has come onto the run since
+            a = vertex  # a vertex that has been put onto the run since
             continue
         if vertex >= 0 and (working.on[vertex] >= 0 or working.required[vertex] or working.on_border(vertex)):
             return False
@@ -110,7 +113,10 @@ def _join(now: Conforming, run: int, a: int, b: int) -> bool:
 
 
 def _first_crossed(now: Conforming, a: int, b: int) -> tuple[int, int, float] | None:
-    """The edge opposite to a that the way to b goes over, and where; None where it goes along an edge or out."""
+    """Return the first edge that the straight line from a to b in material space crosses, and the fraction along it.
+
+    None where the line is along an edge or leaves the cloth.
+    """
     X = now.working.material
     way = X[b] - X[a]
     for face in now.working.faces_around(a).tolist():
@@ -125,7 +131,7 @@ def _first_crossed(now: Conforming, a: int, b: int) -> tuple[int, int, float] | 
 
 
 def slip(now: Conforming, a: int, b: int) -> bool:
-    """Flip an edge that lies along a run although a vertex of it is between its ends; whether it could be."""
+    """Flip the edge a b along a run that has another vertex between a and b; return whether it was flipped."""
     working = now.working
     edge = queries.find_edge(working.arrays, a, b)
     if edge < 0:

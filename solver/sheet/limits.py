@@ -1,4 +1,4 @@
-"""Lengths and angles that conforming to features keeps to. Those of section 2.6.1, and ours where it states none."""
+"""Bounds on lengths and angles of a mesh that conforms to features: of section 2.6.1, or ours where it has none."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ SHORTEST = 0.01  # of the cloth's length [Thesis 2.6.1]
 class RemeshLimits:
     """Bounds on distances, lengths and angles for remeshing."""
 
-    thickness: float  #: how near cloth is to touch a feature [m]
-    shortest: float  #: edges at features that are shorter in material space are collapsed [m]
-    depth: float  #: cloth that is further through a feature has not come in over it [m]
-    ill: float = float(np.deg2rad(8.0))  #: triangles at features with a smaller angle in material space are mended
-    border: float = float(np.deg2rad(20.0))  #: features go over the border at no smaller angle in material space
-    #: of the thickness and a step's move: a place of an edge that is further from a feature is not put onto it, as
-    #: stretched cloth would be thrown about
+    thickness: float  #: distance at which cloth touches a feature [m]
+    shortest: float  #: length in material space below which edges at features are collapsed [m]
+    depth: float  #: cloth that is deeper inside has not entered over the feature [m]
+    ill: float = float(np.deg2rad(8.0))  #: angle in material space below which triangles at features are improved
+    border: float = float(np.deg2rad(20.0))  #: least angle in material space of a feature that passes over the border
+    #: relative to the thickness and the displacement in a step: a point of an edge farther from a feature is not moved
+    #: onto it, as stretched cloth would gain speed
     leap: float = np.inf
-    rounds: int = 12  #: of inserting, and of mending
-    #: where one layer of the cloth folds over an edge, others that come over it lie on that layer
+    rounds: int = 12  #: rounds of insertion, and of improvement of triangles
+    #: whether only one layer of the cloth may be on an edge, and others lie on that layer
     one_layer: bool = False
 
     @classmethod
     def of(cls, mesh: SheetMesh, thickness: float) -> RemeshLimits:
-        """For a cloth of this size, and of this thickness [m]."""
+        """Return the limits for the size and the mean face of a cloth. thickness: distance at which it touches [m]."""
         length = float(np.ptp(mesh.material, axis=0).max())
         edge = float(np.sqrt(mesh.areas.mean()))
         return cls(thickness, SHORTEST * length, max(2.0 * thickness, edge))

@@ -1,6 +1,6 @@
-"""Triangles at features that are too short or too thin: the preprocessing loop of section 2.6.1.
+"""Improvement of triangles at features that are too short or too thin: the preprocessing loop of section 2.6.1.
 
-A split whose new vertex the next round collapses is done at once: as a flip, where that gives equal triangles.
+A split whose new vertex would be collapsed in the next round is done at once, as a flip if that makes equal triangles.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from .sheet_mesh import LAST, NEXT
 from .working import Outcome
 
 OBTUSE = float(np.cos(np.deg2rad(115.0)))  # a thin triangle with a wider angle is a cap, else a needle
-THINNEST = float(np.tan(np.deg2rad(2.5)))  # tan of the angle that a collapse may leave where nothing else is left
-AT_END = 0.5  #: of the angle: how thin a triangle may have become at the end of the step
+THINNEST = float(np.tan(np.deg2rad(2.5)))  # tan of the smallest angle after a collapse, if there is no better one
+AT_END = 0.5  #: of the limit angle: least angle of a triangle at the end of the step
 
 
 def mend(now: Conforming) -> bool:
-    """Collapse short edges and mend thin triangles at features, until nothing changes; whether anything did.
+    """Collapse short edges and improve thin triangles at features until nothing changes; return whether anything did.
     [Thesis 2.6.1]"""
     tried, done = dict[tuple[int, ...], int](), False
     for _ in range(now.limits.rounds):
@@ -43,7 +43,7 @@ def mend(now: Conforming) -> bool:
 
 
 def thin_faces(now: Conforming) -> Index:
-    """Faces with a vertex on a feature that have a short edge or a small angle, now or at the end of the step."""
+    """Return the faces at features with a short edge or a small angle, now or at the end of the step, (k,)."""
     working, limits = now.working, now.limits
     rows: Index = np.empty(int(working.counts[1]), np.int32)
     count = thin_at_features(working.arrays, now.runs.points, now.h, limits.shortest, float(np.tan(limits.ill)),
@@ -52,12 +52,12 @@ def thin_faces(now: Conforming) -> Index:
 
 
 def _lengths(X: list[list[float]]) -> list[float]:
-    """Return lengths of the edges opposite to the corners of a triangle (3, 2)."""
+    """Return the lengths of the edges opposite to the corners of a triangle X, (3, 2) [m], (3,) [m]."""
     return [dist(X[NEXT[k]], X[LAST[k]]) for k in range(3)]
 
 
 def _sharpness(X: list[list[float]]) -> float:
-    """tan of the smallest angle of a triangle (3, 2), negative where it is turned over."""
+    """Return tan of the smallest angle of a triangle X, (3, 2) [m], negative if the triangle is inverted."""
     least, middle, most = sorted(length * length for length in _lengths(X))
     (ax, ay), (bx, by), (cx, cy) = X
     twice = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
@@ -65,7 +65,7 @@ def _sharpness(X: list[list[float]]) -> float:
 
 
 def _collapse_short(now: Conforming, face: int) -> bool:
-    """Collapse the shortest edge where it is below the threshold; whether it was."""
+    """Collapse the shortest edge of a face if it is below the limit; return whether it was collapsed."""
     working = now.working
     corners = working.faces[face]
     lengths = _lengths(working.material[corners].tolist())
@@ -76,7 +76,7 @@ def _collapse_short(now: Conforming, face: int) -> bool:
 
 
 def _collapse(now: Conforming, a: int, b: int) -> bool:
-    """Collapse an edge towards the one of its ends that stays: on a feature, on the border or fixed."""
+    """Collapse an edge towards the end that remains, on a feature, on the border or required; return whether it was."""
     working = now.working
 
     def rank(i: int) -> tuple[bool, bool, bool, int]:
@@ -93,8 +93,7 @@ def _collapse(now: Conforming, a: int, b: int) -> bool:
 
 
 def _collapse_any(now: Conforming, gone: int, ends: list[int]) -> bool:
-    """Collapse a vertex onto the first of others that it can be, at worse triangles only where it must; whether it was.
-    """
+    """Collapse a vertex onto the first admissible of `ends`, at worse triangles if necessary; return whether it was."""
     working = now.working
     for thinnest in (working.thinnest, THINNEST):
         usual, working.thinnest = working.thinnest, thinnest
@@ -106,8 +105,10 @@ def _collapse_any(now: Conforming, gone: int, ends: list[int]) -> bool:
 
 
 def _unfold(now: Conforming, face: int) -> bool:
-    """A triangle whose vertices are all on one run has no area in the world: the one between leaves it, or the long
-    edge does. Whether it was one."""
+    """Remove a face whose vertices are all on one run, without area in the world; return whether it was such a face.
+
+    The long edge is flipped, or the vertex between the others is collapsed or leaves the run.
+    """
     working, runs = now.working, now.runs
     corners = working.faces[face].copy()
     on = working.on[corners].tolist()
@@ -127,13 +128,13 @@ def _unfold(now: Conforming, face: int) -> bool:
 
 
 def _mend(now: Conforming, face: int) -> bool:
-    """Better triangles in place of one that is thin; whether anything changed."""
+    """Replace a thin triangle by better ones; return whether anything changed."""
     working = now.working
     corners = working.faces[face].copy()
     X = working.material[corners].tolist()
     later = (working.material[corners] + now.h * working.slide[corners]).tolist()
     sharpness = _sharpness(X)
-    # as it will be, where that is worse
+    # at the end of the step, if that is worse
     if _sharpness(later) < min(sharpness, tan(AT_END * now.limits.ill)):
         X = later
     elif sharpness >= tan(now.limits.ill):
@@ -149,7 +150,7 @@ def _mend(now: Conforming, face: int) -> bool:
 
 
 def _mend_cap(now: Conforming, apex: int, a: int, b: int) -> bool:
-    """A triangle whose apex is close to the edge opposite to it, from a to b."""
+    """Improve a cap, a triangle whose apex is close to the opposite edge a b; return whether anything changed."""
     working = now.working
     if working.conformal(a, b):
         if working.on[apex] >= 0:
@@ -161,7 +162,7 @@ def _mend_cap(now: Conforming, apex: int, a: int, b: int) -> bool:
     if working.flip(a, b) is Outcome.DONE:
         return True
     if working.faces_of(a, b)[1] < 0:
-        # so near to the border a vertex cannot slide
+        # a vertex so near to the border cannot slide
         released = working.on[apex] >= 0
         if released:
             now.release(apex)
@@ -172,13 +173,13 @@ def _mend_cap(now: Conforming, apex: int, a: int, b: int) -> bool:
 
 
 def _collapse_onto(now: Conforming, apex: int, a: int, b: int) -> bool:
-    """Collapse a Lagrangian apex onto one of two other vertices, the nearer one first; whether it was."""
+    """Collapse a Lagrangian apex onto vertex a or b, the nearer one first; return whether it was collapsed."""
     X = now.working.material
     return _collapse_any(now, apex, sorted((a, b), key=lambda end: float(np.linalg.norm(X[end] - X[apex]))))
 
 
 def _split_and_collapse(now: Conforming, apex: int, a: int, b: int, into_new: bool) -> bool:
-    """Split the edge opposite to the apex at its foot, then collapse the edge between the two, which is short."""
+    """Split the edge a b at the foot of the apex and collapse the short new edge; return whether it was split."""
     working, X = now.working, now.working.material
     way = X[b] - X[a]
     length = float(np.linalg.norm(way))
@@ -200,11 +201,11 @@ def _split_and_collapse(now: Conforming, apex: int, a: int, b: int, into_new: bo
 
 
 def _mend_needle(now: Conforming, apex: int, a: int, b: int) -> bool:
-    """A triangle whose edge from a to b is short beside the others."""
+    """Improve a needle, a triangle whose edge a b is much shorter than the others; return whether anything changed."""
     working = now.working
     if _collapse(now, a, b):
         return True
-    # another triangle across one of the long edges may take it
+    # a flip of one of the long edges may remove it
     for end in (a, b):
         if not working.conformal(apex, end) and working.flip(apex, end) is Outcome.DONE:
             return True

@@ -1,4 +1,4 @@
-"""Kernel: which triangles at features are to be mended."""
+"""Kernel that finds triangles at features that are too short or too thin."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from .mesh_kernels import FACES, MESH, sharpness
 
 @kernel(f"i8({MESH}, i8, f8, f8, f8, f8, i4[::1])")
 def thin_at_features(mesh, points, h, shortest, ill, predicted, out):  # type: ignore[no-untyped-def]
-    """Write the faces with a vertex on a feature that have an edge shorter than `shortest` [m] or an angle of a smaller
-    tangent than `ill` in material space, of one smaller than `predicted` after h [s] of sliding, or all three vertices
-    on one run; returns how many there are. Features from `points` on are runs."""
+    """Write the faces at features that are too short or too thin in material space to `out`; return their number.
+
+    They have a vertex on a feature, and an edge shorter than `shortest` [m], an angle whose tan is below `ill`, or
+    below `predicted` after h [s] of sliding, or all three vertices on one run. Features from `points` on are runs.
+    """
     X, slide, on, faces, counts = mesh[1], mesh[3], mesh[5], mesh[7], mesh[10]
     found = 0
     for f in range(counts[FACES]):

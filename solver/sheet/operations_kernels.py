@@ -25,7 +25,7 @@ DONE, REQUIRED, ON_FEATURE, AT_BORDER, LINKED, INVERTED, THIN, CROWDED, NO_EDGE 
 
 @inlined
 def slid(mesh, f, s0, s1, axis):  # type: ignore[no-untyped-def]
-    """An entry of F s in a face, s in material space."""
+    """Return the component `axis` of F s in face f, for a vector s in material space."""
     x, X, faces = mesh[0], mesh[1], mesh[7]
     a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
     twice = wedge(X, a, b, c)
@@ -36,7 +36,10 @@ def slid(mesh, f, s0, s1, axis):  # type: ignore[no-untyped-def]
 
 @kernel(f"void({MESH}, i8, f8[::1], f8[::1])")
 def velocity_in(mesh, f, weights, out):  # type: ignore[no-untyped-def]
-    """World velocity of the cloth at a place of a face: Σ w ẋ − F Σ w Ẋ with the face's own F, (3,). [Thesis 2.2]"""
+    """Write the world velocity at a point of face f, Σ w ẋ − F Σ w Ẋ with the face's F, to `out`, (3,) [m/s].
+
+    weights: of the face's corners, (3,). [Thesis 2.2]
+    """
     v, slide, faces = mesh[2], mesh[3], mesh[7]
     s0, s1 = 0.0, 0.0
     for i in range(3):
@@ -54,7 +57,10 @@ def velocity_in(mesh, f, weights, out):  # type: ignore[no-untyped-def]
 
 @kernel(f"i8({MESH}, i8, f8[::1])")
 def new_vertex(mesh, f, weights):  # type: ignore[no-untyped-def]
-    """A Lagrangian vertex at a place of a face, in none of the tables yet; −1 where there is no room."""
+    """Add a Lagrangian vertex at a point of a face, without faces; return its number, −1 if there is no room.
+
+    weights: of the face's corners, (3,).
+    """
     x, X, v, slide, metric, on, required, faces, _, at, counts, _ = mesh
     if counts[VERTICES] == at.shape[0]:
         return -1
@@ -76,11 +82,10 @@ def new_vertex(mesh, f, weights):  # type: ignore[no-untyped-def]
 
 @kernel(f"i8({MESH}, i8, i8, f8)")
 def split_edge(mesh, f, k, t):  # type: ignore[no-untyped-def]
-    """A new vertex on an edge, a share t of the way from its end a to its end b; its number, −1 without room for one
-    vertex and two faces.
+    """Split the edge a b opposite to corner k of face f at a fraction t from a; return the number of the new vertex.
 
-    On a conformal edge it is an EOL vertex, with ẋ and Ẋ interpolated; else Lagrangian, with the world velocity of
-    both faces there, by area. [Thesis 2.6.2]
+    Returns −1 without room for one vertex and two faces. On a conformal edge the vertex is Eulerian-on-Lagrangian, with
+    ẋ and Ẋ interpolated; else Lagrangian, with the world velocity of both faces there, by area. [Thesis 2.6.2]
     """
     x, X, v, slide, metric, on, _, faces, across, at, counts, _ = mesh
     g = across[f, k]
@@ -144,8 +149,10 @@ def split_edge(mesh, f, k, t):  # type: ignore[no-untyped-def]
 
 @kernel(f"i8({MESH}, i8, f8[::1])")
 def split_face(mesh, f, weights):  # type: ignore[no-untyped-def]
-    """A new Lagrangian vertex inside of a face at these weights (3,) of its corners, with the world velocity there;
-    its number, −1 without room for one vertex and two faces. [Thesis 2.6.2]"""
+    """Split face f at weights of its corners, (3,); return the number of the new vertex, −1 if there is no room.
+
+    The vertex is Lagrangian, with the world velocity of the face there. [Thesis 2.6.2]
+    """
     faces, across, at, counts = mesh[7], mesh[8], mesh[9], mesh[10]
     if counts[FACES] + 2 > faces.shape[0]:
         return -1
@@ -172,10 +179,10 @@ def split_face(mesh, f, weights):  # type: ignore[no-untyped-def]
 
 @kernel(f"i8({MESH}, i8, i8, f8)")
 def flip(mesh, f, k, thinnest):  # type: ignore[no-untyped-def]
-    """Turn an edge to join the corners opposite to it; DONE, or why not.
+    """Flip the edge opposite to corner k of face f to join the two opposite corners; return DONE or the reason against.
 
-    Never of a conformal edge, never where a face would be turned over in material space, or have an angle whose tan is
-    below `thinnest` and below that of both faces now.
+    A conformal edge is not flipped, nor an edge where a face would be inverted in material space, or get an angle whose
+    tan is below `thinnest` and below that of both faces now.
     """
     faces, across, at = mesh[7], mesh[8], mesh[9]
     g = across[f, k]
@@ -208,11 +215,12 @@ def flip(mesh, f, k, thinnest):  # type: ignore[no-untyped-def]
 
 @kernel(f"i8({MESH}, i8, i8, f8, f8)")
 def may_collapse(mesh, gone, into, straight, thinnest):  # type: ignore[no-untyped-def]
-    """DONE where the vertex `gone` may be moved onto its neighbour `into`, else the reason against it.
+    """Return DONE if the vertex `gone` may be moved onto its neighbour `into`, else the reason against it.
 
-    A fixed vertex stays, and one on a point feature; one on an edge feature moves along its conformal edge only; one on
-    the border along the border only, and only where sin of the border's angle there is below `straight`. No face is
-    inverted in material space, nor gets an angle whose tan is below `thinnest` and below the worst around `gone` now.
+    A required vertex is not moved, nor a vertex on a point feature; a vertex on an edge feature is moved along its
+    conformal edge only; a vertex on the border along the border only, and only where sin of the border's angle there is
+    below `straight`. No face is inverted in material space, nor gets an angle whose tan is below `thinnest` and below
+    the worst around `gone` now.
     """
     X, on, required, faces, across, at, counts = mesh[1], mesh[5], mesh[6], mesh[7], mesh[8], mesh[9], mesh[10]
     if at[gone] < 0 or at[into] < 0:
@@ -272,7 +280,10 @@ def may_collapse(mesh, gone, into, straight, thinnest):  # type: ignore[no-untyp
 
 @kernel(f"void({MESH}, i8, i8)")
 def collapse(mesh, gone, into):  # type: ignore[no-untyped-def]
-    """Move a vertex onto its neighbour; the faces between them go. Only where `may_collapse` says DONE."""
+    """Move the vertex `gone` onto its neighbour `into`, and remove the faces between them.
+
+    Valid only where `may_collapse` returns DONE.
+    """
     faces, across, at = mesh[7], mesh[8], mesh[9]
     around = np.empty(WIDEST, np.int32)
     count = abs(ring(mesh, gone, around))

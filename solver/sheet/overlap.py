@@ -1,4 +1,4 @@
-"""Whether faces lie over each other in material space."""
+"""Test for faces that overlap in material space."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import numpy as np
 
 from ..state import Index, Vec
 
-TOUCH = 1.0e-9  #: of their size: triangles that share no more than that only touch
+TOUCH = 1.0e-9  #: relative to their size: triangles with a smaller overlap only touch
 
 
 def overlapping_faces(material: Vec, faces: Index) -> tuple[int, int] | None:
-    """Return the first two faces whose interiors overlap, None where there are none. material: (n, 2) [m]. faces: (m,
-    3), positively oriented."""
+    """Return the numbers of two faces whose interiors overlap, None if there are none.
+
+    material: (n, 2) [m]. faces: (m, 3), positively oriented.
+    """
     corners = material[faces]
     low, high = corners.min(axis=1), corners.max(axis=1)
     size = np.median(high - low, axis=0).max()
@@ -30,7 +32,7 @@ def overlapping_faces(material: Vec, faces: Index) -> tuple[int, int] | None:
 
 
 def _near(low: Vec, high: Vec, size: float) -> list[tuple[Index, Index]]:
-    """Return pairs of overlapping boxes, some at a time: sorted by their lower bounds along the first axis."""
+    """Return pairs of overlapping boxes, in several arrays, by a sweep along the first axis. low, high: (m, 2) [m]."""
     order = np.argsort(low[:, 0], kind="stable")
     end = np.searchsorted(low[order, 0], high[order, 0] - TOUCH * size, side="left")
     found = []

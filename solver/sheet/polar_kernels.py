@@ -1,4 +1,4 @@
-"""Gradients of faces around a vertex averaged by their rotations and their stretches."""
+"""Kernels that average the deformation gradients of faces around a vertex by their rotations and stretches."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from ..forces.joint_kernels import exponential, logarithm, product
 from ..threads import inlined, kernel
 from .around_kernels import faces_around
 
-TURNS, STILL = 30, 1.0e-13  #: steps to the mean rotation at most, and a step [rad] that is none
+TURNS, STILL = 30, 1.0e-13  #: iterations to the mean rotation at most, and a negligible step [rad]
 
 
 @inlined
 def quaternion(a0, a1, a2, b0, b1, b2, c0, c1, c2):  # type: ignore[no-untyped-def]
-    """Quaternion of the rotation with columns a, b, c, from its largest entry."""
+    """Return the quaternion of the rotation with columns a, b, c, computed from its largest component."""
     trace = a0 + b1 + c2
     if trace >= max(a0, max(b1, c2)):
         w = 0.5 * math.sqrt(max(1.0 + trace, 0.0))
@@ -30,7 +30,10 @@ def quaternion(a0, a1, a2, b0, b1, b2, c0, c1, c2):  # type: ignore[no-untyped-d
 
 @kernel("void(f8[:,:,::1], f8[:,::1])")
 def take_apart(gradients, out):  # type: ignore[no-untyped-def]
-    """F = R S of faces (m, 3, 2): out, (m, 7), is R as a quaternion, its third axis the normal, then S: 00, 01, 11."""
+    """Write the polar decompositions F = R S of gradients of faces, (m, 3, 2), to `out`, (m, 7).
+
+    A row is R as a quaternion, the third axis of R the normal, then S: entries 00, 01, 11.
+    """
     for f in range(gradients.shape[0]):
         c00, c01, c11 = 0.0, 0.0, 0.0
         for i in range(3):
@@ -54,10 +57,10 @@ def take_apart(gradients, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(i4[:,::1], f8[::1], f8[:,::1], f8[:,:,::1])")
 def average(faces, areas, apart, out):  # type: ignore[no-untyped-def]
-    """Write R̄ S̄ of the faces around each vertex, by area, into out, (n, 3, 2): Σ A log(R̄ᵀ R) = 0. apart:
-    `take_apart`.
+    """Write R̄ S̄, the averages of the faces around each vertex by area, to `out`, (n, 3, 2), with Σ A log(R̄ᵀ R) = 0.
 
-    The iteration starts at the largest face. Zero at a vertex of no face.
+    The iteration starts at the largest face. The result is zero at a vertex without faces. faces: (m, 3). areas: (m,)
+    [m²]. apart: polar decompositions, as `take_apart` writes them, (m, 7).
     """
     n, m = out.shape[0], faces.shape[0]
     start, around = faces_around(n, m, faces)

@@ -1,4 +1,4 @@
-"""Kernel: the nearest places on a run of edges."""
+"""Kernels of the nearest positions on a run of edges."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from ..threads import kernel
 
 @kernel("void(f8[:,::1], i4[:,::1], i8, i8, b1, f8[:,::1], i4[::1], f8[::1], f8[:,::1])")
 def nearest_on_run(points, edges, first, last, has_ends, x, edge, share, place):  # type: ignore[no-untyped-def]
-    """Write of points x (k, 3) as `Runs.nearest` has it, for the run of edges first to last of (E, 2). has_ends: it is
-    no ring."""
+    """Write the nearest edge, (k,), fraction along it, (k,), and position there, (k, 3) [m], for points x, (k, 3) [m].
+
+    Fractions are unclamped at the ends of the run, positions are clamped. points: (P, 3) [m]. edges: (E, 2), those of
+    the run are first to last. has_ends: whether the run is no ring.
+    """
     for k in range(x.shape[0]):
         least = np.inf
         for e in range(first, last):
@@ -34,8 +37,11 @@ def nearest_on_run(points, edges, first, last, has_ends, x, edge, share, place):
 
 @kernel("void(f8[:,::1], i4[:,::1], i4[::1], i4[:,::1], f8[:,::1], i4[::1])")
 def edges_under(points, edges, first, ends, x, on):  # type: ignore[no-untyped-def]
-    """Write the nearest edge over the run of each vertex at x (n, 3) that is on one, both numbered after the points.
-    first: edge of each run, (R + 1,). ends: corners of each, (R, 2)."""
+    """Replace numbers of runs in `on`, (n,), by those of the edges nearest to the vertices, both after the points.
+
+    points: (P, 3) [m]. edges: (E, 2). first: first edge of each run, (R + 1,). ends: corners of each run, (R, 2), −1
+    for a ring. x: positions of vertices, (n, 3) [m].
+    """
     edge, share, place, count = np.empty(1, np.int32), np.empty(1), np.empty((1, 3)), points.shape[0]
     for v in range(on.shape[0]):
         run = on[v] - count

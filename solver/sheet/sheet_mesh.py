@@ -1,7 +1,7 @@
-"""A cloth as one mesh with a place in the world and a place in material space at every vertex.
+"""A cloth as one mesh with a position in the world and a position in material space at every vertex.
 
-Material space is one chart without seams. What an artist painted is a function on it, so remeshing carries nothing
-but what stands here.
+Material space is one chart without seams. An artist's painted values are functions on it, so remeshing transfers
+nothing but the arrays of SheetMesh.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from .sheet_mesh_kernels import areas_of, border_edges_of, edges_of, gradients_o
 
 #: corners after and before each corner of a face: the ends of the edge opposite to it
 NEXT, LAST = (1, 2, 0), (2, 0, 1)
-CORNER = 0.35  #: [rad] a border turns by where it has one
-DOUBLED = 1.0e-5  #: of its size: vertices of two pieces that are so near are one to who made them
-THIN = 1.0e-12  #: of the square of its longest edge: a face that is smaller in material space has no area
+CORNER = 0.35  #: [rad] turn of the border above which a vertex is a corner
+DOUBLED = 1.0e-5  #: relative to the cloth's size: nearer vertices of two pieces are probably doubled
+THIN = 1.0e-12  #: relative to the square of the longest edge: a smaller face has no area in material space
 
-#: what is worked out once, and of which arrays; and these
+#: arrays, and cached properties, each with the arrays on which it depends
 MADE_OF = {**{name: {name} for name in ("x", "material", "faces", "v", "slide", "on", "required")},
            **dict.fromkeys(("tables", "edges", "border_edges", "border"), {"faces"}),
            **dict.fromkeys(("areas", "border_tangents"), {"faces", "material"}),
@@ -35,15 +35,16 @@ MADE_OF = {**{name: {name} for name in ("x", "material", "faces", "v", "slide", 
 
 @lru_cache
 def _staying(changed: tuple[str, ...]) -> list[str]:
-    """Return names of cached properties that remain valid with other arrays of these names."""
+    """Return the names of cached properties that remain valid when the arrays of the given names change."""
     return [name for name, of in MADE_OF.items() if of.isdisjoint(changed)]
 
 
 @dataclass(frozen=True)
 class SheetMesh:
-    """Lagrangian vertices keep their X; those on a sharp feature move with `slide` in material space too.
+    """A cloth mesh with Lagrangian vertices, and with vertices on sharp features that also move in material space.
 
-    Arrays are never written to in place. Edge k of a face is the one opposite to its corner k.
+    A Lagrangian vertex has a constant X, a vertex on a feature moves at `slide`. Arrays are never written to in place.
+    Edge k of a face is the one opposite to its corner k.
     """
 
     x: Vec  #: [m], world, (n, 3)
@@ -56,8 +57,10 @@ class SheetMesh:
 
     @classmethod
     def at_rest(cls, x: Vec, material: Vec, faces: Index, pinned: Mask | None = None) -> SheetMesh:
-        """Return a Lagrangian cloth without motion; fixed are `pinned` (n,) and corners of the border. x: (n, 3) [m].
-        material: (n, 2) [m]. faces: (m, 3). Raises BadMesh as `checked` does."""
+        """Return a Lagrangian cloth without motion; required are `pinned` vertices, (n,), and corners of the border.
+
+        x: (n, 3) [m]. material: (n, 2) [m]. faces: (m, 3). Raises BadMesh where `checked` does.
+        """
         n = len(x)
         bare = cls(np.array(x, dtype=float), np.array(material, dtype=float), np.array(faces, dtype=np.int32),
                    np.zeros((n, 3)), np.zeros((n, 2)), np.full(n, -1, np.int32), np.zeros(n, dtype=bool)).checked()
@@ -67,8 +70,8 @@ class SheetMesh:
         return cls(bare.x, bare.material, bare.faces, bare.v, bare.slide, bare.on, required)
 
     def replaced(self, **changes: Any) -> SheetMesh:
-        """Return the mesh with these arrays replaced, of as many vertices; properties that do not depend on them are
-        retained."""
+        """Return the mesh with arrays replaced by name, of as many rows; cached properties that do not depend on them
+        are retained."""
         made = object.__new__(SheetMesh)
         have = self.__dict__
         made.__dict__.update({name: have[name] for name in _staying(tuple(changes)) if name in have}, **changes)
@@ -76,12 +79,12 @@ class SheetMesh:
 
     @property
     def across(self) -> Index:
-        """The face beyond edge k of each face, -1 at the border, (m, 3). Two faces an edge are taken for granted."""
+        """Return the face beyond edge k of each face, −1 at the border, (m, 3), for manifold faces."""
         return self.tables[0]
 
     @cached_property
     def tables(self) -> tuple[Index, Index]:
-        """`across`, and a face of each vertex, -1 of those of none, (n,)."""
+        """Return `across`, (m, 3), and a face of each vertex, −1 for a vertex without faces, (n,)."""
         beyond: Index = np.empty((len(self.faces), 3), dtype=np.int32)
         at: Index = np.empty(len(self.x), dtype=np.int32)
         build_tables(len(self.x), len(self.faces), np.ascontiguousarray(self.faces), beyond, at)
@@ -89,19 +92,19 @@ class SheetMesh:
 
     @cached_property
     def edges(self) -> Index:
-        """Ends of each edge once, (e, 2), as the first face that has it goes round."""
+        """Return the ends of each edge once, in the orientation of its first face, (e, 2)."""
         ends = np.empty((self.faces.size, 2), np.int32)
         return ends[:edges_of(np.ascontiguousarray(self.faces), self.across, ends)]
 
     @cached_property
     def border_edges(self) -> Index:
-        """Edges of one face, (b, 2), the cloth to their left in material space."""
+        """Return the ends of the border's edges, with the cloth to their left in material space, (b, 2)."""
         ends = np.empty((self.faces.size, 2), np.int32)
         return ends[:border_edges_of(np.ascontiguousarray(self.faces), self.across, ends)]
 
     @cached_property
     def border(self) -> Mask:
-        """Which vertices are on the border, (n,)."""
+        """Return which vertices are on the border, (n,)."""
         on_border = np.zeros(len(self.x), dtype=bool)
         on_border[self.border_edges] = True
         return on_border
@@ -110,7 +113,7 @@ class SheetMesh:
     def border_tangents(self) -> Vec:
         """Return b, the unit vector along the border in material space, the cloth to its left, (n, 2); zero inside.
 
-        From the previous vertex to the next: sliding along it preserves the cloth's area, and a straight border.
+        It is from the previous vertex to the next: sliding along b preserves the cloth's area and a straight border.
         """
         tangents: Vec = np.zeros((len(self.x), 2))
         tangents_of(np.ascontiguousarray(self.material), self.border_edges, tangents)
@@ -118,7 +121,7 @@ class SheetMesh:
 
     @cached_property
     def border_turns(self) -> Vec:
-        """How far the border turns at each vertex in material space [rad], (n,); zero inside."""
+        """Return the angle by which the border turns at each vertex in material space, (n,) [rad]; zero inside."""
         into, out = np.zeros_like(self.material), np.zeros_like(self.material)
         out[self.border_edges[:, 0]] = into[self.border_edges[:, 1]] = self._border_directions
         cross = into[:, 0] * out[:, 1] - into[:, 1] * out[:, 0]
@@ -133,23 +136,23 @@ class SheetMesh:
 
     @cached_property
     def areas(self) -> Vec:
-        """Return areas of the faces in material space [m²], (m,)."""
+        """Return the areas of the faces in material space, (m,) [m²]."""
         areas: Vec = np.empty(len(self.faces))
         areas_of(np.ascontiguousarray(self.material), np.ascontiguousarray(self.faces), areas)
         return areas
 
     @cached_property
     def vertex_areas(self) -> Vec:
-        """A third of the faces around each vertex [m²], (n,)."""
+        """Return a third of the area of the faces around each vertex, (n,) [m²]."""
         return np.asarray(np.bincount(self.faces.ravel(), np.repeat(self.areas / 3.0, 3), len(self.x)), dtype=float)
 
     @cached_property
     def gradients(self) -> Vec:
-        """F of each face, (m, 3, 2). [Thesis 2.3]"""
+        """Return the deformation gradient F of each face, (m, 3, 2). [Thesis 2.3]"""
         return self.face_gradients(self.x)
 
     def face_gradients(self, values: Vec) -> Vec:
-        """How (n, d) values at the vertices grow along material space in each face, (m, d, 2)."""
+        """Return the gradients in material space of values at the vertices, (n, d), in each face, (m, d, 2)."""
         grown: Vec = np.empty((len(self.faces), values.shape[1], 2))
         gradients_of(np.ascontiguousarray(values), np.ascontiguousarray(self.material),
                      np.ascontiguousarray(self.faces), grown)
@@ -157,14 +160,14 @@ class SheetMesh:
 
     @cached_property
     def mean_gradients(self) -> Vec:
-        """F at the vertices as the mean of the faces around, by area, (n, 3, 2). Where the cloth folds it shrinks."""
+        """Return F at the vertices as the mean of the faces around, by area, (n, 3, 2), which is too small at folds."""
         mean: Vec = np.empty((len(self.x), 3, 2))
         mean_around(np.ascontiguousarray(self.faces), self.areas, self.gradients, mean)
         return mean
 
     @cached_property
     def polar_gradients(self) -> Vec:
-        """F at the vertices, (n, 3, 2): faces' rotations and stretches averaged separately, by area.
+        """Return F at the vertices, (n, 3, 2): faces' rotations and stretches averaged separately, by area.
 
         F = R S, R in the plane of the face and its normal beside it; the mean rotation is where Σ A log(R̄ᵀ R) = 0.
         """
@@ -175,7 +178,7 @@ class SheetMesh:
 
     @cached_property
     def momentum(self) -> Vec:
-        """∫ ẋ − F Ẋ over material space, each face with its own F: for one kilogram a square metre [m³/s], (3,).
+        """Return the momentum over the mass per area, ∫ ẋ − F Ẋ in material space with F of each face, (3,) [m³/s].
         [Thesis 2.2]"""
         mean = self.v[self.faces].mean(axis=1) - np.einsum("mij,mj->mi", self.gradients,
                                                            self.slide[self.faces].mean(axis=1))
@@ -184,11 +187,11 @@ class SheetMesh:
 
     @cached_property
     def normals(self) -> Vec:
-        """Unit normals of the faces in the world, (m, 3)."""
+        """Return the unit normals of the faces in the world, (m, 3)."""
         return unit_normals(self.x, self.faces)
 
     def checked(self) -> SheetMesh:
-        """Itself. Raises BadMesh where it is no single manifold piece that lies flat and once in material space."""
+        """Return the mesh itself. Raises BadMesh unless it is one manifold piece without overlaps in material space."""
         self._check_faces()
         self._check_edges()
         self._check_pieces()
@@ -227,7 +230,7 @@ class SheetMesh:
                               "Make the cloth manifold: separate the extra faces, or recalculate the normals")
 
     def _check_pieces(self) -> None:
-        """One piece that hangs together by edges; each vertex in one fan of faces."""
+        """Raise BadMesh unless edges connect all faces to one piece and each vertex has one fan of faces."""
         loose = np.setdiff1d(np.arange(len(self.x)), self.faces)
         if len(loose):
             raise BadMesh(f"vertex {loose[0]} belongs to no face ({len(loose)} such vertices)", "Delete loose vertices")
@@ -244,7 +247,7 @@ class SheetMesh:
                           "Separate the vertex, or fill the gap with a face")
 
     def _joined_by(self, label: Index) -> str:
-        """Return what makes one of pieces, for messages; label: of each face, (m,)."""
+        """Return a text on how to join several pieces, for messages. label: piece of each face, (m,)."""
         from scipy.spatial import cKDTree
 
         piece = np.zeros(len(self.x), dtype=np.int32)
@@ -268,7 +271,7 @@ class SheetMesh:
 
 
 def _labels(count: int, across: Index) -> Index:
-    """Number of the piece of each face, (m,), from 0 on as faces are met."""
+    """Return the number of the connected piece of each face, (m,), from 0 on in the order of faces."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 

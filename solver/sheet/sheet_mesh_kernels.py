@@ -1,4 +1,4 @@
-"""Kernels: areas, gradients, edges and border of a sheet of triangles."""
+"""Kernels of the areas, gradients, edges and border of a sheet of triangles."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..threads import kernel
 
 @kernel("void(f8[:,::1], i4[:,::1], f8[::1])")
 def areas_of(material, faces, out):  # type: ignore[no-untyped-def]
-    """Write areas of faces (m, 3) in material space, (m,)."""
+    """Write the signed areas of faces, (m, 3), in material space, (n, 2) [m], to `out`, (m,) [m²]."""
     for f in range(faces.shape[0]):
         a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
         out[f] = 0.5 * ((material[b, 0] - material[a, 0]) * (material[c, 1] - material[a, 1])
@@ -18,7 +18,10 @@ def areas_of(material, faces, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], f8[:,::1], i4[:,::1], f8[:,:,::1])")
 def gradients_of(values, material, faces, out):  # type: ignore[no-untyped-def]
-    """How values (n, d) at the vertices grow along material space in each face, (m, d, 2)."""
+    """Write the gradients of values at the vertices, (n, d), with respect to material space, (n, 2) [m], to `out`.
+
+    faces: (m, 3). out: one gradient for each face, (m, d, 2).
+    """
     for f in range(faces.shape[0]):
         a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
         p0, p1 = material[b, 0] - material[a, 0], material[b, 1] - material[a, 1]
@@ -32,7 +35,10 @@ def gradients_of(values, material, faces, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(i4[:,::1], f8[::1], f8[:,:,::1], f8[:,:,::1])")
 def mean_around(faces, areas, of_faces, out):  # type: ignore[no-untyped-def]
-    """The mean of what faces have, (m, a, b), by area, over those around each vertex, (n, a, b); zero where none is."""
+    """Write the mean of values of faces, (m, a, b), around each vertex, weighted by areas, (m,), to `out`, (n, a, b).
+
+    The mean is zero at a vertex without faces.
+    """
     whole = np.zeros(out.shape[0])
     out[:] = 0.0
     for f in range(faces.shape[0]):
@@ -50,7 +56,10 @@ def mean_around(faces, areas, of_faces, out):  # type: ignore[no-untyped-def]
 
 @kernel("i8(i4[:,::1], i4[:,::1], i4[:,::1])")
 def edges_of(faces, across, ends):  # type: ignore[no-untyped-def]
-    """Each edge once, as the first face that has it goes round, (e, 2); how many there are."""
+    """Write the ends of each edge once, in the orientation of its first face, to `ends`, (e, 2); return their number.
+
+    faces, across: (m, 3), see `mesh_kernels`.
+    """
     count = 0
     for f in range(faces.shape[0]):
         for k in range(3):
@@ -62,7 +71,10 @@ def edges_of(faces, across, ends):  # type: ignore[no-untyped-def]
 
 @kernel("i8(i4[:,::1], i4[:,::1], i4[:,::1])")
 def border_edges_of(faces, across, ends):  # type: ignore[no-untyped-def]
-    """Edges of one face, (b, 2); how many there are."""
+    """Write the border's edges, those of one face, to `ends`, (b, 2); return their number.
+
+    faces, across: (m, 3), see `mesh_kernels`.
+    """
     count = 0
     for f in range(faces.shape[0]):
         for k in range(3):
@@ -74,7 +86,10 @@ def border_edges_of(faces, across, ends):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], i4[:,::1], f8[:,::1])")
 def tangents_of(material, border, out):  # type: ignore[no-untyped-def]
-    """Unit vectors along the border at its vertices, the mean of both edges, into (n, 2), which is zero."""
+    """Write unit vectors along the border at its vertices, means of both edges, to `out`, (n, 2), initially zero.
+
+    material: (n, 2) [m]. border: the border's edges, (b, 2).
+    """
     for side in range(2):
         for e in range(border.shape[0]):
             a, b = border[e, 0], border[e, 1]

@@ -1,11 +1,11 @@
-"""The metric M of each vertex: an edge u in material space is as long as it should be at most where uᵀ M u = 1.
+"""Kernels of the metric M of each vertex: an edge u in material space has the largest admissible length at uᵀ M u = 1.
 
     M = |S|²/angle² + Gᵀ G/speed² + 3/8 Σ max(1 − σ, 0)/sag² w wᵀ
 
 |S| is the mean of the faces' |½ Σ θ |e| t tᵀ|/A over the edges e of a face, with θ the angle that the cloth bends there
-and t across it: how fast the normal turns [1/m]. Conformal edges are left out, they bend exactly. G is how the world
-velocity changes along material space [1/s]. σ, w are the singular values and directions of F: a length l that is
-pressed together by ε buckles by l √(3 ε/8).
+and t across it: the curvature [1/m]. Conformal edges are left out, they bend exactly. G is the gradient of the world
+velocity in material space [1/s]. σ, w are the singular values and directions of F: a length l that is
+compressed by ε buckles by l √(3 ε/8).
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import numpy as np
 from ..threads import inlined, kernel
 from .mesh_kernels import FACES, MESH, VERTICES, WIDEST, far_corner, feature_of, ring, wedge
 
-ANGLE, SPEED, SAG, SMALLEST, LARGEST, NARROWEST, BEGINS = range(7)  #: places in a row of `limits`
+ANGLE, SPEED, SAG, SMALLEST, LARGEST, NARROWEST, BEGINS = range(7)  #: indices in a row of `limits`
 
 
 @inlined
 def root(a, b, d):  # type: ignore[no-untyped-def]
-    """The square root of a symmetric 2 × 2 matrix a b, b d that is positive semi-definite."""
+    """Return the square root of the positive semi-definite matrix a b, b d, as entries 00, 01, 11."""
     of_product = np.sqrt(max(a * d - b * b, 0.0))
     of_sum = np.sqrt(max(a + d + 2.0 * of_product, 1e-300))
     return (a + of_product) / of_sum, b / of_sum, (d + of_product) / of_sum
@@ -28,7 +28,7 @@ def root(a, b, d):  # type: ignore[no-untyped-def]
 
 @inlined
 def spectrum(a, b, d):  # type: ignore[no-untyped-def]
-    """The larger and the smaller eigenvalue of a b, b d, and the unit direction of the larger."""
+    """Return the larger and the smaller eigenvalue of the matrix a b, b d, and the unit eigenvector of the larger."""
     half, off = 0.5 * (a - d), np.sqrt(0.25 * (a - d) ** 2 + b * b)
     c, s = (half + off, b) if half > 0.0 else (b, off - half)
     size = np.sqrt(c * c + s * s)
@@ -39,7 +39,7 @@ def spectrum(a, b, d):  # type: ignore[no-untyped-def]
 
 @inlined
 def normal_of(x, faces, f):  # type: ignore[no-untyped-def]
-    """Return the normal of a face in the world, twice its area long."""
+    """Return the normal of face f in the world, as long as twice its area [m²]."""
     a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
     p0, p1, p2 = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
     q0, q1, q2 = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
@@ -48,7 +48,8 @@ def normal_of(x, faces, f):  # type: ignore[no-untyped-def]
 
 @inlined
 def fold_of(mesh, f, k):  # type: ignore[no-untyped-def]
-    """By what angle the cloth bends at the edge opposite to a face's corner; 0 where it is conformal or the border."""
+    """Return the signed bend angle [rad] at the edge opposite to corner k of face f; 0 if conformal or at the
+    border."""
     x, faces, across = mesh[0], mesh[7], mesh[8]
     g, a, b = across[f, k], faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
     if g < 0 or feature_of(mesh, a, b) >= 0:
@@ -64,7 +65,7 @@ def fold_of(mesh, f, k):  # type: ignore[no-untyped-def]
 
 @kernel(f"void({MESH}, i8, f8[::1], f8[::1])")
 def bend_of(mesh, f, folds, out):  # type: ignore[no-untyped-def]
-    """|S| of a face, three entries [1/m], by the folds at its edges, (3,)."""
+    """Write |S| of face f, entries 00, 01, 11 [1/m], to `out`, (3,). folds: bend angles at its edges, (3,) [rad]."""
     X, faces = mesh[1], mesh[7]
     twice = wedge(X, faces[f, 0], faces[f, 1], faces[f, 2])
     s00, s01, s11 = 0.0, 0.0, 0.0
@@ -82,7 +83,10 @@ def bend_of(mesh, f, folds, out):  # type: ignore[no-untyped-def]
 
 @kernel(f"void({MESH}, i8, f8[:,::1], f8[::1])")
 def strain_of(mesh, f, limits, out):  # type: ignore[no-untyped-def]
-    """Write the sizing of a face for velocity and compression, three entries [1/m²]."""
+    """Write the sizing of face f for velocity and compression, entries 00, 01, 11 [1/m²], to `out`, (3,).
+
+    limits: as in `measure_sizing`.
+    """
     x, X, v, slide, faces = mesh[0], mesh[1], mesh[2], mesh[3], mesh[7]
     a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
     twice = wedge(X, a, b, c)
@@ -118,8 +122,11 @@ def strain_of(mesh, f, limits, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[::1], f8, f8[:,::1], f8[::1])")
 def metric_of(sums, u, limits, out):  # type: ignore[no-untyped-def]
-    """Write a metric, entries 00, 01, 11, from what faces around a vertex at u in the material ask for: sums of their
-    areas times |S| and times strain, and of the areas, (7,)."""
+    """Write the metric of a vertex, entries 00, 01, 11 [1/m²], to `out`, (3,), from the sizing of the faces around it.
+
+    sums: of the faces' areas times |S|, of their areas times the sizing of `strain_of`, and of their areas, (7,). u:
+    first material coordinate of the vertex [m]. limits: as in `measure_sizing`.
+    """
     row = 0
     while row + 1 < limits.shape[0] and u >= limits[row + 1, BEGINS]:
         row += 1
@@ -137,8 +144,10 @@ def metric_of(sums, u, limits, out):  # type: ignore[no-untyped-def]
 
 @inlined
 def add_face(mesh, f, folds, limits, requested, sums):  # type: ignore[no-untyped-def]
-    """Write into requested, (6,), the sizing of a face with these folds (3,), and add it times its area to `sums`,
-    (7,), the area last."""
+    """Write the sizing of face f to `requested`, (6,), and add it times twice the area to `sums`, (7,), that area last.
+
+    folds: bend angles at its edges, (3,) [rad]. limits: as in `measure_sizing`.
+    """
     X, faces = mesh[1], mesh[7]
     area = wedge(X, faces[f, 0], faces[f, 1], faces[f, 2])
     bend_of(mesh, f, folds, requested[:3])
@@ -150,7 +159,7 @@ def add_face(mesh, f, folds, limits, requested, sums):  # type: ignore[no-untype
 
 @inlined
 def is_other(faces, across, f, known):  # type: ignore[no-untyped-def]
-    """Whether a face, or what is beyond its edges, is not what is known of it, (m, 6)."""
+    """Return whether the corners or the neighbours of face f differ from the stored ones, known (m, 6)."""
     for k in range(3):
         if faces[f, k] != known[f, k] or across[f, k] != known[f, 3 + k]:
             return True
@@ -159,13 +168,13 @@ def is_other(faces, across, f, known):  # type: ignore[no-untyped-def]
 
 @kernel(f"void({MESH}, f8[:,::1], i4[:,::1], f8[:,::1], f8[:,::1])")
 def measure_sizing(mesh, limits, known, requested, work):  # type: ignore[no-untyped-def]
-    """Write the metric of each vertex, entries 00, 01, 11, [1/m²].
+    """Write the metric of each vertex, entries 00, 01, 11 [1/m²].
 
-    limits: of each sheet, ANGLE [rad], SPEED [m/s], SAG [m]; SMALLEST, LARGEST: bounds of the longest edge [m];
-    NARROWEST: the shortest over the longest at one vertex; BEGINS: the first u of its material; the first row's ANGLE,
-    SPEED and SAG are those of all. known: corners and neighbours of faces as they were last measured, (m, 6), and their
-    sizing and folds then, requested (m, 10): where these are equal nothing is measured again. work: (rows of vertices,
-    7).
+    limits: of each sheet, (s, 7): ANGLE [rad], SPEED [m/s], SAG [m]; SMALLEST, LARGEST: bounds of the longest edge [m];
+    NARROWEST: the shortest over the longest at one vertex; BEGINS: the first u of its material; the first row's SPEED
+    and SAG apply to all sheets. known: corners and neighbours of faces when they were last measured, (m, 6). requested:
+    sizing and folds of these faces, (m, 10): only faces that have changed are measured again. work: (rows of vertices,
+    7), scratch space.
     """
     metric, faces, across, counts = mesh[4], mesh[7], mesh[8], mesh[10]
     n, m = counts[VERTICES], counts[FACES]
@@ -182,7 +191,7 @@ def measure_sizing(mesh, limits, known, requested, work):  # type: ignore[no-unt
         for k in range(3):
             is_stale = is_stale or (across[f, k] >= 0 and changed[across[f, k]])
         if is_stale:
-            # a fold is one from both sides
+            # both faces of an edge have the same fold
             for k in range(3):
                 g = across[f, k]
                 requested[f, 7 + k] = (requested[g, 7 + far_corner(across, g, f)] if 0 <= g < f
@@ -202,7 +211,8 @@ def measure_sizing(mesh, limits, known, requested, work):  # type: ignore[no-unt
 
 @kernel(f"void({MESH}, i8, f8[:,::1], f8[::1])")
 def measure_vertex(mesh, vertex, limits, out):  # type: ignore[no-untyped-def]
-    """Write the metric of a single vertex, (3,)."""
+    """Write the metric of a single vertex, entries 00, 01, 11 [1/m²], to `out`, (3,). limits: as in
+    `measure_sizing`."""
     around, requested, sums, folds = np.empty(WIDEST, np.int32), np.empty(6), np.zeros(7), np.empty(3)
     for f in around[:abs(ring(mesh, vertex, around))]:
         for k in range(3):

@@ -1,4 +1,4 @@
-"""Vertices on features after a step: still there, past an end, lifted off, or at the cloth's border."""
+"""Tracking of vertices on features after a step: still there, past an end, lifted off, or at the cloth's border."""
 
 from __future__ import annotations
 
@@ -12,24 +12,26 @@ from .runs import Runs
 from .sheet_mesh import SheetMesh
 from .tracking_kernels import follow, nearest_segment, share_of_slide, up_to_border
 
-LEFT = 0.2  #: of its area: so much of it a face keeps in a step
-WORSE = 0.9  #: of its tan: so much smaller an angle may become in a step where it is too small already
+LEFT = 0.2  #: fraction of its area that a face retains in a step
+WORSE = 0.9  #: fraction of its tan that a too small angle retains in a step
 
 
 @dataclass(frozen=True)
 class Tracked:
-    """Vertices that were on features, and what they are on now."""
+    """The state of vertices on features after a step."""
 
     x: Vec  #: [m], (n, 3), those on features exactly there
-    on: Index  #: (n,), with runs
+    on: Index  #: feature of each vertex, with runs in place of edges, (n,)
     released: Index  #: numbers of vertices that are Lagrangian from now on, (r,)
-    turned: Index  #: vertices that ran over the end of their run and are the corner's now, and that corner, (t, 2)
-    ended: Index  #: vertices that ran over the end of their run, and the corner there, which has one already, (e, 2)
+    turned: Index  #: vertices that ran over the end of their run onto the corner there, and that corner, (t, 2)
+    ended: Index  #: vertices that ran over the end of their run, and the corner, which has a vertex already, (e, 2)
 
 
 def track(mesh: SheetMesh, runs: Runs, limits: RemeshLimits, h: float, free: Mask | None) -> Tracked:
-    """Return the state of the vertices on features, which are at their present positions, before a step of h [s]. free:
-    whose constraints had no impulse in the last step, (n,): these lift off."""
+    """Return the state of the vertices on features, at the features' present positions, before a step of h [s].
+
+    free: vertices whose constraints had no impulse in the last step, (n,), which lift off; None for no vertex.
+    """
     x, on = mesh.x.copy(), runs.from_edges(mesh.on)
     vertices = (on >= 0).nonzero()[0].astype(np.int32)
     gone = np.zeros(len(x), dtype=bool) if free is None else free & (on >= 0)
@@ -44,7 +46,7 @@ def track(mesh: SheetMesh, runs: Runs, limits: RemeshLimits, h: float, free: Mas
 
 
 def _at_the_border(mesh: SheetMesh, vertices: Index, limits: RemeshLimits, h: float) -> Mask:
-    """Which of the vertices run up to the border within the step, or along it up to a corner of it."""
+    """Return which vertices slide up to the border within h [s], or along it up to a required vertex, (k,)."""
     at: Mask = np.empty(len(vertices), dtype=bool)
     up_to_border(np.ascontiguousarray(mesh.material), np.ascontiguousarray(mesh.slide),
                  np.ascontiguousarray(mesh.faces), mesh.border, mesh.border_edges, mesh.required,
@@ -53,14 +55,16 @@ def _at_the_border(mesh: SheetMesh, vertices: Index, limits: RemeshLimits, h: fl
 
 
 def border_distance(segments: Vec, X: Vec) -> Vec:
-    """Return distances of points X (k, 2) in material space to the border's edges, (b, 2, 2), (k,) [m]."""
+    """Return the distances in material space of points X, (k, 2) [m], from segments, (b, 2, 2) [m], (k,) [m]."""
     nearest: Vec = np.empty(len(X))
     nearest_segment(np.ascontiguousarray(segments), np.ascontiguousarray(X), nearest)
     return nearest
 
 
 def material_share(mesh: SheetMesh, h: float, thinnest: float = 0.0) -> float:
-    """The largest share of a step of h [s], in [0, 1], in which sliding leaves every face LEFT of its area, and no
-    smaller angle than one of this tan, or WORSE of what it has."""
+    """Return the largest fraction, in [0, 1], of a step of h [s] in which sliding leaves no face too small or too thin.
+
+    Each face retains LEFT of its area, and no angle gets a tan below both `thinnest` and WORSE of its present smallest.
+    """
     return float(share_of_slide(np.ascontiguousarray(mesh.material), np.ascontiguousarray(mesh.slide),
                                 np.ascontiguousarray(mesh.faces), h, LEFT, thinnest, WORSE))

@@ -1,4 +1,4 @@
-"""Kernels: how near vertices that slide are to the cloth's border, and how far they may slide."""
+"""Kernels of sliding vertices: distances from the cloth's border, tracking of features, and admissible sliding."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .runs_kernels import nearest_on_run
 
 @inlined
 def _square_to(a0, a1, b0, b1, X0, X1):  # type: ignore[no-untyped-def]
-    """The square of the distance from a place to a segment in material space."""
+    """Return the squared distance from a point X to the segment a b in material space [m²]."""
     w0, w1 = b0 - a0, b1 - a1
     t = min(max(((X0 - a0) * w0 + (X1 - a1) * w1) / (w0 * w0 + w1 * w1), 0.0), 1.0)
     d0, d1 = X0 - a0 - t * w0, X1 - a1 - t * w1
@@ -19,7 +19,7 @@ def _square_to(a0, a1, b0, b1, X0, X1):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,:,::1], f8[:,::1], f8[::1])")
 def nearest_segment(segments, X, out):  # type: ignore[no-untyped-def]
-    """From places X (k, 2) in material space to the nearest of segments (b, 2, 2), (k,) [m]."""
+    """Write the distances from points X, (k, 2) [m], to the nearest of segments, (b, 2, 2) [m], to `out`, (k,) [m]."""
     for k in range(X.shape[0]):
         least = np.inf
         for s in range(segments.shape[0]):
@@ -30,9 +30,13 @@ def nearest_segment(segments, X, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], f8[:,::1], i4[:,::1], b1[::1], i4[:,::1], b1[::1], i4[::1], f8, f8, b1[::1])")
 def up_to_border(material, slide, faces, border, ends, required, vertices, h, near, out):  # type: ignore[no-untyped-def]
-    """Write which of some vertices come nearer than `near` [m] to the border, or, where they are on it, to a vertex of
-    it that is fixed, now, halfway and at the end of a step of h [s] in which they slide, (k,)."""
-    # none but those of faces at the border are so near
+    """Write to `out`, (k,), which of `vertices` slide nearer than `near` [m] to the border within a step of h [s].
+
+    For a vertex on the border it is the distance to a required vertex of the border. Tested are the start, the middle
+    and the end of the step. material, slide: (n, 2) [m, m/s]. faces: (m, 3). border: which vertices are on it, (n,).
+    ends: of the border's edges, (b, 2). required: (n,).
+    """
+    # only vertices of faces at the border can be so near
     close = np.zeros(material.shape[0], np.bool_)
     for f in range(faces.shape[0]):
         a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
@@ -60,7 +64,7 @@ def up_to_border(material, slide, faces, border, ends, required, vertices, h, ne
 
 @inlined
 def _is_off(way, outward, thickness):  # type: ignore[no-untyped-def]
-    """Whether a way off a feature leads outwards, or anywhere from what is thin, by more than the thickness."""
+    """Return whether a vector from a feature is longer than the thickness and outwards, in any direction if thin."""
     along = way[0] * outward[0] + way[1] * outward[1] + way[2] * outward[2]
     return along >= 0.0 and np.sqrt(way[0] * way[0] + way[1] * way[1] + way[2] * way[2]) > thickness
 
@@ -70,15 +74,16 @@ def _is_off(way, outward, thickness):  # type: ignore[no-untyped-def]
 def follow(  # type: ignore[no-untyped-def]
         x, on, gone, border, vertices, points, places, point_outward, edges, outward, first, run_ends, thickness, turns,
         over):
-    """Put vertices (k,), by run, where their features are: writes x, on and gone, (n,). Those that ran over the end of
-    their run come with the corner there into `over`, (k, 2), and whether they are the corner's now into `turns`; how
-    many did.
+    """Move vertices to their features, and write x, on and gone, (n,); return the number that ran over an end of a run.
 
-    points: of places (P, 3) with outward ways (P, 3); edges (E, 2) with outward ways (E, 3), those of run r from
-    first[r] to first[r + 1], its ends run_ends[r].
+    Those vertices are written with the corner at that end to `over`, (k, 2), and to `turns`, (k,), whether they are on
+    the corner from now on. gone: vertices that have left their feature. vertices: sorted by feature, (k,). points:
+    number of point features. places, point_outward: positions [m] and outward directions of points, (P, 3). edges:
+    (E, 2), with outward directions `outward`, (E, 3); those of run r are first[r] to first[r + 1]. run_ends: corners of
+    each run, (R, 2). thickness: distance at which a vertex has left [m].
     """
     edge, share, place, way = np.empty(1, np.int32), np.empty(1), np.empty((1, 3)), np.empty(3)
-    for v in vertices:  # points first: runs ask who is at their ends
+    for v in vertices:  # points first: runs depend on the vertices at their ends
         if 0 <= on[v] < points:
             for i in range(3):
                 way[i] = x[v, i] - places[on[v], i]
@@ -99,7 +104,7 @@ def follow(  # type: ignore[no-untyped-def]
             gone[v] = True
         elif 0.0 <= share[0] <= 1.0:
             x[v] = place[0]
-        elif border[v]:  # over a corner the border goes nowhere along itself
+        elif border[v]:  # the border cannot slide along itself over a corner
             gone[v] = True
         else:
             corner = run_ends[run, 0 if share[0] < 0.0 else 1]
@@ -115,8 +120,7 @@ def follow(  # type: ignore[no-untyped-def]
 
 @inlined
 def _first_root(a, b, c):  # type: ignore[no-untyped-def]
-    """The smallest t > 0 where a t² + b t + c = 0, c above zero; infinite where there is none. Written so that a = 0
-    does no harm."""
+    """Return the smallest t > 0 with a t² + b t + c = 0, for c > 0 and any a, also 0; infinite if there is none."""
     root = b * b - 4.0 * a * c
     down = -b + np.sqrt(max(root, 0.0))
     return 2.0 * c / down if root >= 0.0 and down > 0.0 else np.inf
@@ -124,14 +128,17 @@ def _first_root(a, b, c):  # type: ignore[no-untyped-def]
 
 @inlined
 def _square(e0, e1, p0, p1, out):  # type: ignore[no-untyped-def]
-    """|e + t p|² = out[0] t² + out[1] t + out[2]."""
+    """Write the coefficients of |e + t p|² = out[0] t² + out[1] t + out[2] to `out`, (3,)."""
     out[0], out[1], out[2] = p0 * p0 + p1 * p1, 2.0 * (e0 * p0 + e1 * p1), e0 * e0 + e1 * e1
 
 
 @kernel("f8(f8[:,::1], f8[:,::1], i4[:,::1], f8, f8, f8, f8)")
 def share_of_slide(material, slide, faces, h, left, thinnest, worse):  # type: ignore[no-untyped-def]
-    """The largest share of a step of h [s], up to 1, in which sliding leaves every face a share `left` of its area, and
-    no angle whose tan is below `thinnest` and below a share `worse` of what the smallest is now."""
+    """Return the largest fraction, up to 1, of a step of h [s] in which sliding leaves no face too small or too thin.
+
+    Each face retains the fraction `left` of its area, and no angle gets a tan that is below both `thinnest` and the
+    fraction `worse` of that of the face's smallest angle now. material, slide: (n, 2) [m, m/s]. faces: (m, 3).
+    """
     least, s = 1.0, np.empty((3, 3))
     for f in range(faces.shape[0]):
         i, j, k = faces[f, 0], faces[f, 1], faces[f, 2]

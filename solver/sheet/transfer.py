@@ -1,4 +1,4 @@
-"""Velocities of vertices that come onto features, and leave them: what the material does in the world stays."""
+"""Velocities of vertices that come onto or leave features; world velocities of the material do not change."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from ..state import Index, Vec
 from .runs import Runs
 from .sheet_mesh import SheetMesh
 
-FLAT = 1.0e-9  # of a gradient's size: directions in which the cloth has shrunk to nothing take no sliding
+FLAT = 1.0e-9  # relative to a gradient's size: no sliding in directions in which the cloth has collapsed
 
 
 def gradients_at(mesh: SheetMesh, vertices: Index) -> Vec:
-    """F of some vertices, (k, 3, 2), as `polar_gradients` has it, from the faces around them alone; a mean where one of
-    these lies on a line, as before triangles are mended."""
+    """Return the deformation gradients F at some vertices, (k,), (k, 3, 2), as `SheetMesh.polar_gradients`.
+
+    Where a face around them is degenerate, as before thin triangles are improved, they are `SheetMesh.mean_gradients`.
+    """
     is_requested = np.zeros(len(mesh.x), dtype=bool)
     is_requested[vertices] = True
     faces = mesh.faces[is_requested[mesh.faces].any(axis=1)]
@@ -29,18 +31,19 @@ def gradients_at(mesh: SheetMesh, vertices: Index) -> Vec:
 
 
 def world_velocities_at(mesh: SheetMesh, vertices: Index) -> Vec:
-    """ẋ − F Ẋ of some vertices [m/s], (k, 3). [Thesis 2.2]"""
+    """Return the world velocities of the material, ẋ − F Ẋ, at some vertices, (k,), (k, 3) [m/s]. [Thesis 2.2]"""
     slid: Vec = mesh.v[vertices] - np.einsum("kij,kj->ki", gradients_at(mesh, vertices), mesh.slide[vertices])
     return slid
 
 
 def sliding(world: Vec, gradients: Vec, across: Vec, feature: Vec) -> tuple[Vec, Vec]:
-    """ẋ (k, 3) and Ẋ (k, 2) of vertices that come onto features: as much as can be of the material's velocity `world`
-    (k, 3) relative to the feature's (k, 3) goes into sliding. [Thesis 2.13, changed: features move]
+    """Return ẋ, (k, 3) [m/s], and Ẋ, (k, 2) [m/s], of vertices that come onto features.
 
-    gradients: (k, 3, 2). across: what Ẋ may have no part of, of unit length, (k, 2), zero where it may be anything.
+    The velocity of the material, `world`, (k, 3) [m/s], relative to that of the feature, `feature`, (k, 3) [m/s], is
+    represented by sliding as far as possible. gradients: F, (k, 3, 2). across: unit directions in which Ẋ is zero,
+    (k, 2), zero where Ẋ is free. [Thesis 2.13, changed: features move]
     """
-    # the one row leaves one direction, or both: the least squares in it, without the multiplier
+    # least squares in the one direction that the constraint leaves free, or in both, without the multiplier
     some = np.einsum("ki,ki->k", across, across) > 0.0
     way = np.stack([-across[:, 1], across[:, 0]], axis=1)
     C, right = np.einsum("kia,kib->kab", gradients, gradients), -np.einsum("kia,ki->ka", gradients, world - feature)
@@ -53,9 +56,11 @@ def sliding(world: Vec, gradients: Vec, across: Vec, feature: Vec) -> tuple[Vec,
 
 
 def not_sliding(mesh: SheetMesh, vertices: Index, on: Index, runs: Runs, gradients: Vec) -> Vec:
-    """The direction in material space that vertices (k,) on points or runs (k,) do not slide in, (k, 2): across the
-    border, or along the feature's edge; none at a point inside. `on` of the mesh has runs. gradients: F there,
-    (k, 3, 2). [Thesis Alg. 2.2]"""
+    """Return the unit direction in material space in which each vertex does not slide, (k, 2).
+
+    It is across the border, or along the feature's edge; zero at a point feature inside. vertices: (k,). on: points or
+    runs, (k,); `mesh.on` has runs, too. gradients: F at the vertices, (k, 3, 2). [Thesis Alg. 2.2]
+    """
     border = mesh.border[vertices]
     tangent = mesh.border_tangents[vertices]
     across = np.where(border[:, None], np.stack([-tangent[:, 1], tangent[:, 0]], axis=1), 0.0)

@@ -1,4 +1,4 @@
-"""A sheet mesh while it is changed: arrays with room for more, and tables of neighbours."""
+"""A sheet mesh while it is changed: arrays with capacity for more rows, and tables of neighbours."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from . import mesh_kernels as queries
 from . import operations_kernels as ops
 from .sheet_mesh import SheetMesh
 
-ROOM = 64  #: more vertices than there are, and twice as many faces
+ROOM = 64  #: least additional capacity in vertices; twice as many faces
 STRAIGHT = 1.0e-9  #: sin of the turn below which a border is straight
-THINNEST = float(np.tan(np.radians(4.0)))  #: tan of the angle that no change goes below
+THINNEST = float(np.tan(np.radians(4.0)))  #: tan of the smallest angle after a change
 
 
 class Outcome(IntEnum):
@@ -22,26 +22,27 @@ class Outcome(IntEnum):
 
     DONE = ops.DONE
     REQUIRED = ops.REQUIRED  #: the vertex is pinned, or a corner of the border
-    ON_FEATURE = ops.ON_FEATURE  #: it would leave the feature, or take a conformal edge away
+    ON_FEATURE = ops.ON_FEATURE  #: the vertex would leave the feature, or a conformal edge would be removed
     AT_BORDER = ops.AT_BORDER  #: the border would change
-    LINKED = ops.LINKED  #: two faces would fall together
-    INVERTED = ops.INVERTED  #: a face would be turned over, or lose its area, in material space
+    LINKED = ops.LINKED  #: two faces would coincide
+    INVERTED = ops.INVERTED  #: a face would be inverted, or lose its area, in material space
     THIN = ops.THIN  #: a face would get too small an angle
     CROWDED = ops.CROWDED  #: more than `mesh_kernels.WIDEST` faces at a vertex
-    NO_EDGE = ops.NO_EDGE  #: no edge joins these two vertices
+    NO_EDGE = ops.NO_EDGE  #: no edge joins the two vertices
 
 
 class Working:
-    """A mesh under changes of single vertices; numbers of vertices stay until `sheet` compacts them.
+    """A mesh under changes of single vertices; numbers of vertices do not change until `sheet` compacts them.
 
-    Kernels that sweep take `arrays` (`mesh_kernels.MESH`) and need `room` made for new rows.
+    Kernels take `arrays` (`mesh_kernels.MESH`); before a kernel adds rows, `room` must be called.
     """
 
     def __init__(self, mesh: SheetMesh, points: int | None = None, ends: Index | None = None,
                  straight: float = STRAIGHT, thinnest: float = THINNEST) -> None:
-        """points: number of point features; None: all in `on` are points. ends: the points at the ends of each edge
-        feature, (E, 2), as `Features.edges`. straight: sin of the angle below which a border is straight. thinnest: tan
-        of the angle in material space that no flip or collapse goes below."""
+        """points: number of point features; None if all features in `on` are points. ends: points at the ends of each
+        edge feature, (E, 2), as `Features.edges`. straight: sin of the angle below which a border is straight.
+        thinnest: lower
+        bound of tan of angles in material space after a flip or a collapse."""
         self._from = mesh
         self.straight, self.thinnest = straight, thinnest
         n, m = len(mesh.x), len(mesh.faces)
@@ -63,7 +64,7 @@ class Working:
                                         self.faces, self.across, self.at, self.counts, self._ends)
 
     def room(self, vertices: int) -> None:
-        """Make room for so many more vertices, and for the faces that splits bring with them."""
+        """Make room for a number of additional vertices, and for the faces that their splits add."""
         n, m = self.counts[:2]
         if n + vertices <= len(self.at) and m + 2 * vertices <= len(self.faces):
             return
@@ -75,9 +76,10 @@ class Working:
         self._pack()
 
     def split_edge(self, a: int, b: int, t: float = 0.5) -> int:
-        """A new vertex a share t of the way from a to b, its number; −1 where no edge joins them.
+        """Split the edge from a to b at a fraction t; return the number of the new vertex, −1 if there is no edge.
 
-        EOL on a conformal edge, else Lagrangian, with the velocities of section 2.6.2. [Thesis 2.6.2]
+        The vertex is Eulerian-on-Lagrangian on a conformal edge, else Lagrangian, with the velocities of section 2.6.2.
+        [Thesis 2.6.2]
         """
         self.room(1)
         edge = queries.find_edge(self.arrays, a, b)
@@ -88,13 +90,13 @@ class Working:
         return int(ops.split_edge(self.arrays, f, k, t if self.faces[f, (k + 1) % 3] == a else 1.0 - t))
 
     def split_face(self, face: int, weights: Vec) -> int:
-        """A new Lagrangian vertex at these weights (3,) of a face's corners, all above zero; its number."""
+        """Split a face at positive weights of its corners, (3,); return the number of the new Lagrangian vertex."""
         self.room(1)
         self._changed = True
         return int(ops.split_face(self.arrays, face, np.ascontiguousarray(weights, dtype=float)))
 
     def flip(self, a: int, b: int) -> Outcome:
-        """Replace the edge between two vertices by the one that joins the corners opposite to it."""
+        """Replace the edge between vertices a and b by that between the two opposite corners; return the outcome."""
         edge = queries.find_edge(self.arrays, a, b)
         if edge < 0:
             return Outcome.NO_EDGE
@@ -103,11 +105,11 @@ class Working:
         return outcome
 
     def may_collapse(self, gone: int, into: int) -> Outcome:
-        """Return the outcome that `collapse` would have."""
+        """Return the outcome that `collapse` would have, without a change."""
         return Outcome(ops.may_collapse(self.arrays, gone, into, self.straight, self.thinnest))
 
     def collapse(self, gone: int, into: int) -> Outcome:
-        """Move one vertex onto its neighbour, which stays as it is, where all rules allow it."""
+        """Move the vertex `gone` onto its neighbour `into`, which does not move, if admissible; return the outcome."""
         outcome = self.may_collapse(gone, into)
         if outcome is Outcome.DONE:
             ops.collapse(self.arrays, gone, into)
@@ -115,12 +117,12 @@ class Working:
         return outcome
 
     def faces_around(self, vertex: int) -> Index:
-        """As they follow each other to the left, from the border on where it is there, (k,)."""
+        """Return the faces around a vertex counterclockwise, starting at the border if the vertex is on it, (k,)."""
         out: Index = np.empty(queries.WIDEST, dtype=np.int32)
         return out[:abs(queries.ring(self.arrays, vertex, out))]
 
     def neighbours(self, vertex: int) -> Index:
-        """Vertices that an edge joins with this one, as they follow each other to the left, (k,)."""
+        """Return the vertices that edges join with a vertex, counterclockwise, (k,)."""
         around = self.faces_around(vertex)
         corner = np.argmax(self.faces[around] == vertex, axis=1)
         near: Index = self.faces[around, (corner + 1) % 3]
@@ -130,7 +132,7 @@ class Working:
         return near
 
     def faces_of(self, a: int, b: int) -> tuple[int, int]:
-        """The faces of the edge between two vertices, the second −1 at the border; (−1, −1) where no edge is."""
+        """Return both faces of the edge a b, the second −1 at the border; (−1, −1) if there is no edge."""
         edge = queries.find_edge(self.arrays, a, b)
         return (-1, -1) if edge < 0 else (edge // 3, int(self.across[edge // 3, edge % 3]))
 
@@ -138,29 +140,28 @@ class Working:
         return bool(queries.ring(self.arrays, vertex, np.empty(queries.WIDEST, dtype=np.int32)) < 0)
 
     def conformal(self, a: int, b: int) -> bool:
-        """Whether an edge between two vertices lies along an edge feature."""
+        """Return whether an edge between vertices a and b would be along an edge feature."""
         return bool(queries.feature_of(self.arrays, a, b) >= 0)
 
     @property
     def alive(self) -> Mask:
-        """Which rows of vertices are in use, (rows,)."""
+        """Return which rows of vertices are in use, (rows,)."""
         return self.at[: self.counts[0]] >= 0
 
     @property
     def living_faces(self) -> Index:
-        """Rows of faces that are there, in their order, (m,)."""
+        """Return the rows of faces that are in use, ascending, (m,)."""
         rows: Index = (self.faces[: self.counts[1], 0] >= 0).nonzero()[0].astype(np.int32)
         return rows
 
     def mark_changed(self) -> None:
-        """Note a change of the arrays by other means than the operations here."""
+        """Record that the arrays were changed by other means than the methods of this class."""
         self._changed = True
 
     def sheet(self) -> tuple[SheetMesh, Index]:
-        """The mesh, and which vertex of the one that it was made from each is, −1 where new, (n',).
+        """Return the mesh, and the vertex of the original mesh that each of its vertices is, −1 for a new one, (n',).
 
-        Vertices and faces keep their order, new ones come last. The very mesh that it was made from where nothing
-        was changed.
+        Vertices and faces retain their order, new ones come last. An unchanged mesh is returned itself.
         """
         if not self._changed:
             return self._from, np.arange(len(self._from.x), dtype=np.int32)
@@ -178,7 +179,7 @@ class Working:
 
 
 def _longer(array: Any, rows: int) -> Any:
-    """Return the array with capacity for so many rows, or for those that it has."""
+    """Return the array enlarged to a number of rows, filled up with zeros, never shortened."""
     longer = np.zeros((max(rows, len(array)), *array.shape[1:]), dtype=array.dtype)
     longer[: len(array)] = array
     return longer

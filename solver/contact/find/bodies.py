@@ -16,19 +16,19 @@ from . import bodies_kernels, convex_kernels
 from .convex import Shapes
 from .ground import NOWHERE, Ground, mixed
 
-NEAR = 1.0e-3  #: of a shape's extent: nearer than this, it touches whatever its speed
-SEPARATION_SPEED = 1.0  #: [m/s] at which bodies that overlap part, at most
+NEAR = 1.0e-3  #: relative to a shape's extent: nearer shapes are in contact at any speed
+SEPARATION_SPEED = 1.0  #: [m/s] at which overlapping bodies separate, at most
 
-UNSEEN = 1.0e-3  #: [m/s] that bodies may keep when they have parted
+UNSEEN = 1.0e-3  #: [m/s] that bodies may have after their separation
 
 
 @dataclass(frozen=True)
 class RigidContacts:
-    """A table of contacts. The second side is static or prescribed where it has no body."""
+    """A table of contacts between rigid bodies, or of a body with a static or prescribed obstacle."""
 
     shape: Index  #: (k, 2), −1 for the ground
     body: Index  #: (k, 2), −1 where there is none; never in the first column
-    point: Vec  #: midway [m], (k, 3)
+    point: Vec  #: midway between both surfaces [m], (k, 3)
     normal: Vec  #: unit, from the second to the first, (k, 3)
     gap: Vec  #: [m], (k,), negative where they overlap
     friction: Vec  #: Coulomb's coefficient, (k,)
@@ -38,9 +38,11 @@ class RigidContacts:
         return len(self.gap)
 
     def rows(self, E: Vec) -> tuple[Rows, Rows]:
-        """(k rows along the normals, 2 k rows along the surface, a contact's two in turn), bodies at E (n, 4, 4).
+        """Return k rows along the normals and 2 k rows along two tangents of each contact. E: poses of bodies,
+        (n, 4, 4).
 
-        Their velocities are those of the first side against the second; targets are what an obstacle's motion is.
+        Velocities of rows are those of the first side relative to the second; targets are velocities of obstacles
+        [m/s].
         """
         k = len(self)
         wrench, target = np.empty((3 * k, 2, 6)), np.empty(3 * k)
@@ -50,7 +52,7 @@ class RigidContacts:
                 on_bodies(np.repeat(self.body, 2, axis=0), wrench[k:], target[k:], np.repeat(owner, 2)))
 
     def names(self) -> Index:
-        """Shapes of each contact and its place among those of the two, (k, 3)."""
+        """Return names of the contacts, (k, 3): both shapes, and the index among the contacts of these shapes."""
         row = np.arange(len(self), dtype=np.int32)
         begins = np.ones(len(self), dtype=bool)
         begins[1:] = (self.shape[1:] != self.shape[:-1]).any(axis=1)
@@ -59,7 +61,7 @@ class RigidContacts:
 
 @dataclass(frozen=True)
 class ContactSet:
-    """Contacts of rigid bodies, found once at the start of a step, as rows that are linear in all of its stages."""
+    """Contacts of rigid bodies, found once at the start of a step, as rows that are constant in all of its stages."""
 
     normals: Rows
     tangents: Rows
@@ -67,17 +69,18 @@ class ContactSet:
     T: Vec  #: and of the tangents, (2 k, m)
     gap: Vec  #: between bodies where the step starts and obstacles where it ends [m], (k,)
     friction: Vec  #: Coulomb's coefficient, (k,)
-    names: Index  #: both shapes, −1 for the ground, and the place among the contacts of the two, (k, 3)
-    q: Vec  #: coordinates where it was found, (m,)
+    names: Index  #: both shapes, −1 for the ground, and the index among the contacts of the two, (k, 3)
+    q: Vec  #: coordinates at which contacts were found, (m,)
     end: float  #: of the step [s]
     h: float  #: its length [s]
 
     def split_targets(self, base: Vec, time: float, dt: float) -> tuple[Vec, Vec | None]:
-        """Return least velocities N u at which no gap is closed in a stage that ends at `time` [s] in base + dt u,
-        (k,), and those with which positions have to move in addition; None where both are equal.
+        """Return the least velocities N u, (k,) [m/s], at which no gap closes in a stage, for velocities and for
+        positions.
 
-        base: (m,). dt: [s]. Overlaps at the start of the step separate at SEPARATION_SPEED at most and are at rest
-        after that: a velocity would throw the body up. An overlap of an earlier stage's end is not corrected.
+        The stage ends at `time` [s] at coordinates base + dt u, base (m,), dt [s]. Overlaps at the start of the step
+        separate by position corrections, at most at SEPARATION_SPEED, which do not change velocities; the second return
+        value is None where both are equal. An overlap of an earlier stage's end is not corrected.
         """
         target_speed = self.normals.target
         gap = self.gap + target_speed * (self.end - time)
@@ -91,12 +94,12 @@ class ContactSet:
 
 @dataclass(frozen=True)
 class Colliders:
-    """Everything that touches: s shapes of bodies and obstacles, and the ground."""
+    """All colliding objects: s shapes of bodies and obstacles, and the ground."""
 
     shapes: Shapes
     body: Index  #: of each shape, −1 for obstacles, (s,)
     offset: Vec  #: shape's frame in its body's frame, or in the world, (s, 4, 4)
-    friction: Vec  #: Coulomb's coefficient of each shape, (s,); two that touch rub with the geometric mean
+    friction: Vec  #: Coulomb's coefficient of each shape, (s,); a pair has the geometric mean
     parent: Index  #: of each body, as in the tree, (n,)
     mechanism: Index  #: of each body, (n,)
     touches_itself: Mask  #: whether the bodies of a mechanism touch each other
@@ -125,8 +128,10 @@ class Colliders:
         object.__setattr__(self, "_rough", np.append(self.friction, self.ground.friction))
 
     def find(self, E: Vec, twist: Vec, time: float, h: float) -> RigidContacts:
-        """Return contacts, and those possible within h seconds; bodies at E (n, 4, 4) with twists (n, 6), at `time`
-        [s]."""
+        """Return the contacts at `time` [s], and those possible within h seconds.
+
+        E: poses of bodies, (n, 4, 4). twist: angular and linear velocities, (n, 6) [rad/s, m/s].
+        """
         pose = self._poses(E, time)
         shapes = self.shapes
         x = np.empty_like(shapes.points)
@@ -142,7 +147,7 @@ class Colliders:
         pairs = self._filled("pairs", lambda room: bodies_kernels.near_pairs(
             box, order, self.body, link, self.mechanism, self.touches_itself, self.parent, self.excluded, room[0]),
             2)[0]
-        # broad phase order depends on where they are; that of contacts must not
+        # the order of the broad phase depends on positions; that of contacts must not
         pairs = np.ascontiguousarray(pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))])
         shape, rows = self._filled("contacts", lambda room: bodies_kernels.pair_contacts(
             pairs, shapes.radius, slack, (shapes.point_start, shapes.face_start, shapes.corner_start, shapes.corners,
@@ -159,8 +164,10 @@ class Colliders:
         return self._table(shape, rows, time)
 
     def table(self, tree: Tree, at: Posture, q: Vec, end: float, h: float) -> ContactSet:
-        """Return contacts at a posture with coordinates q (m,), or possible until `end`, h seconds on, for all stages
-        of a step."""
+        """Return the contacts, present or possible, of a step of h seconds that ends at `end` [s].
+
+        at: posture of the tree at the start of the step, with coordinates q, (m,).
+        """
         found = self.find(at.E, at.twist, end, h)
         normals, along = found.rows(at.E)
         return ContactSet(normals, along, normals.jacobian(tree.parent, tree.dof, at.X, at.S),
@@ -168,7 +175,7 @@ class Colliders:
                      end, h)
 
     def _filled(self, what: str, fill: Callable[[list[Any]], int], *widths: int) -> list[Any]:
-        """Tables that a kernel fills; made larger and filled again where it has found more than there was room for."""
+        """Return the tables that a kernel fills, enlarged and filled again where there was too little room."""
         while True:
             room = [np.empty((self._room[what], width), dtype=np.int32 if width == 2 else float) for width in widths]
             count = fill(room)
@@ -184,7 +191,7 @@ class Colliders:
         return pose
 
     def _slack(self, twist: Vec, time: float, h: float) -> Vec:
-        """How far each shape may get in h seconds, and a little [m], (s,)."""
+        """Return an upper bound of each shape's displacement in h seconds, plus a margin, (s,) [m]."""
         speed = np.sqrt(np.add.reduceat(twist * twist, (0, 3), axis=1))[self.body[self._movers]]
         fast = np.zeros(len(self.body))
         fast[self._movers] = speed[:, 1] + self._around[self._movers] * speed[:, 0]

@@ -1,4 +1,4 @@
-"""Which shapes are near each other or the ground, and the rows of their contacts."""
+"""Kernels of rigid contacts: near pairs of shapes, their contacts, contacts with the ground, and constraint rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from .pair_kernels import MANY, keep_few, polyhedra, thin
 
 @kernel("void(i4[::1], f8[:,::1], f8[::1], f8[::1], f8[:,::1])")
 def boxes_around(point_start, x, radius, slack, out):  # type: ignore[no-untyped-def]
-    """out (s, 6): lower and upper corner of each shape, grown by its slack."""
+    """Write the box of each shape, lower and upper corner, to `out`, (s, 6) [m].
+
+    point_start: first point of each shape, (s + 1,). x: points, (P, 3) [m]. radius, slack: by which a shape's box is
+    grown, (s,) [m].
+    """
     for s in range(out.shape[0]):
         grown = radius[s] + slack[s]
         for a in range(3):
@@ -23,11 +27,13 @@ def boxes_around(point_start, x, radius, slack, out):  # type: ignore[no-untyped
 
 @kernel("i8(f8[:,::1], i8[::1], i4[::1], i4[::1], i4[::1], b1[::1], i4[::1], i4[:,::1], i4[:,::1])")
 def near_pairs(box, order, body, link, mechanism, touches_itself, parent, excluded, out):  # type: ignore[no-untyped-def]
-    """Pairs whose boxes overlap and that may touch, as far as out (k, 2) has room; returns how many there are.
+    """Write pairs of shapes that may touch and whose boxes overlap to `out`, (k, 2); return their number.
 
-    order: shapes by their boxes' lower x. body −1: an obstacle. link: number in the tree, also of an obstacle that is a
-    body welded to the world, −1 of others. Neighbours in the tree and the pairs of `excluded` (p, 2) never touch, nor
-    do moving bodies of one mechanism without self-contact.
+    Pairs beyond the room of `out` are only counted; a moving shape is first. box: (s, 6) [m]. order: shapes by the
+    lower x of their boxes, (s,). body: of each shape, (s,), −1 for an obstacle. link: number in the tree of each shape,
+    (s,), also of an obstacle that is a body welded to the world, −1 for others. mechanism, parent: of each body.
+    Neighbours in the tree and the pairs of `excluded`, (p, 2), never touch, nor do moving bodies of one mechanism
+    without self-contact, touches_itself.
     """
     count = 0
     for i in range(order.shape[0]):
@@ -56,7 +62,7 @@ def near_pairs(box, order, body, link, mechanism, touches_itself, parent, exclud
                 if is_excluded:
                     continue
             if count < out.shape[0]:
-                # the mover first; of two, the one that stands first
+                # a moving shape first; of two, the one with the lower number
                 out[count, 0], out[count, 1] = (s, t) if b < 0 or (a >= 0 and s < t) else (t, s)
             count += 1
     return count
@@ -64,9 +70,10 @@ def near_pairs(box, order, body, link, mechanism, touches_itself, parent, exclud
 
 @kernel(f"i8(i4[:,::1], f8[::1], f8[::1], {PLACED}, f8[:,::1], i4[:,::1], f8[:,::1])")
 def pair_contacts(pairs, radius, slack, placed, box, shape, out):  # type: ignore[no-untyped-def]
-    """Contacts of all pairs, as far as shape (k, 2) and out (k, 7) have room; returns how many.
+    """Write the contacts of all pairs of shapes to `shape`, (k, 2), and `out`, (k, 7); return their number.
 
-    out: point, normal that points to the pair's first, gap.
+    Contacts beyond the room of the arrays are only counted. pairs: (p, 2). radius, slack: of each shape, (s,) [m].
+    placed: see PLACED. box: (s, 6) [m]. out: point [m], unit normal towards the first shape, gap [m].
     """
     point_start, face_start = placed[0], placed[1]
     found = np.empty((MANY, 7))
@@ -98,13 +105,18 @@ def pair_contacts(pairs, radius, slack, placed, box, shape, out):  # type: ignor
 
 @kernel("i8(i4[::1], f8[:,::1], f8[::1], i4[::1], i4[::1], f8[::1], f8[:,::1], i4[:,::1], f8[:,::1])")
 def ground_contacts(points, normals, gaps, owner, body, radius, x, shape, out):  # type: ignore[no-untyped-def]
-    """A few of each body's points (k,) that touch the ground, as above, with room for all; the ground is shape −1."""
+    """Write at most FEW contacts of each shape with the ground, whose number is −1; return their number.
+
+    points: that touch the ground, ascending, (k,). normals: (k, 3). gaps: (k,) [m]. owner: shape of each point, (P,).
+    body: of each shape, −1 for an obstacle, which has no contact, (s,). radius: (s,) [m]. x: points, (P, 3) [m]. shape:
+    (k, 2), output. out: point [m], normal, gap [m], (k, 7).
+    """
     found = np.empty((MANY, 7))
     count = k = 0
     while k < points.shape[0]:
         s, few = owner[points[k]], 0
         while k < points.shape[0] and owner[points[k]] == s:
-            if few == MANY:  # the deepest stays
+            if few == MANY:  # the deepest contact remains
                 few = keep_few(few, found)
             for a in range(3):
                 found[few, a] = x[points[k], a] - (radius[s] + 0.5 * gaps[k]) * normals[k, a]
@@ -123,8 +135,12 @@ def ground_contacts(points, normals, gaps, owner, body, radius, x, shape, out): 
 
 @kernel("void(f8[:,:,::1], i4[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[::1])")
 def contact_wrenches(E, body, point, normal, obstacle, out, target):  # type: ignore[no-untyped-def]
-    """out (3 k, 2, 6): forces along the k normals and then along two tangents of each, at right angles to each other,
-    on a contact's first body and back on its second. target (3 k,): what the rows make of `obstacle` (k, 3).
+    """Write wrenches of unit forces at k contacts to `out`, (3 k, 2, 6), and target velocities, (3 k,) [m/s].
+
+    First are the forces along the normals, then those along two perpendicular tangents of each contact; they act on the
+    first body and oppositely on the second, in body frames. E: poses of bodies, (n, 4, 4). body: (k, 2), −1 for none.
+    point: (k, 3) [m]. normal: unit, (k, 3). obstacle: velocities of the second side without a body, (k, 3) [m/s]; the
+    targets are their components.
     """
     k = body.shape[0]
     axes = np.empty((3, 3))
@@ -135,7 +151,7 @@ def contact_wrenches(E, body, point, normal, obstacle, out, target):  # type: ig
             axes[1, a] = 0.0
             if abs(normal[i, a]) < abs(normal[i, least]):
                 least = a
-        # n × e along the axis e that it is farthest from, then n × that
+        # n × e with the axis e most perpendicular to n, then n × (n × e)
         second, third = (least + 1) % 3, (least + 2) % 3
         size = np.sqrt(normal[i, second] * normal[i, second] + normal[i, third] * normal[i, third])
         axes[1, second], axes[1, third] = normal[i, third] / size, -normal[i, second] / size

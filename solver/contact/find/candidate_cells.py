@@ -1,4 +1,4 @@
-"""Triangles that may be nearest to a point, looked up by the cell that it is in: of a mesh that stands still."""
+"""Triangles of a mesh at rest that may be nearest to a point, looked up by the point's cell of a grid."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ from scipy.spatial import cKDTree
 from ...meshing.closest_kernels import triangles_around
 from ...state import Index, Mask, Vec
 
-WIDTH = 0.5  #: of the spacing of sampled places: of a cell
-SLACK = 1.0e-6  #: of a cell's width: what is farther by so much is as near
+WIDTH = 0.5  #: of a cell, relative to the spacing of samples
+SLACK = 1.0e-6  #: relative to a cell's width: tolerance of distances
 CANDIDATES = 96  #: triangles of a cell, at most
-ROOM = 1024  #: cells that there is room for at first
-UNKNOWN, UNSURE = -1, -2  #: rows of cells that nobody was in yet, and of those that too many triangles are near to
+ROOM = 1024  #: initial capacity in cells
+UNKNOWN, UNSURE = -1, -2  #: rows of cells without a look-up so far, and of cells with too many near triangles
 
 
 class CandidateCells:
-    """The triangles that are nearest to any point of a cell, found when a point is in it first.
+    """Candidate triangles of each cell of a grid, found when a point is first in the cell.
 
-    They are those no farther from its middle than the nearest one and the cell's diagonal. A cell always has the same
-    ones, whatever was looked up before.
+    The candidates are the triangles no farther from the cell's centre than the nearest triangle plus the cell's
+    diagonal. They do not depend on earlier look-ups.
     """
 
     def __init__(self, tree: cKDTree, x: Vec, triangles: Index, reach: Vec, spacing: float, around: float) -> None:
-        """tree: of sampled places, no farther apart than about `spacing` [m]. x: (n, 3) [m]. triangles: (t, 3). reach:
-        of each from its first corner, or a little more [m], (t,). around: how far cells go beyond sampled places [m].
+        """tree: of sampled positions, at most about `spacing` [m] apart. x: vertices, (n, 3) [m]. triangles: (t, 3).
+        reach: largest distance in each triangle from its first corner, or more, (t,) [m]. around: margin of the grid
+        beyond the sampled positions [m].
         """
         self._mesh = triangles, x, reach
         self._width = WIDTH * spacing
@@ -36,8 +37,8 @@ class CandidateCells:
         self._known, self._widest = 0, 0
 
     def of(self, points: Vec) -> tuple[Mask, Index]:
-        """Return which points (k, 3) [m] are in a cell with candidates, (k,), and those of these, (m, c), −1 for none.
-        """
+        """Return which points, (k, 3) [m], are in a cell with candidates, (k,), and the candidate triangles of these
+        points, (m, c), filled up with −1."""
         cell = np.floor((points - self._low) / self._width).astype(np.int64)
         within = ((cell >= 0) & (cell < self._shape)).all(axis=1)
         flat = cell[within] @ np.array([self._shape[1] * self._shape[2], self._shape[2], 1])
@@ -50,7 +51,7 @@ class CandidateCells:
         return found, self._table[row[found], :self._widest]
 
     def _find(self, new: Index) -> None:
-        """Take cells into the table."""
+        """Find the candidates of new cells, given by flat index, and add them to the table."""
         middles = self._low + self._width * (np.stack(np.unravel_index(new, self._shape), axis=1) + 0.5)
         triangles, counts = np.empty((len(new), CANDIDATES), np.int32), np.empty(len(new), np.int32)
         triangles_around(middles, *self._mesh, (np.sqrt(3.0) + SLACK) * self._width, self._squares, triangles, counts)

@@ -1,4 +1,4 @@
-"""Convex shapes as the contact kernels read them: points, polygons and edges, grown by a radius."""
+"""Convex shapes for the contact kernels: points, polygons and edges, grown by a radius."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy.spatial import ConvexHull
 from ...state import Index, Vec
 
 FLAT = 1.0e-6  #: triangles of a hull whose normals differ by less are one face
-MOST_POINTS = 64  #: of one shape: a finer hull is thinned, since every pair of edges may be looked at
+MOST_POINTS = 64  #: of one shape: a finer hull is thinned, since all pairs of edges may be tested
 
 
 @dataclass(frozen=True)
@@ -27,26 +27,29 @@ class Convex:
 
     @classmethod
     def sphere(cls, radius: float) -> Convex:
-        """About the origin."""
+        """Return a sphere of a radius [m] about the origin."""
         return cls(np.zeros((1, 3)), radius)
 
     @classmethod
     def capsule(cls, radius: float, length: float) -> Convex:
-        """`length` between the centres of its round ends, along Z."""
+        """Return a capsule of a radius [m] along Z about the origin; length: between the centres of its round ends [m].
+
+        A capsule of no length is a sphere.
+        """
         if length <= 0.0:
             return cls.sphere(radius)
         return cls(np.array([[0.0, 0.0, -0.5 * length], [0.0, 0.0, 0.5 * length]]), radius, (), ((0, 1, -1, -1),))
 
     @classmethod
     def box(cls, size: Vec) -> Convex:
-        """size: (3,), its whole extents."""
+        """Return a box about the origin. size: extents along the axes, (3,) [m]."""
         unit = _unit_box()
         return cls(unit.points * np.asarray(size, dtype=float), 0.0, unit.faces, unit.edges)
 
     @classmethod
     def hull(cls, points: Vec) -> Convex:
-        """Return the hull of points (n, 3) that are not on a plane; thinned to `MOST_POINTS`. Raises scipy's
-        QhullError."""
+        """Return the convex hull of points, (n, 3) [m], thinned to MOST_POINTS. Raises scipy's QhullError where the
+        points are in one plane."""
         whole = np.asarray(points, dtype=float)[ConvexHull(points).vertices]
         corners = whole[_spread_points(whole, MOST_POINTS)]
         hull = ConvexHull(corners)
@@ -68,7 +71,7 @@ def _unit_box() -> Convex:
 
 
 def _spread_points(points: Vec, most: int) -> Index:
-    """At most `most` of the points, each the farthest from those before it."""
+    """Return the numbers of at most `most` of the points, (n, 3), each the farthest from those chosen before, (k,)."""
     if len(points) <= most:
         return np.arange(len(points), dtype=np.int32)
     chosen = [int(np.argmax(np.linalg.norm(points - points.mean(axis=0), axis=1)))]
@@ -80,7 +83,10 @@ def _spread_points(points: Vec, most: int) -> Index:
 
 
 def _polygons(points: Vec, triangles: Index, normals: Vec) -> tuple[tuple[int, ...], ...]:
-    """Triangles with one normal as one polygon, without points inside its sides."""
+    """Return polygons, each of all triangles with one normal, as numbers of their corners, counterclockwise.
+
+    points: (p, 3) [m]. triangles: (t, 3). normals: unit, (t, 3).
+    """
     faces = []
     left = np.ones(len(triangles), dtype=bool)
     for t in range(len(triangles)):
@@ -108,7 +114,7 @@ BY_SIZE: dict[str, Callable[..., Convex]] = {
 
 @dataclass(frozen=True)
 class Shapes:
-    """Many convex shapes in flat arrays; `place` writes where they stand."""
+    """Many convex shapes in flat arrays, each in its own frame; `place_points` writes their positions in the world."""
 
     point_start: Index  #: (s + 1,)
     points: Vec  #: own frames, (P, 3)
@@ -119,12 +125,12 @@ class Shapes:
     edge_start: Index  #: (s + 1,)
     edges: Index  #: (e, 4) two points and two faces, counted over all shapes; −1 for no face
     radius: Vec  #: (s,)
-    whole: Vec  #: all corners, also of hulls that were thinned, which the ground sees, (Q, 3)
-    whole_owner: Index  #: shape of each, (Q,)
+    whole: Vec  #: all corners, also of hulls that were thinned, for contact with the ground, (Q, 3)
+    whole_owner: Index  #: shape of each corner, (Q,)
 
     @classmethod
     def of(cls, shapes: Sequence[Convex]) -> Shapes:
-        """All of them, in order."""
+        """Return the shapes in flat arrays, in their order."""
         points = [shape.points for shape in shapes]
         whole = [shape.points if shape.whole is None else shape.whole for shape in shapes]
         first = np.cumsum([0, *(len(p) for p in points)])

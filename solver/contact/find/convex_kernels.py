@@ -1,4 +1,4 @@
-"""Distances between points, segments and convex polyhedra: the parts of the contact kernels."""
+"""Kernels of distances between points, segments and convex polyhedra, as used by the contact kernels."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from ...threads import kernel
 
 #: shapes in the world: point_start, face_start, corner_start, corners, edges, edge_start as in `Shapes`, points, planes
 PLACED = "Tuple((i4[::1], i4[::1], i4[::1], i4[::1], i4[:,::1], i4[::1], f8[:,::1], f8[:,::1]))"
-CONE = 1.0e-3  #: how far a direction may lie outside an edge's two faces and still be of the edge
+CONE = 1.0e-3  #: tolerance of a direction between the normals of an edge's two faces
 
 
 @kernel("void(f8[:,:,::1], f8[:,::1], i4[::1], f8[:,::1])")
 def place_points(pose, points, owner, out):  # type: ignore[no-untyped-def]
-    """out (P, 3) = points in the world, pose (s, 4, 4)."""
+    """Write positions of points in the world to `out`, (P, 3) [m].
+
+    pose: of each shape, (s, 4, 4). points: in their shape's frame, (P, 3) [m]. owner: shape of each point, (P,).
+    """
     for p in range(points.shape[0]):
         E = pose[owner[p]]
         x, y, z = points[p, 0], points[p, 1], points[p, 2]
@@ -25,7 +28,7 @@ def place_points(pose, points, owner, out):  # type: ignore[no-untyped-def]
 def face_planes(corner_start, corners, x, planes):  # type: ignore[no-untyped-def]
     """Write the unit normal n and n · x of the plane of each polygon, planes (F, 4), by Newell's sum.
 
-    corner_start, corners: nodes of the polygons, one after the other. x: their positions, (n, 3) [m].
+    corners: points of all polygons in turn; those of polygon f start at corner_start[f]. x: positions, (n, 3) [m].
     """
     for f in range(planes.shape[0]):
         n0, n1, n2 = 0.0, 0.0, 0.0
@@ -44,7 +47,7 @@ def face_planes(corner_start, corners, x, planes):  # type: ignore[no-untyped-de
 
 @kernel("void(f8[::1], f8[::1], f8[::1], f8[::1], f8[::1])")
 def segment_pair(p, q, r, s, out):  # type: ignore[no-untyped-def]
-    """out (8,): where on p-q and on r-s (shares), and the nearest points of both."""
+    """Write the fractions along segments p-q and r-s of their nearest points, and these points [m], to `out`, (8,)."""
     d0, d1, d2 = q[0] - p[0], q[1] - p[1], q[2] - p[2]
     e0, e1, e2 = s[0] - r[0], s[1] - r[1], s[2] - r[2]
     w0, w1, w2 = p[0] - r[0], p[1] - r[1], p[2] - r[2]
@@ -70,7 +73,10 @@ def segment_pair(p, q, r, s, out):  # type: ignore[no-untyped-def]
 
 @kernel("b1(f8[::1], f8[:,::1], i4[::1])")
 def is_of_edge(n, planes, edge):  # type: ignore[no-untyped-def]
-    """Whether a unit direction lies between the normals of an edge's faces."""
+    """Return whether a unit direction n lies between the normals of an edge's faces; True for an edge without faces.
+
+    planes: of all faces, (F, 4). edge: two points and two faces, (4,).
+    """
     if edge[2] < 0:
         return True
     g, h = planes[edge[2]], planes[edge[3]]
@@ -82,7 +88,10 @@ def is_of_edge(n, planes, edge):  # type: ignore[no-untyped-def]
 
 @kernel(f"f8(f8[::1], i8, {PLACED}, f8[::1])")
 def point_gap(p, s, placed, out):  # type: ignore[no-untyped-def]
-    """Signed distance of a point from the core of shape s, negative inside; out (6,): nearest point, unit normal."""
+    """Return the signed distance [m] of point p, (3,), from the core of shape s, without its radius, negative inside.
+
+    out: nearest point [m] and unit normal, (6,). placed: see PLACED.
+    """
     point_start, face_start, corner_start, corners, edges, edge_start, x, planes = placed
     best = np.inf
     inside, deepest = -np.inf, -1

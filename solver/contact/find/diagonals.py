@@ -1,4 +1,4 @@
-"""Both diagonals of quads among the edges of surfaces."""
+"""Diagonals of quads among the edges of surfaces."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from ...state import Index
 
 
 def other_diagonals(edges: Index, quads: Index, nodes: int) -> Index | None:
-    """Return the number of the other diagonal of each edge that is a diagonal of a quad, −1 for other edges, (e,); None
-    without quads.
+    """Return for each edge that is a diagonal of a quad the number of the other diagonal, −1 for other edges, (e,).
+
+    Returns None without quads.
 
     edges: (e, 2). quads: corners in turn, (q, 4). nodes: number of nodes.
     """

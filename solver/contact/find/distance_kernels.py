@@ -1,7 +1,7 @@
-"""Pairs of surface pieces that are near: a point and a triangle, or two edges.
+"""Kernels of the distance of a pair: of a point and a triangle, or of two edges.
 
-Their distance is |r|, r = Σ_a w_a x_a with the weights w of the two nearest points. Those are linear in at most two
-parameters β that are free, where a nearest point is inside a triangle or an edge; w'_i = ∂w/∂β_i.
+The distance is |r|, r = Σ_a w_a x_a with the weights w of the two nearest points. The weights are linear in at most two
+free parameters β, where a nearest point is inside a triangle or an edge; w'_i = ∂w/∂β_i.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ import numpy as np
 
 from ...threads import inlined, kernel
 
-FLAT = 1.0e-20  #: of |u|² |v|²: edges that are parallel have no nearest points of their own
+FLAT = 1.0e-20  #: relative to |u|² |v|²: below it edges are parallel, without unique nearest points
 
-# what a pair's row of work holds: w (4), w'_1 (4), w'_2 (4), number of parameters, r (3), D = |r|²
+# entries of a pair's row of work: w (4), w'_1 (4), w'_2 (4), number of parameters, r (3), D = |r|²
 WEIGHTS, SLOPES, FREE, WAY, SQUARE, WORK = 0, 4, 12, 13, 16, 17
 
 
 @inlined
 def _measure(x, nodes, out):  # type: ignore[no-untyped-def]
-    """r and D from the weights."""
+    """Write r and D = |r|² of a pair to its row of work, `out`, (WORK,), from the weights in it."""
     square = 0.0
     for i in range(3):
         # differences to one node, so that a body far from the origin loses nothing
@@ -31,7 +31,10 @@ def _measure(x, nodes, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], i4[::1], f8[::1])")
 def nearest_in_triangle(x, nodes, out):  # type: ignore[no-untyped-def]
-    """Weights, slopes, r and D of a point, the first of `nodes` (4,), and the triangle of the others, into out."""
+    """Write the row of work of a point and a triangle to `out`, (WORK,): weights, slopes, number of parameters, r, D.
+
+    x: positions, (n, 3) [m]. nodes: the point, then the triangle, (4,).
+    """
     p, a, b, c = nodes[0], nodes[1], nodes[2], nodes[3]
     ab0, ab1, ab2 = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
     ac0, ac1, ac2 = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
@@ -78,7 +81,10 @@ def nearest_in_triangle(x, nodes, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], i4[::1], f8[::1])")
 def nearest_on_edges(x, nodes, out):  # type: ignore[no-untyped-def]
-    """Write the nearest points of the edge of the first two of `nodes` (4,) and that of the last two, as weights."""
+    """Write the row of work of two edges to `out`, (WORK,): weights, slopes, number of parameters, r, D.
+
+    x: positions, (n, 3) [m]. nodes: the ends of one edge, then those of the other, (4,).
+    """
     a, b, c, d = nodes[0], nodes[1], nodes[2], nodes[3]
     u0, u1, u2 = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
     v0, v1, v2 = x[d, 0] - x[c, 0], x[d, 1] - x[c, 1], x[d, 2] - x[c, 2]
@@ -110,7 +116,10 @@ def nearest_on_edges(x, nodes, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(i8, i8, f8[:,::1], i4[:,::1], i8, f8[::1])")
 def squares(start, stop, x, nodes, points, out):  # type: ignore[no-untyped-def]
-    """D of pairs start to stop, out (k,). nodes: (k, 4), of which `points` pairs are of a point and a triangle."""
+    """Write the squared distances of pairs start to stop to `out`, (k,) [m²].
+
+    x: positions, (n, 3) [m]. nodes: (k, 4), of which the first `points` pairs are of a point and a triangle.
+    """
     work = np.empty(WORK)
     for k in range(start, stop):
         if k < points:

@@ -10,40 +10,40 @@ import numpy as np
 
 from ...state import Index, Mask, Vec
 
-STEEP = np.deg2rad(80.0)  # normals of what is thin stand this far from the way out of it
+STEEP = np.deg2rad(80.0)  # angle between the normals of a thin feature and its outward direction
 
 
 @dataclass(frozen=True)
 class Features:
-    """Points and the edges between them. Edges of one run are consecutive, the end of one is the start of the next.
+    """Sharp points and edges of obstacles at one time.
 
-    A run is from one corner to another one, or around a ring. A point that is no corner only joins two edges of a run:
-    nothing is constrained to it.
+    Edges of one run are consecutive, the end of one is the start of the next. A run goes from one corner to another, or
+    around a ring. A point that is no corner only joins two edges of a run: nothing is constrained to such a point.
     """
 
     points: Vec  #: [m], (P, 3)
     velocity: Vec  #: of points [m/s], (P, 3); along edges it is linear
     corner: Mask  #: (P,): corners, tips of nails, ends and sharp turns of wires
     point_normals: Vec  #: of the faces there, outwards, of unit length, (P, K, 3), zero where there are fewer
-    point_counts: Index  #: how many normals each point has, (P,): none at points of wires
+    point_counts: Index  #: number of normals of each point, (P,), 0 at points of wires
     edges: Index  #: numbers of two points each, (E, 2)
     edge_normals: Vec  #: of the faces to the left and right of each, outwards, (E, 2, 3); zero where it is thin
     thin: Mask  #: (E,): a wire, whose normals are those of the cloth that it touches (`steep_normals`)
-    run: Index  #: of each edge, (E,), rising
-    point_object: Index  #: which collider each belongs to, (P,)
-    edge_object: Index  #: likewise, (E,)
+    run: Index  #: of each edge, (E,), ascending
+    point_object: Index  #: collider of each point, (P,)
+    edge_object: Index  #: collider of each edge, (E,)
 
     @property
     def along(self) -> Vec:
-        """Unit directions of edges, (E, 3)."""
+        """Return the unit directions of the edges, (E, 3)."""
         way = self.points[self.edges[:, 1]] - self.points[self.edges[:, 0]]
         unit: Vec = way / np.linalg.norm(way, axis=1)[:, None]
         return unit
 
     @cached_property
     def room(self) -> tuple[Vec, Vec]:
-        """Return the length of the shortest run at each point, (P,), and of one that shares a corner with the run of
-        each edge, (E,) [m]."""
+        """Return the length of the shortest run at each point, (P,) [m], and that of the shortest run with a corner on
+        the run of each edge, (E,) [m]."""
         ends, run = self.edges, self.run
         length = np.linalg.norm(self.points[ends[:, 1]] - self.points[ends[:, 0]], axis=1)
         whole = np.bincount(run, length)[run]
@@ -54,7 +54,8 @@ class Features:
         return at_point, of_run[run]
 
     def on_edges(self, edge: Index, x: Vec) -> tuple[Vec, Vec]:
-        """The places on edges (k,) that are nearest to points x (k, 3) [m], and how fast they go [m/s], (k, 3) each."""
+        """Return the nearest positions on edges, given by number, (k,), to points x, (k, 3) [m], and the velocities
+        there, (k, 3) [m] and (k, 3) [m/s]."""
         first, second = self.edges[edge].T
         start, way = self.points[first], self.points[second] - self.points[first]
         share = np.einsum("ki,ki->k", x - start, way) / np.einsum("ki,ki->k", way, way)
@@ -63,7 +64,7 @@ class Features:
 
 
 def joined(several: Sequence[Features]) -> Features:
-    """All of them as one; objects keep the numbers that they have."""
+    """Return the features of several objects in one table; the numbers of objects do not change."""
     most = max((one.point_normals.shape[1] for one in several), default=1)
     points = np.cumsum([0, *(len(one.points) for one in several)])
     runs = np.cumsum([0, *(int(one.run.max(initial=-1)) + 1 for one in several)])
@@ -84,14 +85,15 @@ def joined(several: Sequence[Features]) -> Features:
 
 
 def steep_normals(outwards: Vec, along: Vec | None = None) -> Vec:
-    """Normals of what is thin: about the way out of it, 80 degrees from it; what they allow is nearly that way alone.
+    """Return unit normals of thin features, at STEEP to the outward direction: they permit motion almost only outwards.
 
-    outwards: away from the thing, as the cloth's normal there, (k, 3). along: unit directions of wires, (k, 3): two
-    normals, which stand across the wire, (k, 2, 3); of points, as tips of nails, four, (k, 4, 3).
+    outwards: direction away from the feature, as the cloth's normal there, (k, 3). along: unit directions of wires,
+    (k, 3), which have two normals across the wire, (k, 2, 3); None for points, as tips of nails, which have four,
+    (k, 4, 3).
     """
     if along is None:
         out = outwards / np.linalg.norm(outwards, axis=1)[:, None]
-        # any way across that is far from the axis, so that the other one is well defined
+        # the axis most perpendicular to the outward direction, so that the cross product is well defined
         least = np.zeros_like(out)
         least[np.arange(len(out)), np.abs(out).argmin(axis=1)] = 1.0
         first = np.cross(out, least)

@@ -1,4 +1,4 @@
-"""The ground and what touches it: nodes of soft bodies, points of rigid ones, vertices of cloth alike."""
+"""The ground and its contacts with points: nodes of soft bodies, points of rigid bodies or vertices of cloth."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...state import Index, Mask, Vec
 
 @dataclass(frozen=True)
 class Contacts:
-    """A table of points on the ground, one row a contact, no point twice."""
+    """A table of contacts of points with the ground, one row for each; no point occurs twice."""
 
     nodes: Index  #: (k,), ascending
     normal: Vec  #: unit, away from the ground, (k, 3)
@@ -22,7 +22,7 @@ class Contacts:
         return len(self.nodes)
 
     def of(self, some: Mask) -> Contacts:
-        """Return the contacts of some nodes, (n,)."""
+        """Return the contacts of a subset of the nodes. some: which nodes, (n,)."""
         on = some[self.nodes]
         return Contacts(self.nodes[on], self.normal[on], self.gap[on])
 
@@ -31,18 +31,18 @@ NO_CONTACTS = Contacts(np.zeros(0, np.int32), np.zeros((0, 3)), np.zeros(0))
 
 
 class Ground:
-    """A plane whose back is solid. It may move, also along itself, as a belt does, and does not turn."""
+    """A plane whose back is solid. The plane may translate, also along itself, as a belt does, and does not rotate."""
 
     def __init__(self, point: Vec, normal: Vec, friction: float = 0.0, motion: OverTime | None = None) -> None:
-        """point: (3,) [m], or its `motion`. normal: (3,), not zero, out of the ground. friction: μ, combined by `mixed`
-        with the coefficient of nodes that have their own, and alone for all others."""
-        self.motion: OverTime = Still(point) if motion is None else motion  #: of its point
+        """point: on the plane, (3,) [m], ignored if its `motion` is given. normal: (3,), not zero, out of the ground.
+        friction: μ, combined by `mixed` with the coefficient of nodes that have one, and alone for all others."""
+        self.motion: OverTime = Still(point) if motion is None else motion  #: of the reference point
         self.normal: Vec = np.asarray(normal, dtype=float) / np.linalg.norm(normal)
         self.friction = friction
         self.is_there = bool(np.isfinite(point).all())
 
     def point(self, time: float) -> Vec:
-        """Return a point of the plane, which moves along with it, at `time` [s], (3,) [m]."""
+        """Return the reference point of the plane, which moves along with it, at `time` [s], (3,) [m]."""
         return self.motion.at(time)
 
     def velocity(self, time: float) -> Vec:
@@ -50,19 +50,21 @@ class Ground:
         return self.motion.velocity(time)
 
     def gaps(self, x: Vec, time: float) -> Vec:
-        """How far places (…, 3) [m] are above it at `time` [s], (…) [m], negative inside."""
+        """Return the heights of positions x, (…, 3) [m], above the ground at `time` [s], (…) [m], negative inside."""
         above: Vec = (x - self.motion.at(time)) @ self.normal
         return above
 
     def rising(self, v: Vec, time: float) -> Vec:
-        """How fast what goes at v (…, 3) [m/s] comes off it at `time` [s], (…) [m/s], negative towards it."""
+        """Return the separation speeds of points with velocities v, (…, 3) [m/s], from the ground at `time` [s],
+        (…) [m/s], negative where they approach."""
         off: Vec = (v - self.velocity(time)) @ self.normal
         return off
 
     def find(self, x: Vec, time: float, reach: Vec | float = 0.0, within: Vec | float = 0.0) -> Contacts:
-        """Points x (n, 3) [m] that touch it at `time` [s], or are nearer than `within` [m].
+        """Return the contacts of points at positions x, (n, 3) [m], with gaps below `within` [m] at `time` [s].
 
-        reach: how far out of its point each reaches [m]: the radius of what is round, the thickness of cloth.
+        reach: distance from each point to the surface of its body [m], as a radius or the thickness of cloth, which is
+        subtracted from its gap. reach, within: one for all or (n,).
         """
         if not self.is_there:
             return NO_CONTACTS
@@ -73,11 +75,11 @@ class Ground:
         return Contacts(nodes, normal, gap[nodes])
 
 
-#: infinitely deep: nothing comes there
+#: infinitely deep ground, without contacts
 NOWHERE = Ground(np.array([0.0, 0.0, -np.inf]), np.array([0.0, 0.0, 1.0]))
 
 
 def mixed(one: Vec, other: Vec | float) -> Vec:
-    """Coulomb's coefficients of two that touch and say one each: the geometric mean."""
+    """Return Coulomb's coefficients of pairs, the geometric means of those of both sides, (k,)."""
     both: Vec = np.sqrt(one * other)
     return both

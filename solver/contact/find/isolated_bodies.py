@@ -1,7 +1,7 @@
-"""Isolated bodies: their common motion changes no pair.
+"""Isolated bodies, whose common motion changes no pair.
 
-Ten bodies that fall side by side move further than any list of near pairs is valid for; each one relative to its own
-mean hardly moves.
+Ten bodies that fall side by side move further than any list of near pairs is valid for; relative to its own mean each
+body hardly moves.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from .isolated_bodies_kernels import body_boxes, near_others, own_ways
 
 
 class IsolatedBodies:
-    """Isolated bodies of a surface: of its bodies, nodes and triangles of each."""
+    """The bodies of a surface, with a test of which are isolated: far from all bodies with which they collide."""
 
     def __init__(self, owner: Index, collide: Mask | None, triangles: Index) -> None:
-        """owner: of each node, (s,). collide: whether two of them do, (k, k); all do where left out. triangles:
-        numbers of nodes, (t, 3)."""
+        """owner: body of each node, (s,). collide: whether two bodies collide, (k, k); None for all. triangles: numbers
+        of nodes, (t, 3)."""
         which, of = np.unique(owner, return_inverse=True)
         self._of = of.astype(np.int32)  #: (s,), a number among those that there are
         self._nodes = np.argsort(self._of, kind="stable").astype(np.int32)  #: body by body
@@ -33,8 +33,11 @@ class IsolatedBodies:
         self._starts = np.searchsorted(of_triangles[order], np.arange(len(which) + 1))  #: of each body among these
 
     def isolated(self, here: Vec, there: Vec, distance: float, share: float) -> Mask:
-        """Which nodes, (s,), are of a body that has no other one within a distance [m], and a share of the longest way
-        of both, on straight ways from places to others, (s, 3) [m] each."""
+        """Return which nodes, (s,), are of a body with no other colliding body near it on straight displacements.
+
+        here, there: positions before and after, (s, 3) [m]. Bodies are near within `distance` [m] plus the fraction
+        `share` of the longest displacement of both.
+        """
         count = len(self._collide)
         box, more, near = np.empty((count, 6)), np.empty(count), np.empty(count, dtype=bool)
         parallel_for(body_boxes, count, here, there, self._nodes, self._first, distance, share, box, more)
@@ -46,8 +49,12 @@ class IsolatedBodies:
         return isolated
 
     def own_ways(self, here: Vec, there: Vec) -> tuple[Vec, Callable[[], Vec]]:
-        """Return lengths of displacements between positions, (s, 3) [m] each, less the mean of those of each body where
-        that makes them less, (s,) [m]; and a function for that mean of each node's body, else zero, (s, 3) [m]."""
+        """Return lengths of displacements relative to the common one of their body, (s,) [m], and a function that
+        returns the common displacement for each node, (s, 3) [m].
+
+        here, there: positions before and after, (s, 3) [m]. The common displacement is zero where that does not reduce
+        the sum of squares.
+        """
         out, together = np.empty(len(here)), np.empty((len(self._collide), 3))
         parallel_for(own_ways, len(together), here, there, self._nodes, self._first, together, out)
         return out, lambda: together[self._of]

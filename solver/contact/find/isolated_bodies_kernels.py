@@ -1,5 +1,4 @@
-"""Boxes of whole bodies, which of these have nothing of another one in them, and how nodes of one move beside each
-other."""
+"""Kernels of isolated bodies: boxes around bodies, tests of bodies against each other, displacements within a body."""
 
 from __future__ import annotations
 
@@ -10,10 +9,11 @@ from ...threads import inlined, kernel
 
 @kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[::1], i8[::1], f8, f8, f8[:,::1], f8[::1])")
 def body_boxes(start, stop, here, there, nodes, first, distance, share, out, more):  # type: ignore[no-untyped-def]
-    """out (b, 6): lower and upper corner of the box around the nodes of bodies start to stop on straight ways between
-    places, (n, 3) each, grown by `more` (b,): half a distance, and a share of the longest of its ways.
+    """Write the boxes around bodies start to stop on straight displacements of their nodes to `out`, (b, 6) [m].
 
-    nodes: (n,), those of a body from first (b + 1,) on.
+    here, there: positions before and after, (n, 3) [m]. Boxes are grown by `more`, written, (b,) [m]: half of
+    `distance` [m] plus the fraction `share` of the body's longest displacement. nodes: body by body, (n,), those of
+    body b start at first[b], (b + 1,).
     """
     for b in range(start, stop):
         longest = 0.0
@@ -34,18 +34,19 @@ def body_boxes(start, stop, here, there, nodes, first, distance, share, out, mor
 
 @inlined
 def _disjoint(box, a, b):  # type: ignore[no-untyped-def]
-    """Whether two boxes of (m, 6) have nothing in common."""
+    """Return whether the boxes a and b of (m, 6) are disjoint."""
     return ((box[a, 0] > box[b, 3]) | (box[b, 0] > box[a, 3]) | (box[a, 1] > box[b, 4]) | (box[b, 1] > box[a, 4])
             | (box[a, 2] > box[b, 5]) | (box[b, 2] > box[a, 5]))
 
 
 @kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[:,::1], i8[::1], b1[:,::1], f8[:,::1], f8[::1], f8[::1], b1[::1])")
 def near_others(start, stop, here, there, triangles, starts, collide, box, more, size, out):  # type: ignore[no-untyped-def]
-    """Mark in out (b,) which of bodies start to stop, and which of those before them, have in their box a triangle's
-    box of another one with which they collide, or the reverse: triangles are tested against the box of smaller size
-    (b,), since a bowl has all of them around it. Several threads may set a mark, and none clears one.
+    """Mark in `out`, (b,), which of bodies start to stop, and which bodies before them, are near a colliding body.
 
-    triangles: (t, 3), those of a body from starts (b + 1,) on. collide: (b, b). box, more: as `body_boxes` leaves them.
+    Triangles' boxes of one body are tested against the box of the other, the smaller one, since a bowl's box contains
+    all that is in the bowl. Several threads may set a mark, and none clears one. here, there: positions before and
+    after, (n, 3) [m]. triangles: body by body, (t, 3), those of body b start at starts[b], (b + 1,). collide: (b, b).
+    box, more: as `body_boxes` writes them. size: of each box, (b,).
     """
     for a in range(start, stop):
         for b in range(a):
@@ -67,11 +68,11 @@ def near_others(start, stop, here, there, triangles, starts, collide, box, more,
 
 @kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[::1], i8[::1], f8[:,::1], f8[::1])")
 def own_ways(start, stop, here, there, nodes, first, together, out):  # type: ignore[no-untyped-def]
-    """Lengths of ways between places, (n, 3) each, out (n,), of the nodes of bodies start to stop: all of one body's
-    less the middle between the least and the largest along each axis, where the sum of their squares is less so:
-    together (b, 3), else zero.
+    """Write lengths of displacements relative to the common one of their body to `out`, (n,) [m], bodies start to stop.
 
-    nodes: (n,), those of a body from first (b + 1,) on.
+    here, there: positions before and after, (n, 3) [m]. together: common displacement of each body, written, (b, 3)
+    [m]: the middle between the least and the largest along each axis, or zero where that does not reduce the sum of
+    squares. nodes: body by body, (n,), those of body b start at first[b], (b + 1,).
     """
     for b in range(start, stop):
         for a in range(3):

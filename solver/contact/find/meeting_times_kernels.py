@@ -1,4 +1,4 @@
-"""Times of collision of points with triangles, and of edges, that move along straight ways."""
+"""Kernels of the contact times of points with triangles, and of edges, along straight displacements."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from .distance_kernels import FREE, SQUARE, WAY, WORK, nearest_in_triangle, near
 from .near_kernels import LEFT
 
 MOST = 100_000  #: advances of a pair at most
-BY_SPEED = 200  #: of these, after which a plane is looked for: most pairs take a few
-ROUNDING = 1.0e-15  #: of coordinates: what a distance along a direction may be off by
+BY_SPEED = 200  #: advances after which a separating plane is used: most pairs need a few
+ROUNDING = 1.0e-15  #: relative to coordinates: rounding of a distance along a direction
 
 
 @inlined
 def _separating_direction(place, is_point, work, out):  # type: ignore[no-untyped-def]
-    """Write the unit normal of a triangle, or of two edges, whose nearest points are inside, out (3,); elsewhere the
-    direction between the nearest points, which rounding turns where they are very near."""
+    """Write a separating direction of a pair to `out`, (3,): the unit normal of a triangle, or of two edges, with
+    nearest points inside; else the direction between the nearest points, inaccurate where they are very near."""
     if work[FREE] == 2.0:
         base, u, v = (1, 2, 3) if is_point else (0, 1, 3)
         other = 1 if is_point else 2
@@ -36,11 +36,12 @@ def _separating_direction(place, is_point, work, out):  # type: ignore[no-untype
 
 @inlined
 def _separated(place, way, is_point, work, near, direction):  # type: ignore[no-untyped-def]
-    """Return the share of a displacement, one at most, in which a plane keeps the two sides apart by the mean of their
-    distance and `near`; zero where it does not.
+    """Return the fraction of a displacement, at most 1, in which a plane separates the two sides by the mean of their
+    distance and `near` [m]; 0 if the plane does not separate them.
 
-    place, way: (4, 3), of the point and the triangle, or of the edges. direction: (3,), room for the plane's normal.
-    The least distance along any direction is a lower bound, and falls by the speed of corners along it alone.
+    place, way: positions and displacements of the point and the triangle, or of the edges, (4, 3) [m]. direction: (3,),
+    scratch space for the plane's normal. The least distance along any direction is a lower bound, and falls by the
+    speed of corners along it alone.
     """
     _separating_direction(place, is_point, work, direction)
     least, first, share = 0.5 * (np.sqrt(work[SQUARE]) + near), 1 if is_point else 2, 1.0
@@ -61,13 +62,12 @@ def _separated(place, way, is_point, work, near, direction):  # type: ignore[no-
 
 @kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[:,::1], i8, f8[::1])")
 def meeting_times(start, stop, x, end, nodes, points, out):  # type: ignore[no-untyped-def]
-    """Fractions of straight displacements of all nodes after which pairs start to stop nearly touch, infinite where
-    they do not, out (k,).
+    """Write to `out`, (k,), the fractions of straight displacements after which pairs start to stop nearly touch.
 
-    x, end: (n, 3). nodes: (k, 4), of which `points` pairs are of a point and a triangle. Each advance is as long as no
-    contact is possible at the largest speed of corners: additive continuous collision detection, as in ipctk. After
-    BY_SPEED of them it is as long as a plane separates the two sides, which is far longer where they glide along each
-    other.
+    The fraction is infinite for pairs that do not touch. x, end: positions before and after, (n, 3) [m]. nodes: (k, 4),
+    of which the first `points` pairs are of a point and a triangle. Each advance is as long as no contact is possible
+    at the largest speed of corners: additive continuous collision detection, as in ipctk. After BY_SPEED advances it is
+    as long as a plane separates the two sides, which is far longer where they slide along each other.
     """
     place, begun, way, speed = np.empty((4, 3)), np.empty((4, 3)), np.empty((4, 3)), np.empty(4)
     own = np.arange(4).astype(np.int32)
@@ -104,7 +104,7 @@ def meeting_times(start, stop, x, end, nodes, points, out):  # type: ignore[no-u
                 for i in range(3):
                     if count < BY_SPEED:
                         place[a, i] += advance * way[a, i]
-                    else:  # so that no rounding gathers
+                    else:  # so that rounding does not accumulate
                         place[a, i] = begun[a, i] + (time + advance) * way[a, i]
             if k < points:
                 nearest_in_triangle(place, own, work)

@@ -1,4 +1,4 @@
-"""Surfaces of triangles: which pairs are near, how far they may move without contact, and which intersect.
+"""Surfaces of triangles: near pairs, contact-free fractions of displacements, and intersections.
 
 This file alone uses ipctk. Pairs must not outlive the collection that they were taken from, or the interpreter crashes
 at its end: they are copied into arrays here at once.
@@ -28,47 +28,46 @@ from .neighbours import Neighbours, lengths
 from .taking_kernels import cut_ways, goes_less, take_pairs
 from .through_kernels import may_go_through
 
-ROUNDING = 1.0e-9  #: of lengths: larger differences are no rounding
-REBUILD = 0.1  #: of the nodes: where more are outside the skin, a list is rebuilt
-SHORT = 0.15  #: of the requested skin: pays off where near pairs are valid for a few positions alone
-LISTS = 2  #: that are cached: for the start of a stage and its predicted end
-ROUNDS = 24  #: in which nodes are blocked by each other, before all have one fraction
-GOING_ON = 4  #: of them, in which a node that touches a blocked one moves on until then
+ROUNDING = 1.0e-9  #: relative to lengths: larger differences are not due to rounding
+REBUILD = 0.1  #: fraction of the nodes: a list is rebuilt if more are outside the skin
+SHORT = 0.15  #: fraction of the requested skin, for near pairs that are required at a few positions only
+LISTS = 2  #: number of cached lists: for the start of a stage and its predicted end
+ROUNDS = 24  #: in which nodes block each other; after these all nodes have one fraction
+GOING_ON = 4  #: first rounds, in which a node moves on until it touches a blocked node
 
 
 @dataclass(frozen=True)
 class NearPairs:
-    """All pairs within some distance, by node numbers."""
+    """All pairs within a distance of each other, by node numbers."""
 
     nodes: Index  #: (k, 4): a point and a triangle, or two ends of an edge and two of another one
-    points: int  #: that many pairs of a point and a triangle stand first
+    points: int  #: number of pairs of a point and a triangle, which come first
     bodies: Index  #: of both sides, (k, 2)
     square: Vec  #: squared distances [m²], (k,)
 
     @property
     def is_self(self) -> Mask:
-        """Return whether both sides are of one body, (k,)."""
+        """Return whether both sides of each pair are of one body, (k,)."""
         same: Mask = self.bodies[:, 0] == self.bodies[:, 1]
         return same
 
 
 class Surfaces:
-    """All surfaces that may touch, as one mesh."""
+    """One mesh of all surfaces that may touch."""
 
     def __init__(self, rest: Vec, triangles: Index, group: Index, owner: Index | None = None, collide: Any = None,
                  serves_long: bool = True, wires: Index | None = None, quads: Index | None = None,
                  is_prescribed: Mask | None = None) -> None:
-        """rest: of all nodes, (n, 3) [m]. triangles: (t, 3). group: of each node, (n,): those of one group do not
-        collide with each other, such as prescribed ones, and −1 is none.
+        """rest: positions of all nodes, (n, 3) [m]. triangles: (t, 3). group: of each node, (n,): nodes of one group,
+        as prescribed ones, do not collide with each other; −1 for no group.
 
-        owner: body of each node, (n,). collide: whether two bodies do, or one with itself, (k, k), symmetric; all do
-        where left out. serves_long: whether near pairs are required at many positions. wires: edges in addition to
-        those of triangles, (k, 2). quads: corners in turn of two triangles that share the edge from the first to the
-        third, (q, 4): nothing passes through the triangles along the other diagonal either. is_prescribed: whether
-        nothing that a node touches moves it, (n,), as pins and obstacles, but no rider of a rigid body; none where left
-        out.
+        owner: body of each node, (n,). collide: whether two bodies collide, or one with itself, (k, k), symmetric; None
+        for all. serves_long: whether near pairs are required at many positions. wires: edges in addition to those of
+        triangles, (k, 2). quads: corners in turn of two triangles that share the edge from the first to the third,
+        (q, 4): triangles along the other diagonal are impenetrable, too. is_prescribed: nodes that no contact moves,
+        (n,), as pins and obstacles, but not nodes attached to a rigid body; None for no node.
         """
-        #: whether nothing that it touches moves a node, (n,)
+        #: nodes that no contact moves, (n,)
         self.is_prescribed: Mask = np.zeros(len(rest), dtype=bool) if is_prescribed is None else is_prescribed
         self._room_share = 1.0 if serves_long else SHORT
         wires = np.zeros((0, 2), dtype=np.int32) if wires is None else wires
@@ -94,14 +93,13 @@ class Surfaces:
         self._bodies: IsolatedBodies | None = None
         if self._owner is not None and np.any(self._owner != self._owner[:1]):
             self._bodies = IsolatedBodies(self._owner, collide, np.concatenate([self.triangles, alone[:, [0, 1, 1]]]))
-        self._lists: list[Neighbours] = []  #: the last ones that served, that which did last first
-        self._spare = 0.0  #: [m] that nodes may go before what is listed does not serve them
+        self._lists: list[Neighbours] = []  #: cached lists, the last used first
+        self._spare = 0.0  #: [m] displacement of nodes up to which a list is valid
         ipctk.set_num_threads(threads.count())
 
     @cached_property
     def _mesh(self) -> Any:
-        """Return ipctk's mesh. It decides where intersections are uncertain: most surfaces of a sheet that is remeshed
-        never need one."""
+        """Return ipctk's mesh, which decides uncertain intersections: most remeshed sheets never need it."""
         mesh = ipctk.CollisionMesh(self._rest, self.edges, self.triangles)
         alone = int(self._group.max(initial=-1)) + 1 + np.arange(len(self.nodes))
         mesh.can_collide = ipctk.make_vertex_patches_filter(np.where(self._group < 0, alone, self._group))
@@ -115,8 +113,10 @@ class Surfaces:
         return ipctk.LBVH()
 
     def near(self, x: Vec, distance: float, spare: float = 0.0) -> NearPairs:
-        """Return all pairs within a distance [m] at positions of all nodes, (n, 3) [m], in one order. spare:
-        displacement of nodes from there up to which the list is reused [m]."""
+        """Return all pairs within `distance` [m] at positions x of all nodes, (n, 3) [m], in a deterministic order.
+
+        spare: displacement of nodes up to which the Verlet list is reused [m].
+        """
         here = np.ascontiguousarray(x[self.nodes])
         self._spare = max(self._spare, self._room_share * spare)
         listed, moved = self._listed(here, distance)
@@ -128,9 +128,9 @@ class Surfaces:
         return found
 
     def _listed(self, here: Vec, distance: float) -> tuple[Neighbours, Vec]:
-        """Return a list that is valid for nodes at (s, 3) [m], and their distances from where it was built, (s,) [m].
+        """Return a list that is valid at positions (s, 3) [m], and distances from the listed positions, (s,) [m].
 
-        Where a few are outside the skin of the list that serves best, only their pairs are searched.
+        Where few nodes are outside the skin of the best cached list, only pairs of these nodes are searched.
         """
         best, fewest = None, REBUILD * len(here)
         isolated = self._isolated(here, here, distance, 0.0)
@@ -154,16 +154,15 @@ class Surfaces:
         return found, moved
 
     def _isolated(self, here: Vec, there: Vec, distance: float, share: float) -> Mask | None:
-        """Return a mask of nodes, (s,), of isolated bodies, see `IsolatedBodies`; None where these are too few to be
-        worth it."""
+        """Return which nodes, (s,), are of isolated bodies, see `IsolatedBodies.isolated`; None if they are few."""
         if self._bodies is None:
             return None
         isolated = self._bodies.isolated(here, there, distance, share)
         return isolated if np.count_nonzero(isolated) > REBUILD * len(isolated) else None
 
     def _moved(self, listed: Neighbours, here: Vec, isolated: Mask | None) -> tuple[Vec, Callable[[], Vec]]:
-        """Return distances of nodes at (s, 3) [m] from where a list was built, (s,) [m], relative to the body's mean
-        for those of an isolated body; and a function for that mean displacement, (s, 3) [m]."""
+        """Return distances of nodes at (s, 3) [m] from the listed positions, (s,) [m], and a function that returns
+        their common displacements, (s, 3) [m]: distances are relative to these, for an isolated body to its own."""
         moved, all_went = listed.moved(here)
         if self._bodies is None or isolated is None:
             return moved, lambda: np.broadcast_to(all_went, here.shape)
@@ -171,13 +170,13 @@ class Surfaces:
         return np.where(isolated, own, moved), lambda: np.where(isolated[:, None], went(), all_went)
 
     def _list(self, here: Vec, distance: float) -> Neighbours:
-        """Return a list of all pairs within a distance [m] with nodes at (s, 3) [m]."""
+        """Return a new list of all pairs within `distance` [m] with nodes at positions `here`, (s, 3) [m]."""
         pairs, points, keys, square = self._within(here, distance, None)
         return Neighbours(here, distance, pairs, points, keys, np.sqrt(square))
 
     def _within(self, here: Vec, distance: float, moved: Mask | None) -> tuple[Index, int, Index, Vec]:
-        """Return pairs, (k, 4), within a distance [m], how many of them are of a point and a triangle, a number of
-        each, which increases among those of a kind, and squared distances [m²]. moved: (s,), see `near_rows`."""
+        """Return pairs within `distance` [m], (k, 4), the number of those of a point and a triangle, keys that ascend
+        among pairs of one kind, (k,), and squared distances, (k,) [m²]. moved: (s,), see `near_rows`."""
         count = len(self.nodes)
         found, keys = [], []
         for corners, points in ((self._points_and_triangles, count), (self.edges, 0)):
@@ -194,37 +193,40 @@ class Surfaces:
         return pairs, len(found[0]), np.concatenate(keys), square
 
     def _nodes_of(self, rows: Index, points: int) -> Index:
-        """Return nodes of both rows of pairs (k, 2), the first a point where there are points, (k, 4)."""
+        """Return nodes, (k, 4), of pairs of rows, (k, 2), of points and triangles, or of edges if `points` is 0."""
         if points:
             return np.column_stack([rows[:, 0], self.triangles[rows[:, 1] - points]])
         return np.column_stack([self.edges[rows[:, 0]], self.edges[rows[:, 1]]])
 
     def _not_of_one_quad(self, rows: Index) -> Index:
-        """Return pairs of edges, (k, 2), without those of both diagonals of one quad, whose distance means nothing."""
+        """Return pairs of edges, (k, 2), without the pairs of both diagonals of one quad."""
         if self._diagonal is None:
             return rows
         apart: Index = rows[self._diagonal[rows[:, 0]] != rows[:, 1]]
         return apart
 
     def _that_collide(self, pairs: Index) -> Mask | slice:
-        """Return which of pairs (k, 4) are of bodies that collide."""
+        """Return which pairs of nodes, (k, 4), are of bodies that collide, (k,)."""
         if self._owner is None or self._collide is None:
             return slice(None)
         met: Mask = self._collide[self._owner[pairs[:, 0]], self._owner[pairs[:, 3]]]
         return met
 
     def nearest_to_itself(self, x: Vec, distance: float, bodies: int) -> Vec:
-        """Return the least distance of a pair on one connected piece of each body at positions (n, 3), `distance` at
-        most, (b,) [m]."""
+        """Return the least distance within one connected piece of each body, at most `distance`, (b,) [m].
+
+        x: positions, (n, 3) [m]. bodies: number of bodies.
+        """
         near, same = self._measured(x, distance)
         least = np.full(bodies, distance)
         np.minimum.at(least, near.bodies[same, 0], np.sqrt(near.square[same]))
         return least
 
     def nearest_of_pieces(self, x: Vec, distance: float, thickness: Vec, bodies: int) -> Vec:
-        """Return the least gap between connected pieces of each two bodies, `distance` at most, (b, b) [m].
+        """Return the least gap between connected pieces of each two bodies, at most `distance`, (b, b) [m].
 
-        x: positions, (n, 3) [m]. thickness: of each node, by which a gap to another body is less, (n,) [m].
+        x: positions, (n, 3) [m]. thickness: of each node, subtracted from gaps between bodies, (n,) [m]. bodies: number
+        of bodies.
         """
         near, same = self._measured(x, distance + 2.0 * float(thickness.max(initial=0.0)))
         thick = np.where(near.is_self, 0.0, thickness[near.nodes[:, 0]] + thickness[near.nodes[:, 3]])
@@ -233,7 +235,7 @@ class Surfaces:
         return np.minimum(least, least.T)
 
     def _measured(self, x: Vec, distance: float) -> tuple[NearPairs, Mask]:
-        """Return near pairs, and whether both sides of each are on one connected piece."""
+        """Return pairs within `distance` [m], and whether both sides of each are on one connected piece, (k,)."""
         near = self.near(x, distance)
         piece = np.full(len(x), -1)
         piece[self.nodes] = self._pieces
@@ -241,22 +243,23 @@ class Surfaces:
 
     @cached_property
     def _pieces(self) -> Index:
-        """Return the connected piece of the surface that each of `nodes` belongs to, (s,)."""
+        """Return the number of the connected piece of each of `nodes`, (s,)."""
         count, (first, second) = len(self.nodes), self.edges.T
         graph = sp.coo_array((np.ones(len(first)), (first, second)), shape=(count, count))
         pieces: Index = connected_components(graph, directed=False)[1]
         return pieces
 
     def largest_step(self, start: Vec, end: Vec) -> float:
-        """Return the largest contact-free fraction of a straight move, (n, 3) [m] each, in [0, 1], gaps left open."""
+        """Return the contact-free fraction, in [0, 1], of straight displacements from start to end, (n, 3) [m] each,
+        after which the nearest pair has LEFT of its distance."""
         return float(self.meeting(start, end)[1].min(initial=1.0))
 
     def largest_steps(self, start: Vec, end: Vec, alike: Index) -> Vec:
-        """Return the contact-free fraction of each node, (n,), equal for those of one number `alike` (n,): nodes that
-        are blocked do not block the rest.
+        """Return the contact-free fraction of the displacement of each node, in [0, 1], (n,).
 
-        A node is blocked where others did not expect it: these move on until they touch it, and in later rounds only as
-        far as it does. So two that were near and move side by side stay so.
+        start, end: positions, (n, 3) [m]. alike: group of each node, (n,); a group has one fraction and, when blocked,
+        does not block the others. In the first rounds a node that touches a blocked node moves on until contact, in
+        later rounds only as far as the blocked node does, so that two near nodes that move side by side remain near.
         """
         steps = np.ones(int(alike.max(initial=0)) + 1)
         number, here = alike[self.nodes].astype(np.int64), start[self.nodes]
@@ -282,8 +285,8 @@ class Surfaces:
         return each
 
     def meeting(self, start: Vec, end: Vec) -> tuple[Index, Vec]:
-        """Return pairs that touch on straight displacements between positions (n, 3), nodes (k, 4), and the fractions,
-        (k,), after which a tenth of their distance is left."""
+        """Return the nodes, (k, 4), of pairs that touch on straight displacements from start to end, (n, 3) [m] each,
+        and the fractions, (k,), after which a tenth of their distance is left."""
         here, there = start[self.nodes], end[self.nodes]
         pairs, points = self._candidates(here, there)
         when = self._times(here, there, pairs, points)
@@ -291,15 +294,14 @@ class Surfaces:
         return self.nodes[pairs[met]], when[met]
 
     def _times(self, here: Vec, there: Vec, pairs: Index, points: int) -> Vec:
-        """Return fractions at which pairs (k, 4), `points` of them of a point and a triangle, touch between positions
-        (s, 3), see `meeting_times`."""
+        """Return the fractions of straight displacements after which pairs (k, 4) touch, (k,), see `meeting_times`."""
         when = np.empty(len(pairs))
         threads.parallel_for(meeting_times, len(when), here, there, pairs, points, when)
         return when
 
     def _candidates(self, here: Vec, there: Vec) -> tuple[Index, int]:
-        """Return candidates on straight displacements between positions (s, 3), (k, 4), and how many are of a point and
-        a triangle."""
+        """Return candidate pairs for contact on straight displacements from here to there, (s, 3) [m] each, (k, 4), and
+        the number of those of a point and a triangle."""
         if not self._lists:
             return self._swept_by(here, there, None)
         listed, way, isolated = self._lists[0], lengths(there - here), self._isolated(here, there, 0.0, NEARER)
@@ -315,7 +317,8 @@ class Surfaces:
                 points + points_more)
 
     def _swept_by(self, here: Vec, there: Vec, moved: Mask | None) -> tuple[Index, int]:
-        """Return those candidates, by boxes. moved: nodes of which one is in each pair, (s,); None: any that move."""
+        """Return candidate pairs by swept boxes, as `_candidates`. moved: nodes of which each pair has one, (s,); None
+        for all that move."""
         found = []
         for corners, points in ((self._points_and_triangles, len(self.nodes)), (self.edges, 0)):
             rows = crossing_rows(here, there, corners, points, self._group, self._swept, moved)
@@ -326,8 +329,8 @@ class Surfaces:
         return np.concatenate(found), len(found[0])
 
     def crossing(self, x: Vec) -> tuple[Index, Index] | None:
-        """Return nodes of an edge (2,) and of a triangle (3,) that it intersects at positions (n, 3); None where there
-        are none."""
+        """Return the nodes of an edge, (2,), and of a triangle that it intersects, (3,), at positions x, (n, 3) [m];
+        None if nothing intersects."""
         here = np.ascontiguousarray(x[self.nodes])
         rows = overlapping_rows(here, self._edges_and_triangles, len(self.edges), self._group, self._overlap)
         self._overlap = max(self._overlap, 2 * len(rows))
@@ -338,7 +341,7 @@ class Surfaces:
         return next(self.crossings(x), None)
 
     def crossings(self, x: Vec) -> Iterator[tuple[Index, Index]]:
-        """Yield all intersecting edges and triangles."""
+        """Yield the nodes, (2,) and (3,), of each edge and triangle that intersect at positions x, (n, 3) [m]."""
         here = x[self.nodes]
         self._tree.can_vertices_collide = self._mesh.can_collide
         self._tree.build(here, self.edges, self.triangles, 0.0)
@@ -351,7 +354,7 @@ class Surfaces:
 
 
 def _strangers(owner: Index, collide: Any) -> Iterator[Any]:
-    """Return filters that leave out bodies that do not collide. owner: (s,); collide: (k, k)."""
+    """Yield ipctk filters that exclude pairs of bodies that do not collide. owner: (s,). collide: (k, k)."""
     alone = np.arange(len(owner)) + len(collide)  # a number of its own for each node
     without_itself = ~np.diagonal(collide)
     if without_itself.any():
@@ -359,7 +362,7 @@ def _strangers(owner: Index, collide: Any) -> Iterator[Any]:
     is_same = ~ipctk.make_vertex_patches_filter(owner.astype(np.int32))
     excluded = np.triu(~collide, 1)
     while excluded.any():
-        # two that do not collide, and as many more of which no two do
+        # two bodies that do not collide, and all others that collide with none of the group
         group = np.argwhere(excluded)[0].tolist()
         for other in range(len(collide)):
             if other not in group and not collide[other, group].any():
@@ -370,8 +373,10 @@ def _strangers(owner: Index, collide: Any) -> Iterator[Any]:
 
 
 def _on_one_side(ends: Vec, corners: Vec) -> Mask:
-    """Return which edges, (k, 2, 3), have both ends on one side of the plane of a triangle, (k, 3, 3), beyond
-    rounding."""
+    """Return which edges with ends (k, 2, 3) are, beyond rounding, on one side of the plane of their triangle, (k,).
+
+    corners: of the triangles, (k, 3, 3).
+    """
     first = corners[:, 0]
     normal = np.cross(corners[:, 1] - first, corners[:, 2] - first)
     way = ends - first[:, None]
@@ -382,7 +387,7 @@ def _on_one_side(ends: Vec, corners: Vec) -> Mask:
 
 
 def _numbers(pairs: Any, first: str, second: str) -> Index:
-    """Return two numbers of each pair, (k, 2), sorted, independent of the order of the search."""
+    """Return the attributes `first` and `second` of ipctk's pairs, (k, 2), sorted."""
     if not len(pairs):
         return np.zeros((0, 2), dtype=np.int32)
     found = np.array([*map(attrgetter(first, second), pairs)], dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Rows of points, edges or triangles that are near each other, or that may touch along their displacements."""
+"""Pairs of rows of points, edges or triangles that are near each other, or that may touch along displacements."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from ... import threads
 from ...state import Index, Mask, Vec
 from .near_kernels import LEFT, all_pairs, beside_moved, boxes, enter_columns, near_pairs, sort_into_columns
 
-BRUTE = 200_000  #: pairs of rows: fewer of them are all looked at sooner than a grid is set up
-WIDE = 2.0  #: of a box's mean width: a column of the grid
-ROOM = 2  #: pairs for each row at first
+BRUTE = 200_000  #: pairs of rows: fewer are tested faster without a grid
+WIDE = 2.0  #: width of a column of the grid relative to the boxes' mean width
+ROOM = 2  #: initial capacity: pairs for each row
 FEW = 2000  #: rows whose boxes are not worth a second thread
-PIECES = 16  #: of the grid's columns, which threads take one by one; their borders do not depend on how many do
-NEARER = 1.01 * LEFT / (1.0 - LEFT)  #: of their ways: who comes so near has nearly met, wherever they were
+PIECES = 16  #: of the grid's columns, one task of a thread each; they do not depend on the number of threads
+NEARER = 1.01 * LEFT / (1.0 - LEFT)  #: relative to displacements: margin that includes all pairs that nearly touch
 
 
 def near_rows(x: Vec, corners: Index, points: int, group: Index, distance: float, room: int = 1024,
               moved: Mask | None = None, first_group: int = 0) -> Index:
-    """Return rows of corners within a distance of each other, (k, 2), in an order that is independent of positions.
+    """Return pairs of rows of `corners` within `distance` [m], (k, 2), in an order that is independent of positions.
 
-    x: (n, 3) [m]. corners: nodes of each row, (m, c). points: that many rows are points, each its node thrice, and pair
-    with the triangles of the other rows; 0 where all are edges. group: of each node, −1 is none; nodes of one do not
-    collide with each other. distance: [m]. room: for so many pairs at first. moved: nodes of which a row has one in
-    each requested pair, (n,); None: any pair. first_group: so many rows of edges are of one group and the others of
-    another, 0 where nothing is known.
+    x: positions, (n, 3) [m]. corners: nodes of each row, (m, c). points: number of rows that are points, each its node
+    three times, which pair with the triangles of the other rows; 0 where all rows are edges. group: of each node, (n,),
+    −1 for none; nodes of one group do not collide. room: number of pairs for which memory is allocated first. moved:
+    nodes of which each requested pair has one, (n,); None for all pairs. first_group: number of the first edges if
+    these are one group and the others another, 0 if unknown.
     """
     box = _boxes(x, x, corners, 0.5 * distance, 0.0)
     first = points if points else first_group
@@ -32,14 +32,16 @@ def near_rows(x: Vec, corners: Index, points: int, group: Index, distance: float
     if moved is None and many <= BRUTE:
         return _all_found(box, x, corners, points, first, group, distance, room)
     found = _of_moved(box, x, corners, points, group, distance, room, moved)
-    # as one number each: rows of two are slow to sort
+    # pairs as single numbers, which are faster to sort
     first_row, second_row = np.divmod(np.sort(found[:, 0] * np.int64(len(corners)) + found[:, 1]), len(corners))
     return np.column_stack([first_row, second_row]).astype(np.int32)
 
 
 def _boxes(x: Vec, end: Vec, corners: Index, grown: float, of_ways: float) -> Vec:
-    """Around rows of nodes on straight ways from places to others, (n, 3) [m] each, grown by so much [m] and by a share
-    of their longest way, (m, 6)."""
+    """Return boxes around rows of nodes on straight displacements from x to end, (n, 3) [m] each, (m, 6).
+
+    Boxes are grown by `grown` [m] and by the fraction `of_ways` of the longest displacement of their nodes.
+    """
     box: Vec = np.empty((len(corners), 6))
     if len(box) <= FEW:
         boxes(0, len(box), x, end, corners, grown, of_ways, box)
@@ -50,7 +52,7 @@ def _boxes(x: Vec, end: Vec, corners: Index, grown: float, of_ways: float) -> Ve
 
 def _all_found(box: Vec, x: Vec, corners: Index, points: int, first: int, group: Index, distance: float, room: int
                ) -> Index:
-    """Return near pairs of few rows: each with each, or the first ones with the others."""
+    """Return near pairs of few rows, (k, 2): of each with each, or of the first ones with the others."""
     while True:
         found = np.empty((room, 2), dtype=np.int32)
         count = int(all_pairs(box, points, first, x, corners, group, distance, found))
@@ -61,22 +63,30 @@ def _all_found(box: Vec, x: Vec, corners: Index, points: int, first: int, group:
 
 def crossing_rows(x: Vec, end: Vec, corners: Index, points: int, group: Index, room: int = 1024,
                   moved: Mask | None = None) -> Index:
-    """Return rows that may nearly touch on straight displacements to `end`, (n, 3) [m], (k, 2); arguments of
-    `near_rows`."""
+    """Return pairs of rows of `corners` that may nearly touch on straight displacements from x to end, (k, 2).
+
+    x, end: positions, (n, 3) [m]. moved: nodes of which each pair has one, (n,); None for all that move. The other
+    arguments are those of `near_rows`.
+    """
     box = _boxes(x, end, corners, 0.0, NEARER)
     return _of_moved(box, x, corners, points, group, np.inf, room, (x != end).any(axis=1) if moved is None else moved)
 
 
 def overlapping_rows(x: Vec, corners: Index, edges: int, group: Index, room: int = 1024) -> Index:
-    """Rows of edges, the first ones of corners (m, 3), their second node twice, and of triangles, the others, whose
-    boxes overlap, (k, 2); the rest as above."""
+    """Return pairs of a row of an edge and one of a triangle whose boxes overlap, (k, 2).
+
+    x: positions, (n, 3) [m]. corners: nodes of each row, (m, 3): first edges, their second node twice, then triangles.
+    edges: number of edges. group, room: as in `near_rows`.
+    """
     box = _boxes(x, x, corners, 0.0, 0.0)
     return _of_moved(box, x, corners, edges, group, np.inf, room, None)
 
 
 def _of_moved(box: Vec, x: Vec, corners: Index, points: int, group: Index, distance: float, room: int,
               moved: Mask | None) -> Index:
-    """Pairs of rows whose boxes, (m, 6), overlap, one of which has a node that moved, (n,); of any where that is None.
+    """Return pairs of rows whose boxes, (m, 6), overlap, (k, 2), and of which one has a node that moved, (n,).
+
+    moved: None for all pairs. The other arguments are those of `near_rows`.
     """
     many = points * (len(corners) - points) if points else len(corners) ** 2 // 2
     if not len(box):
@@ -99,8 +109,8 @@ def _of_moved(box: Vec, x: Vec, corners: Index, points: int, group: Index, dista
 
 def _overlapping(box: Vec, requested: Mask, x: Vec, corners: Index, points: int, group: Index, distance: float,
                  room: int) -> Index:
-    """Return pairs of rows whose boxes, (m, 6), overlap, that are within a distance of each other, and of which one is
-    requested, (m,)."""
+    """Return pairs of rows, (k, 2), whose boxes, (m, 6), overlap, that are within `distance` [m] of each other, and of
+    which one is requested, (m,)."""
     low = np.array([box[:, a].min() for a in range(3)])
     size = np.array([max(float(box[:, a].max()), float(box[:, a + 3].max())) for a in range(3)]) - low
     axis = int(np.argmax(size))

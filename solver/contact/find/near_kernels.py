@@ -47,10 +47,10 @@ def _cell(value, low, inverse, count):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], i4[:,::1], b1[::1], b1[::1], b1[::1])")
 def beside_moved(box, corners, moved, has_moved, out):  # type: ignore[no-untyped-def]
-    """Write which rows have a node that moved, has_moved (m,), and which rows may touch one of these, out (m,).
+    """Write which rows have a node that moved, has_moved (m,), and which rows may touch such a row, out (m,).
 
-    box: boxes of the rows, (m, 6). corners: their nodes, (m, c). moved: which nodes did, (n,). A row may touch one that
-    moved where boxes of both are in one cell of a coarse grid.
+    box: of each row, (m, 6) [m]. corners: nodes of each row, (m, c). moved: which nodes moved, (n,). Two rows may touch
+    where their boxes are in one cell of a coarse grid.
     """
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     for k in range(corners.shape[0]):
@@ -95,7 +95,7 @@ def beside_moved(box, corners, moved, has_moved, out):  # type: ignore[no-untype
 
 @kernel("void(f8[:,::1], i8[::1], i8, f8[::1], f8[::1], i8[::1], i8, f8[:,::1], i4[:,::1], i8[::1])")
 def sort_into_columns(box, order, axis, low, inverse, shape, points, ends, cell, start):  # type: ignore[no-untyped-def]
-    """Write for boxes in their order their extents, the columns that they are in, and where each column begins.
+    """Write the ends and the columns of all boxes in the order of a sweep, and the starts of the columns' entries.
 
     box: (m, 6). order: of rows along the sweep, (m,). axis: of the sweep. low, inverse, shape: origin, inverse width
     and number of columns along both other axes, (2,). points: number of rows that are points, before the others.
@@ -177,10 +177,10 @@ def _are_one_group(a, b, c, d, e):  # type: ignore[no-untyped-def]
 
 @kernel("i8(f8[:,::1], i8, i8, f8[:,::1], i4[:,::1], i4[::1], f8, i4[:,::1])")
 def all_pairs(box, points, first, x, corners, group, distance, out):  # type: ignore[no-untyped-def]
-    """Write pairs of rows that are within a distance, and return how many there are, without a grid.
+    """Write pairs of rows that are within a distance to `out`, and return their number; without a grid.
 
-    box: of each row, (m, 6). first: that many rows pair with all others; 0: each with each. points, x, corners, group,
-    distance: see `near_pairs`. out: (room, 2), ascending; pairs beyond its room are counted alone.
+    box: of each row, (m, 6) [m]. first: number of first rows, which pair with the others alone; 0 for all pairs.
+    points, x, corners, group, distance: see `near_pairs`. out: (room, 2), ascending; further pairs are only counted.
     """
     square, count, many, last = distance * distance, 0, box.shape[0], corners.shape[1] - 1
     work, nodes = np.empty(WORK), np.empty(4, dtype=np.int32)
@@ -206,14 +206,14 @@ def near_pairs(  # type: ignore[no-untyped-def]
     first_piece, stop_piece, borders, requested, order, ends, cell, start, entry, of_group, after, across, points, x,
     corners, group, distance, out, counts,
 ):
-    """Write pairs of rows that are within a distance, in some pieces of the columns.
+    """Write pairs of rows that are within a distance, for pieces first_piece to stop_piece of the columns of a grid.
 
     Piece p is the columns borders[p] to borders[p + 1]. order: rows by the lower ends of their boxes along the sweep,
     (m,). ends to after: see `sort_into_columns` and `enter_columns`. across: number of columns along the last axis.
     requested: which rows are requested, (m,); each pair has one of them. points: number of rows that are points, which
     pair with triangles, corners (m, 3), a point's node three times; 0 for edges, corners (m, 2). x: positions of nodes,
     (n, 3) [m]. group: of each node, (n,), −1 without one. distance: [m]; infinite where overlapping boxes are enough.
-    out: pairs of each piece, (pieces, k, 2), as many as there is room for. counts: how many there are, (pieces,).
+    out: pairs of each piece, (pieces, k, 2), as many as there is room for. counts: their numbers, (pieces,).
     """
     square, last = distance * distance, corners.shape[1] - 1
     work, nodes = np.empty(WORK), np.empty(4, dtype=np.int32)
@@ -267,7 +267,7 @@ def near_pairs(  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], f8[:,::1], f8[::1], f8[::1])")
 def ways(x, begun, together, out):  # type: ignore[no-untyped-def]
-    """Write the lengths of displacements relative to a common one, out (n,) [m].
+    """Write the lengths of displacements relative to a common displacement to `out`, (n,) [m].
 
     x, begun: positions after and before, (n, 3) [m]. together: the common displacement, (3,) [m], written: the middle
     between least and largest along each axis, or zero where the sum of squares would be no smaller with it.
@@ -306,11 +306,11 @@ def _of_sides(each, nodes, k, points):  # type: ignore[no-untyped-def]
 
 @kernel("void(i8, i8, f8[:,::1], f8[::1], i4[:,::1], i8, f8[::1], f8, f8[::1])")
 def still_near(start, stop, x, moved, nodes, points, distances, distance, out):  # type: ignore[no-untyped-def]
-    """Write the squared distances of pairs start to stop, out (k,) [m²], infinite where they are above a distance [m].
+    """Write the squared distances of pairs start to stop to `out`, (k,) [m²], infinite for pairs above `distance` [m].
 
     x: positions of nodes, (n, 3) [m]. nodes: of each pair, (k, 4), of which the first `points` are of a point and a
-    triangle. distances: earlier ones of all pairs, (k,) [m]. moved: displacement of each node since then, (n,) [m],
-    infinite for a node that has no pairs.
+    triangle. distances: earlier distances of all pairs, (k,) [m]. moved: displacement of each node since then,
+    (n,) [m], infinite for a node that has no pairs.
     """
     work = np.empty(WORK)
     square = distance * distance
@@ -333,10 +333,10 @@ def merge_pairs(  # type: ignore[no-untyped-def]
     outside, pairs, keys, distances, start, stop, new_pairs, new_keys, new_distances, new_start, new_stop, out_pairs,
     out_keys, out_distances, count,
 ):
-    """Merge pairs start to stop with new ones, without those of a node outside the skin, and return where they end.
+    """Merge listed pairs start to stop, without those of nodes outside the skin, with new pairs; return where they end.
 
     outside: which nodes are outside the Verlet skin, (n,). pairs, keys, distances: nodes (k, 4), ascending keys (k,)
-    and distances (k,) [m]; new_ and out_ likewise. count: where to begin in `out`.
+    and distances (k,) [m]; new_ and out_ likewise. count: first row that is written of the out_ arrays.
     """
     j = new_start
     for k in range(start, stop + 1):
@@ -357,10 +357,10 @@ def merge_pairs(  # type: ignore[no-untyped-def]
 
 @kernel("void(i8, i8, f8[::1], i4[:,::1], i8, f8[::1], b1[::1])")
 def may_touch(start, stop, reach, nodes, points, distances, out):  # type: ignore[no-untyped-def]
-    """Write whether pairs start to stop may touch in a displacement of their nodes, out (k,).
+    """Write to `out`, (k,), whether pairs start to stop may touch along displacements of their nodes.
 
-    reach: length of each node's displacement, (n,) [m], infinite for a node that has no pairs. nodes, points: see
-    `still_near`. distances: of the pairs before it, (k,) [m].
+    reach: largest distance of each node from its listed position, (n,) [m], infinite for a node that has no pairs.
+    nodes: of each pair, (k, 4), the first `points` of a point and a triangle. distances: of listed pairs, (k,) [m].
     """
     for k in range(start, stop):
         first, second = _of_sides(reach, nodes, k, points)

@@ -1,7 +1,7 @@
 """A Verlet list: pairs of a surface's primitives that were near each other, for searches at nearby positions.
 
-Built once with a skin, it is valid for all positions of nodes within that skin. Results are those of a new search,
-whenever it was built: pairs are filtered by their true distance, and those of nodes outside the skin are searched
+A list is built with a skin and valid for all positions of nodes within that skin. Results are those of a new search,
+whenever the list was built: pairs are filtered by their true distance, and pairs of nodes outside the skin are searched
 again.
 """
 
@@ -15,37 +15,47 @@ from ... import threads
 from ...state import Index, Mask, Vec
 from .near_kernels import LEFT, may_touch, merge_pairs, still_near, ways
 
-SAFE = 1.0 + 1.0e-9  #: rounding of distances, many times
+SAFE = 1.0 + 1.0e-9  #: factor that exceeds the rounding of distances many times
 FEW = 256  #: pairs that are not worth a second thread
-LEFT_OVER = (1.0 - LEFT) / SAFE  #: of its distance: by less no pair comes near enough to count as meeting
+LEFT_OVER = (1.0 - LEFT) / SAFE  #: of a pair's distance: no pair whose distance decreases by less counts as touching
 
 
 @dataclass(frozen=True)
 class Neighbours:
-    """All pairs that were within a distance of each other; numbers among a surface's nodes."""
+    """A Verlet list of all pairs that were within a distance of each other, by numbers among a surface's nodes."""
 
-    places: Vec  #: where nodes were then, (s, 3) [m]
+    places: Vec  #: positions of nodes when the list was built, (s, 3) [m]
     distance: float  #: [m]
     pairs: Index  #: a point and a triangle, or two ends of an edge and two of another one, (k, 4)
-    points: int  #: that many pairs of a point and a triangle stand first
-    keys: Index  #: a number of each pair's own, which rises among those of each kind, (k,)
-    distances: Vec  #: how far from each other they were, (k,) [m]
+    points: int  #: number of pairs of a point and a triangle, which come first
+    keys: Index  #: unique number of each pair, ascending among pairs of one kind, (k,)
+    distances: Vec  #: of the pairs when the list was built, (k,) [m]
 
     def moved(self, here: Vec) -> tuple[Vec, Vec]:
-        """How far nodes at places (s, 3) are from where they were, (s,) [m], or from there and on by one way for all,
-        where squares of that are less: what all go alike changes no pair. And that way, (3,) [m]."""
+        """Return distances of nodes from the listed positions, (s,) [m], and their common displacement, (3,) [m].
+
+        Distances are relative to the common displacement, which changes no pair; it is zero where it does not reduce
+        the sum of squares. here: positions of nodes, (s, 3) [m].
+        """
         moved, together = np.empty(len(here)), np.empty(3)
         ways(here, self.places, together, moved)
         return moved, together
 
     def outside(self, moved: Vec, distance: float) -> Mask:
-        """Nodes, (s,), without which no pair that is not listed can have come within a distance [m]."""
+        """Return which nodes, (s,), are outside the skin: pairs without one are listed if within `distance` [m].
+
+        moved: distances from the listed positions, (s,) [m].
+        """
         far: Mask = moved * SAFE > 0.5 * (self.distance - distance)
         return far
 
     def after(self, places: Vec, outside: Mask, pairs: Index, points: int, keys: Index, square: Vec) -> Neighbours:
-        """Return a list where some nodes, (s,), are at other positions, with all pairs of these there: `points` of a
-        point and a triangle first, a number of each, and squared distances [m²]."""
+        """Return the list updated by a new search for some nodes.
+
+        places: new listed positions, (s, 3) [m]. outside: nodes that were searched, (s,). pairs, keys, square: all
+        pairs with one of these nodes, (m, 4), the first `points` of a point and a triangle, their keys, (m,), and
+        squared distances, (m,) [m²].
+        """
         most = len(self.pairs) + len(pairs)
         both: tuple[Index, Index, Vec] = (np.empty((most, 4), np.int32), np.empty_like(self.keys, shape=most),
                                           np.empty(most))
@@ -56,8 +66,10 @@ class Neighbours:
         return Neighbours(places, self.distance, both[0][:count], of_points, both[1][:count], both[2][:count])
 
     def near(self, here: Vec, moved: Vec, distance: float) -> tuple[Index, Vec]:
-        """Return which listed pairs are within a distance [m] at positions (s, 3), (m,), and the squared distances of
-        all, (k,), infinite where that is more."""
+        """Return which listed pairs are within `distance` [m], (m,), and squared distances, (k,) [m²], else infinite.
+
+        here: positions of nodes, (s, 3) [m]. moved: their distances from the listed positions, (s,) [m].
+        """
         square = np.empty(len(self.pairs))
         count = len(square)
         arguments = here, moved * SAFE, self.pairs, self.points, self.distances, distance, square
@@ -68,11 +80,11 @@ class Neighbours:
         return np.flatnonzero(square < np.inf), square
 
     def may_touch(self, moved: Vec, way: Vec) -> tuple[Index, Mask]:
-        """Return which listed pairs may touch along displacements of these lengths (s,) [m], (m,), none with a node
-        outside the skin; and these nodes, (s,), whose pairs may be missing. moved: distances of nodes from where they
-        were, (s,) [m].
+        """Return which listed pairs may touch along displacements of nodes, (m,), and which nodes leave the skin, (s,).
 
-        Two sides that keep .9 of their distance are not candidates, see `meeting_times`.
+        Pairs of nodes that leave the skin are not returned and may be missing in the list. moved: distances of nodes
+        from the listed positions, (s,) [m]. way: lengths of their displacements, (s,) [m]. Pairs that cannot lose
+        1 − LEFT of their distance are not candidates, see `meeting_times`.
         """
         range_of = (moved + way / LEFT_OVER) * SAFE
         outside = range_of > 0.5 * self.distance
@@ -83,6 +95,6 @@ class Neighbours:
 
 
 def lengths(vectors: Vec) -> Vec:
-    """Return lengths of rows (n, 3), (n,)."""
+    """Return the lengths of vectors (n, 3), (n,)."""
     length: Vec = np.sqrt(np.einsum("ni,ni->n", vectors, vectors))
     return length

@@ -1,6 +1,6 @@
-"""Planes by which an obstacle keeps points out, for drafts and previews: one of each point that is near it.
+"""Contact planes of obstacles for drafts and previews: one for each point near an obstacle.
 
-Nothing is promised of what lies between the points, and a point that goes far in a step may pass what is thin.
+Edges and faces between the points are not tested, and a fast point may pass through a thin obstacle in one step.
 """
 
 from __future__ import annotations
@@ -17,31 +17,31 @@ from ...meshing.sheets import border_edges
 from ...state import Index, Mask, Vec
 from .candidate_cells import CandidateCells
 
-FINE = 30.0  #: sampled places along the diagonal of a mesh
-CANDIDATES = 8  #: of them around a point, whose triangles may have the nearest place
+FINE = 30.0  #: samples along the diagonal of a mesh
+CANDIDATES = 8  #: nearest samples of a point, whose triangles may be nearest
 DEPTH = 0.15  #: relative to the diagonal: a point that is deeper inside is not found
-ON = 1.0e-9  #: relative to the diagonal: what is so near is on the surface
+ON = 1.0e-9  #: relative to the diagonal: nearer points are on the surface
 
 
 @dataclass(frozen=True)
 class ObstaclePlanes:
-    """Half-spaces normal · (x − place) ≥ 0 at the end of a step, of some points."""
+    """Half-spaces normal · (x − place) ≥ 0 that constrain some points at the end of a step."""
 
     points: Index  #: numbers of the points, (k,)
-    places: Vec  #: on the obstacle [m], (k, 3)
-    normals: Vec  #: unit, out of it, (k, 3)
-    velocities: Vec  #: of the obstacle there [m/s], (k, 3)
-    corners: Index  #: vertices of the obstacle around each place, (k, 3)
-    weights: Vec  #: of these, (k, 3)
+    places: Vec  #: positions on the obstacle [m], (k, 3)
+    normals: Vec  #: unit, out of the obstacle, (k, 3)
+    velocities: Vec  #: of the obstacle at these positions [m/s], (k, 3)
+    corners: Index  #: vertices of the obstacle's triangle at each position, (k, 3)
+    weights: Vec  #: of these vertices, (k, 3)
 
 
 @dataclass(frozen=True)
 class _Placed:
-    """A mesh at one time."""
+    """An obstacle's mesh at one time, with its search structures."""
 
     x: Vec  #: vertices [m], (n, 3)
-    tree: cKDTree  #: of the sampled places
-    cells: CandidateCells | None  #: of one that stands still
+    tree: cKDTree  #: of the sampled positions
+    cells: CandidateCells | None  #: None for a mesh that moves
     normals: Vec  #: of the triangles, (t, 3)
     reach: Vec  #: of each triangle from its first corner, and a little more [m], (t,)
 
@@ -60,15 +60,15 @@ class _Nearest:
         return found
 
     def of(self, rows: Index) -> _Nearest:
-        """Return those of some points."""
+        """Return the nearest triangles of some of the points, given by rows (r,)."""
         return _Nearest(self.triangles[rows], self.weights[rows], self.outward[rows])
 
 
 class ObstacleMesh:
-    """A mesh at rest or of prescribed motion."""
+    """An obstacle's triangle mesh at rest or in prescribed motion."""
 
     def __init__(self, triangles: Index, motion: OverTime) -> None:
-        """triangles: (t, 3). motion: of the vertices, (n, 3) [m] at a time."""
+        """triangles: (t, 3). motion: positions of the vertices over time, (n, 3) [m]."""
         self.triangles, self._motion = np.ascontiguousarray(triangles, dtype=np.int32), motion
         rest = motion.at(0.0)
         self.diagonal = max(float(np.linalg.norm(np.ptp(rest[self.triangles.ravel()], axis=0))), 1.0e-300)
@@ -83,8 +83,7 @@ class ObstacleMesh:
         self._placed: dict[float, _Placed] = {}
 
     def side_of(self, points: Vec) -> float:
-        """Return the side on which most of some points (k, 3) [m] are at the start: 1 where normals point to, else −1.
-        """
+        """Return on which side most points, (k, 3) [m], are at the start: 1 where the normals point, else −1."""
         placed = self._at(0.0)
         near = self._nearest(placed, points, np.inf)
         on_border = self._on_border(near)
@@ -95,13 +94,12 @@ class ObstacleMesh:
 
     def planes(self, begun: Vec, end: Vec, time: float, h: float, side: float, margin: float,
                clear: Vec | None = None) -> ObstaclePlanes | None:
-        """Return a plane of each point that touches it at the end of a step or comes nearer than `margin` [m]; None
-        where none does.
+        """Return planes of the points that are inside or nearer than `margin` [m] at a step's end; None if none is.
 
-        begun, end: points at the step's start and where it would lead, (k, 3) [m]. time, h: start and length of the
-        step [s]. side: on which the points are, of `side_of`. Each plane is tangent where the obstacle is nearest to
-        the point at the start, so that a point that goes through leaves where it came in. clear: how far each point is
-        off the obstacle at least where the step begins, (k,) [m]; of those that are looked for it is found out.
+        begun, end: points at the step's start and at its end without contact, (k, 3) [m]. time, h: start and length of
+        the step [s]. side: of the points, see `side_of`. Each plane is tangent where the obstacle is nearest to the
+        point at the start, so that a point that has passed through returns where it entered. clear: lower bounds of the
+        distances from the obstacle at the step's start, (k,) [m], which are updated for the points that are tested.
         """
         before, after = self._at(time), self._at(time + h)
         moves = 0.0 if before is after else float(np.sqrt(((after.x - before.x) ** 2).sum(axis=1).max()))
@@ -109,7 +107,7 @@ class ObstacleMesh:
         goes = np.sqrt(np.einsum("ij,ij->i", ways, ways))
         reach = float(goes.max(initial=0.0)) + moves + margin + self._spacing + DEPTH * self.diagonal
         off = _off_box(begun, *(edge(before.x, axis=0) for edge in (np.min, np.max)))
-        # nothing off the box of a closed mesh is inside of it
+        # no point outside the box of a closed mesh is inside the mesh
         is_near = off < (margin + goes + moves if self._is_closed and side > 0.0 else reach)
         if clear is not None:
             is_near &= clear < margin + goes + moves
@@ -125,13 +123,13 @@ class ObstacleMesh:
         above = np.einsum("ij,ij->i", away, normals)
         if clear is not None:
             clear[some] = np.where(near.is_near, np.maximum(above, 0.0), DEPTH * self.diagonal)
-        # what is farther away than both go in the step comes to nothing
+        # a point farther away than point and obstacle move in the step is not constrained
         rows = np.flatnonzero(near.is_near & (above < margin + goes[some] + moves))
         if not len(rows):
             return None
         some, end, near, normals, above = some[rows], end[rows], near.of(rows), normals[rows], above[rows]
         later, place = self._nearest(after, end, reach), self._places(after, near)
-        # where it would lead says nothing of what is already there, which other forces may drive in again
+        # the end position does not decide on points in contact already, which other forces may drive in again
         is_there = above < margin
         if moves:
             normals = _turned(normals, before.normals[near.triangles], after.normals[near.triangles])
@@ -139,7 +137,7 @@ class ObstacleMesh:
         beyond, outward = end - self._places(after, later), side * later.outward
         is_inside = np.einsum("ij,ij->i", beyond, outward) < 0.0
         passes = (np.einsum("ij,ij->i", normals, outward) < 0.0) & (gaps < 0.0)
-        by_end = ~is_inside & ~passes  # what has come by an edge, or goes nowhere near
+        by_end = ~is_inside & ~passes  # points that have come around an edge, or remain far away
         place[by_end], normals[by_end] = (end - beyond)[by_end], self._normals(beyond, later, side)[by_end]
         gaps[by_end] = np.linalg.norm(beyond[by_end], axis=1)
         on_border = self._on_border(near) | self._on_border(later)
@@ -153,7 +151,7 @@ class ObstacleMesh:
         return ObstaclePlanes(some[rows].astype(np.int32), place[rows], normals[rows], velocities, corners, weights)
 
     def _normals(self, away: Vec, near: _Nearest, side: float) -> Vec:
-        """Unit normals out of the surface at the nearest places, from which points are away, (k, 3) [m] each."""
+        """Return unit normals at the nearest positions, (k, 3). away: vectors from these to points, (k, 3) [m]."""
         distance = np.linalg.norm(away, axis=1)
         outward = side * near.outward
         normals = np.where((np.einsum("ij,ij->i", away, outward) >= 0.0)[:, None], away, -away)
@@ -163,7 +161,7 @@ class ObstacleMesh:
         return unit
 
     def _at(self, time: float) -> _Placed:
-        """The mesh at a time [s]; the last two are cached, as a step begins where the one before has ended."""
+        """Return the mesh at a time [s]; the last two are cached, as a step begins where the last one has ended."""
         key = time if self._motion.moves else 0.0
         found = self._placed.pop(key, None)
         if found is None:
@@ -181,7 +179,7 @@ class ObstacleMesh:
         return found
 
     def _nearest(self, placed: _Placed, points: Vec, reach: float) -> _Nearest:
-        """The nearest triangles of points (k, 3) [m] that have sampled places within reach [m]."""
+        """Return the nearest triangles of points, (k, 3) [m], with samples within `reach` [m], else −1."""
         found, weights = np.empty(len(points), dtype=np.int32), np.zeros((len(points), 3))
         outward = np.zeros((len(points), 3))
         candidates = self._candidates(placed, points, reach)
@@ -191,7 +189,7 @@ class ObstacleMesh:
         return _Nearest(found, weights, outward)
 
     def _candidates(self, placed: _Placed, points: Vec, reach: float) -> Index:
-        """Return triangles that may be nearest to each point (k, 3) [m], (k, c), −1 for none within reach [m]."""
+        """Return triangles that may be nearest to each point, (k, c); −1 where none is within `reach` [m]."""
         if placed.cells is None:
             return self._sampled_near(placed, points, reach)
         is_known, known = placed.cells.of(points)
@@ -204,32 +202,34 @@ class ObstacleMesh:
         return candidates
 
     def _sampled_near(self, placed: _Placed, points: Vec, reach: float) -> Index:
-        """Return triangles of the sampled places nearest to each point."""
+        """Return the triangles of the samples nearest to each point, (k, c); −1 where none is within `reach` [m]."""
         count = min(CANDIDATES, len(self._whose))
         _, which = placed.tree.query(points, k=count, distance_upper_bound=reach)
         candidates: Index = np.append(self._whose, np.int32(-1))[which.reshape(len(points), count)]
         return candidates
 
     def _places(self, placed: _Placed, near: _Nearest) -> Vec:
-        """The nearest places of the surface, moved with it, (k, 3) [m]."""
+        """Return the nearest positions on the surface, moved along with it, (k, 3) [m]."""
         places: Vec = np.einsum("kc,kcd->kd", near.weights, placed.x[self.triangles[near.triangles]])
         return places
 
     def _on_border(self, near: _Nearest) -> Mask:
-        """Whether the nearest place is on a border of the mesh, beyond which there is none, (k,)."""
+        """Return whether the nearest positions are on a border of the mesh, (k,)."""
         found: Mask = ((near.weights <= ON) & self._border[near.triangles]).any(axis=1)
         return found
 
 
 def _off_box(points: Vec, low: Vec, high: Vec) -> Vec:
-    """Return how far points (k, 3) are off a box from low to high (3,), along the axis of which they are off most, (k,)
-    [m], negative within."""
+    """Return the largest distance along an axis of points (k, 3) [m] from a box, (k,) [m], negative inside.
+
+    low, high: corners of the box, (3,) [m].
+    """
     off: Vec = np.maximum.reduce([*(low - points).T, *(points - high).T])
     return off
 
 
 def _turned(normals: Vec, before: Vec, after: Vec) -> Vec:
-    """Unit vectors (k, 3) turned as faces are whose unit normals were and are these, by the shortest way, (k, 3)."""
+    """Return unit vectors, (k, 3), turned by the smallest rotations from unit normals `before` to `after`, (k, 3)."""
     axis = np.cross(before, after)
     cosine = np.einsum("ij,ij->i", before, after)[:, None]
     once = np.cross(axis, normals)
@@ -238,8 +238,10 @@ def _turned(normals: Vec, before: Vec, after: Vec) -> Vec:
 
 
 def _sampled_places(x: Vec, triangles: Index, spacing: float) -> tuple[Index, Vec]:
-    """Places all over triangles (t, 3), none farther from the next than about `spacing` [m]: the triangle of each,
-    (p,), and weights of its corners, (p, 3). Triangles are bisected across their longest side until they are small."""
+    """Return samples on all triangles, at most about `spacing` [m] apart: triangle (p,) and weights (p, 3) of each.
+
+    Triangles are bisected across their longest side until all sides are shorter than that.
+    """
     whose, pieces = np.arange(len(triangles), dtype=np.int32), np.tile(np.eye(3), (len(triangles), 1, 1))
     found: list[tuple[Index, Vec]] = []
     while len(whose):

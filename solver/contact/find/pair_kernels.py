@@ -1,4 +1,4 @@
-"""Contacts of two convex shapes: a few points between them, with the direction that parts them."""
+"""Contacts of two convex shapes: a few points between them, with the separating direction."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from ...threads import kernel
 from .convex_kernels import PLACED, is_of_edge, point_gap, segment_pair
 
 FEW = 4  #: contacts of a pair at most
-MANY = 64  #: that may be found before
-EDGE_ODDS = 1.0e-3  #: [m/m of the shape's reach]: two edges part the shapes only where they do it by so much better
+MANY = 64  #: contacts of a pair before the reduction, at most
+EDGE_ODDS = 1.0e-3  #: relative to the shapes' extent: by which a direction of edges must be better than a face's
 
 
 @kernel("i8(i8, f8[:,::1])")
 def keep_few(count, found):  # type: ignore[no-untyped-def]
-    """Reduce the contacts of a pair to FEW, sorted to the front, and return how many there are.
+    """Reduce the contacts of a pair to at most FEW, sorted to the front, and return their number.
 
-    They are the deepest, the one farthest from it, and on either side of the line between these the one that spans the
-    largest area with them. count: number of contacts. found: point, normal and gap of each, (MANY, 7).
+    The contacts that remain are the deepest, the farthest from it, and on each side of the line between these two the
+    contact that spans the largest area with them. count: number of contacts. found: point [m], normal and gap [m] of
+    each, (MANY, 7).
     """
     if count <= FEW:
         return count
@@ -46,7 +47,11 @@ def keep_few(count, found):  # type: ignore[no-untyped-def]
 
 @kernel(f"i8(i8, i8, f8, {PLACED}, f8[:,::1])")
 def clip_faces(f, g, margin, placed, found):  # type: ignore[no-untyped-def]
-    """Corners of face g cut by the sides of face f, within `margin` of f's plane; normals are those of f."""
+    """Write contacts at the corners of face g clipped by the sides of face f; return their number.
+
+    Corners with a gap to the plane of f below `margin` [m] are contacts. found: point [m], unit normal of f and gap [m]
+    of each, (MANY, 7). placed: see PLACED.
+    """
     _, _, corner_start, corners, _, _, x, planes = placed
     old, new = np.empty((MANY, 3)), np.empty((MANY, 3))
     count = 0
@@ -96,9 +101,10 @@ def clip_faces(f, g, margin, placed, found):  # type: ignore[no-untyped-def]
 
 @kernel(f"i8(i8, i8, f8, f8, {PLACED}, f8[:,::1])")
 def polyhedra(s, t, margin, reach, placed, found):  # type: ignore[no-untyped-def]
-    """Two polyhedra: the direction that parts them best (of faces, of pairs of edges), and contacts along it.
+    """Write contacts of two polyhedra s and t along their best separating direction; return their number.
 
-    found (MANY, 7): point, normal from t to s, gap. Returns how many.
+    Directions are the normals of faces and of pairs of edges. margin: largest gap of a contact [m]. reach: extent of
+    the shapes [m]. placed: see PLACED. found: point [m], unit normal from t to s, gap [m] of each contact, (MANY, 7).
     """
     point_start, face_start, _, _, edges, edge_start, x, planes = placed
     largest, face, of_s = -np.inf, -1, True
@@ -111,7 +117,7 @@ def polyhedra(s, t, margin, reach, placed, found):  # type: ignore[no-untyped-de
             low -= planes[f, 3]
             if low > margin:
                 return 0
-            # the second shape's face has to be clearly better, so that the choice does not flicker
+            # a face of the second shape must be clearly better, so that the choice does not alternate
             if low > largest + (EDGE_ODDS * reach * 0.1 if side == 1 else 0.0):
                 largest, face, of_s = low, f, side == 0
 
@@ -159,7 +165,7 @@ def polyhedra(s, t, margin, reach, placed, found):  # type: ignore[no-untyped-de
         found[0, 3], found[0, 4], found[0, 5], found[0, 6] = -n0, -n1, -n2, best
         return 1
 
-    # the other's face that looks most against it
+    # the face of the other shape whose normal is most opposed
     other = t if of_s else s
     against, low = -1, np.inf
     for g in range(face_start[other], face_start[other + 1]):
@@ -175,7 +181,11 @@ def polyhedra(s, t, margin, reach, placed, found):  # type: ignore[no-untyped-de
 
 @kernel(f"i8(i8, i8, f8, f8, f8, {PLACED}, f8[:,::1])")
 def thin(s, t, margin, radius_s, radius_t, placed, found):  # type: ignore[no-untyped-def]
-    """s is a point or a segment, grown by its radius: its ends, and where it passes over edges of t. As above."""
+    """Write contacts of s, a point or a segment with a radius, with shape t; return their number.
+
+    Contacts are at the ends of s and where it passes over edges of t. margin: largest gap of a contact [m]. radius_s,
+    radius_t: [m]. placed: see PLACED. found: point [m], unit normal from t to s, gap [m] of each contact, (MANY, 7).
+    """
     point_start, _, _, _, edges, edge_start, x, planes = placed
     count = 0
     near, pair = np.empty(6), np.empty(8)

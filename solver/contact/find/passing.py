@@ -1,5 +1,4 @@
-"""Cloth that passes sharp features, now or within a step: its edges over edges of features, its faces over their
-points."""
+"""Passings of cloth over sharp features, now or within a step: of its edges over edges, of its faces over points."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from ...state import Index, Mask, Vec
 from .features import Features
 from .sharp_kernels import edges_passing, points_passing, swept_boxes
 
-SHALLOW = 0.25  # of a feature's edge: who is deeper beyond it has come in by another way
+SHALLOW = 0.25  # of a feature's edge: cloth that is deeper inside has not entered over it
 
 
 ROOM = 256
@@ -20,20 +19,22 @@ ROOM = 256
 
 @dataclass(frozen=True)
 class Passing:
-    """Edges and faces of a sheet that go over a feature, or through it, or will do so within the step."""
+    """Pairs of an edge or a face of a sheet and the feature that it passes over or through, now or within the step."""
 
     of: Index  #: number of the sheet's edge or face, (k,)
     feature: Index  #: number of the edge or of the point, (k,)
-    share: Vec  #: of the sheet's edge (k,), or weights of the face's corners (k, 3)
-    places: Vec  #: on the feature as it is now [m], (k, 3)
-    when: Vec  #: fraction of the step after which they touch, (k,), 0 where they do
+    share: Vec  #: fraction along the sheet's edge, (k,), or weights of the face's corners, (k, 3)
+    places: Vec  #: positions on the feature at the step start [m], (k, 3)
+    when: Vec  #: fraction of the step after which they touch, (k,), 0 where they touch already
 
 
 def passing_edges(x: Vec, step: Vec, edges: Index, features: Features, h: float, thickness: float, depth: float
                   ) -> Passing:
-    """Edges (e, 2) between points x (n, 3) [m], which a step of h [s] moves by `step` (n, 3) [m].
+    """Return the passings of a sheet's edges, (e, 2), over edges of features.
 
-    thickness: how near they are to pass a feature on its outer side [m]. depth: how far through it they may be [m].
+    x, step: positions of vertices and their displacements in a step of h [s], (n, 3) [m]. thickness: distance within
+    which an edge on the outer side of a feature passes it [m]. depth: distance to which a passing edge may be inside
+    [m].
     """
     box, feature_box = np.empty((len(edges), 6)), np.empty((len(features.edges), 6))
     moves = h * features.velocity
@@ -50,7 +51,9 @@ def passing_edges(x: Vec, step: Vec, edges: Index, features: Features, h: float,
 
 def passing_points(x: Vec, step: Vec, faces: Index, features: Features, requested: Mask, h: float, thickness: float,
                    depth: float) -> Passing:
-    """Return faces (m, 3) that pass over points of features, of the requested ones, (P,); arguments of `passing_edges`.
+    """Return the passings of a sheet's faces, (m, 3), over points of features.
+
+    requested: which points of the features are tested, (P,). x, step, h, thickness, depth: as in `passing_edges`.
     """
     points = requested.nonzero()[0].astype(np.int32)
     box, point_box = np.empty((len(faces), 6)), np.empty((len(points), 6))
@@ -67,7 +70,7 @@ def passing_points(x: Vec, step: Vec, faces: Index, features: Features, requeste
 
 
 def _all_found(search: Callable[[Index, Vec], int], columns: int) -> tuple[Index, Vec]:
-    """Return the output of a search, with as much room as it needs."""
+    """Return pairs (k, 2) and fractions (k, columns) that a search finds, repeated if it needs more room."""
     room = ROOM
     while True:
         pair, share = np.empty((room, 2), dtype=np.int32), np.empty((room, columns))

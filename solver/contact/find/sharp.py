@@ -1,4 +1,4 @@
-"""Which edges and corners of a thing are sharp: found once, where it is at rest, and followed wherever it goes."""
+"""Sharp edges and corners of an object: found once at rest, and evaluated at any later positions."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ...meshing.normals import area_vectors, unit_normals
 from ...state import Index, Mask, Vec
 from .features import Features, steep_normals
 
-ANGLE = np.deg2rad(30.0)  # between the normals of two faces, and between two edges where one runs on into the other
-EVEN = np.deg2rad(0.5)  #: an edge that bends less is one in a plane
-FLAT = np.deg2rad(1.0)  # an edge that is marked bends at least so much
+ANGLE = np.deg2rad(30.0)  # between the normals of two faces of a sharp edge, and between two edges at a corner
+EVEN = np.deg2rad(0.5)  #: bend angle below which an edge is in a plane
+FLAT = np.deg2rad(1.0)  # least bend angle of a marked edge
 
 
 @dataclass(frozen=True)
 class Sharp:
-    """Numbers of the vertices that make features; with the places of all vertices they become `Features`."""
+    """Sharp features of an object by numbers of its vertices; positions of all vertices turn them into `Features`."""
 
     vertices: Index  #: of each point, (P,)
     corner: Mask  #: (P,)
@@ -25,13 +25,15 @@ class Sharp:
     run: Index  #: (E,)
     faces: Index  #: vertices of the faces left and right of each edge, (E, 2, 3), -1 where there is none
     sectors: Index  #: vertices of faces between two sharp edges of a point, (s, 3)
-    sector: Index  #: point and number of the normal that each of them has a share in, (s, 2)
+    sector: Index  #: point and number of the normal to which each of these faces contributes, (s, 2)
     counts: Index  #: normals of each point, (P,)
     borrowed: Index  #: (b, 3): point, number of its normal, and the edge that two normals there are taken from
-    heads: Index  #: of nails: the vertex at the other end, (P,), -1 of all else
+    heads: Index  #: of nails: the vertex at the other end, (P,), −1 for all others
 
     def at(self, x: Vec, velocity: Vec, number: int = 0) -> Features:
-        """Features where the thing's vertices are at x (n, 3) [m] with velocities (n, 3) [m/s]; number: of the thing.
+        """Return the features at positions x, (n, 3) [m], and velocities, (n, 3) [m/s], of the vertices.
+
+        number: of the object.
         """
         edge_normals = self._edge_normals(x)
         points, edges = len(self.vertices), len(self.edges)
@@ -50,8 +52,10 @@ class Sharp:
             np.full(edges, number, np.int32))
 
     def _edge_normals(self, x: Vec) -> Vec:
-        """(E, 2, 3). A sheet's border has no face on one side, and a blade's two are one: normals as of a wire, about
-        the way off the sheet.
+        """Return the normals left and right of each edge, (E, 2, 3).
+
+        A sheet's border has a face on one side only, and the two faces of a blade coincide: their normals are like
+        those of a wire, about the direction away from the sheet.
         """
         has = self.faces[..., 0] >= 0
         normals = np.zeros((*has.shape, 3))
@@ -72,12 +76,12 @@ class Sharp:
 
 def sharp_surface(x: Vec, triangles: Index, angle: float = ANGLE, marked: Index | None = None,
                   borders: bool = True) -> Sharp:
-    """Return sharp features of a surface: convex edges with an angle between their faces' normals above `angle` [rad],
-    borders if requested, and marked edges, (k, 2), unless they are flat or concave.
+    """Return the sharp features of a surface: convex edges with an angle between their faces' normals above `angle`
+    [rad], borders if requested, and `marked` edges, (k, 2), unless they are flat or concave.
 
-    x: vertices, (n, 3) [m]. triangles: (m, 3), outwards; a closed surface that is inside out is inverted. Corners are
-    where other than two edges end, or where an edge bends by more than the angle. Edges with more than two faces, or
-    with faces of opposite orientation, are left out: their outside is undefined.
+    x: vertices, (n, 3) [m]. triangles: (m, 3), outwards; a closed surface that is inside out is inverted. A corner is a
+    vertex at the end of one edge or of more than two, or with an angle above `angle` between its two edges. Edges with
+    more than two faces, or with faces of opposite orientation, are left out: their outside is undefined.
     """
     triangles = outwards(x, np.asarray(triangles, dtype=np.int32))
     ends, faces = _edges(triangles)
@@ -103,7 +107,10 @@ def sharp_surface(x: Vec, triangles: Index, angle: float = ANGLE, marked: Index 
 
 
 def bends_softly(x: Vec, triangles: Index, angle: float = ANGLE) -> bool:
-    """Whether a surface is round anywhere: two of its faces bend, by no more than an angle [rad]."""
+    """Return whether a surface is round anywhere: has adjacent faces at an angle from EVEN to `angle` [rad].
+
+    x: vertices, (n, 3) [m]. triangles: (m, 3).
+    """
     faces = _edges(triangles)[1]
     first, second = unit_normals(x, triangles)[faces[faces[:, 1] >= 0]].transpose(1, 0, 2)
     bend = np.arctan2(np.linalg.norm(np.cross(first, second), axis=1), np.einsum("ij,ij->i", first, second))
@@ -111,7 +118,7 @@ def bends_softly(x: Vec, triangles: Index, angle: float = ANGLE) -> bool:
 
 
 def nails(ends: Index) -> Sharp:
-    """Nails between vertices, heads and tips, (k, 2): only the tips are sharp."""
+    """Return the sharp features of nails, their tips. ends: vertices at heads and tips, (k, 2)."""
     empty, count = np.zeros((0, 3), np.int32), len(ends)
     heads, tips = np.asarray(ends, dtype=np.int32).reshape(-1, 2).T
     return Sharp(tips, np.ones(count, bool), np.zeros((0, 2), np.int32), np.zeros(0, np.int32),
@@ -120,13 +127,18 @@ def nails(ends: Index) -> Sharp:
 
 
 def wires(x: Vec, segments: Index, angle: float = ANGLE) -> Sharp:
-    """Wires along segments between vertices x (n, 3) [m], (k, 2); corners where one ends, forks or turns sharply."""
+    """Return the sharp features of wires along segments, (k, 2), between vertices x, (n, 3) [m].
+
+    Corners are where a wire ends, forks or turns by more than `angle` [rad].
+    """
     segments = np.asarray(segments, dtype=np.int32)
     return _of_graph(x, segments, np.full((len(segments), 2, 3), -1, np.int32), angle)
 
 
 def _edges(triangles: Index) -> tuple[Index, Index]:
-    """Edges (e, 2) that have one face, or two that are turned the same way, and these: left and right, −1 for none."""
+    """Return edges with one face, or two of consistent orientation, (e, 2), and faces left and right, (e, 2), −1 for
+    none.
+    """
     half = triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
     key = np.sort(half, axis=1)
     order = np.lexsort((half[:, 0] > half[:, 1], key[:, 1], key[:, 0]))
@@ -141,7 +153,7 @@ def _edges(triangles: Index) -> tuple[Index, Index]:
 
 
 def outwards(x: Vec, triangles: Index) -> Index:
-    """The triangles, turned where they close and enclose a negative volume."""
+    """Return the triangles, (m, 3), inverted if they are a closed surface with a negative volume. x: (n, 3) [m]."""
     faces = _edges(triangles)[1]
     if len(faces) * 2 != len(triangles) * 3 or np.any(faces < 0):
         return triangles
@@ -150,7 +162,10 @@ def outwards(x: Vec, triangles: Index) -> Index:
 
 
 def _of_graph(x: Vec, ends: Index, faces: Index, angle: float) -> Sharp:
-    """Points, and edges sorted into runs that go from corner to corner or around. ends: (E, 2) vertices."""
+    """Return the features of a graph of edges, sorted into runs from corner to corner or around a ring.
+
+    ends: vertices of the edges, (E, 2). faces: vertices of the faces left and right of each, (E, 2, 3).
+    """
     vertices, flat = np.unique(ends, return_inverse=True)
     pairs = flat.reshape(-1, 2).astype(np.int32)
     meeting: list[list[int]] = [[] for _ in vertices]
@@ -162,7 +177,7 @@ def _of_graph(x: Vec, ends: Index, faces: Index, angle: float) -> Sharp:
     order, turned, run = list[int](), list[bool](), list[int]()
     seen = np.zeros(len(pairs), dtype=bool)
     runs = 0
-    # from corners first; what is left are rings
+    # runs from corners first; the remaining edges are rings
     for start in [*np.flatnonzero(corner).tolist(), *range(len(vertices))]:
         for e in meeting[start]:
             if seen[e]:
@@ -190,14 +205,15 @@ def _of_graph(x: Vec, ends: Index, faces: Index, angle: float) -> Sharp:
 
 
 def _turn(x: Vec, vertices: Index, pairs: Index, p: int, here: list[int]) -> float:
-    """Return the angle between two edges at a point [rad]."""
+    """Return the angle by which the two edges `here` turn at point p [rad]."""
     out = [x[vertices[pairs[e].sum() - p]] - x[vertices[p]] for e in here]
     return float(np.pi - np.arctan2(np.linalg.norm(np.cross(out[0], out[1])), out[0] @ out[1]))
 
 
 def _with_sectors(sharp: Sharp, triangles: Index) -> Sharp:
-    """With the normals of corners: one of the faces between two neighbouring sharp edges. Where a corner is no such
-    fan, as at a border or where a single edge ends, it borrows those of its edges.
+    """Return the features with normals of corners: one for the faces between each two neighbouring sharp edges.
+
+    A corner without a closed fan of faces, as at a border or at the end of a single edge, has the normals of its edges.
     """
     degree = np.bincount(sharp.edges.ravel(), minlength=len(sharp.vertices))
     closed = sharp.corner & (degree > 1)
@@ -232,7 +248,7 @@ def _with_sectors(sharp: Sharp, triangles: Index) -> Sharp:
 
 
 def _sectors(fan: dict[int, tuple[int, int]], spokes: set[int]) -> list[tuple[int, int]]:
-    """Return faces of a fan, each with the number of the spoke before it."""
+    """Return the faces of a fan, each with the number of the spoke before it, as far as spokes separate them."""
     found = list[tuple[int, int]]()
     for number, w in enumerate(sorted(spokes)):
         while w in fan and len(found) < len(fan):

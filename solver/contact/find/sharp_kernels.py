@@ -1,4 +1,4 @@
-"""Edges of a cloth that pass edges of features, and faces of it that pass points of features, now or within a step."""
+"""Kernels that find edges of a cloth that pass edges of features, and faces that pass points, now or within a step."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import numpy as np
 
 from ...threads import inlined, kernel
 
-EXACT = 1.0e-9  #: of an edge: what lies no further beyond its end still is on it
-PARALLEL = 1.0e-10  #: square of the sine between edges that have no nearest points of their own
-CUTS = 0.25  #: of the depth: how far inside of the faces ends of an edge may be that cuts off an edge of a feature
-#: of what the nearest points of an edge and a wire approach each other by in a step at these velocities: forces that
-#: are not known yet may bring them nearer
+EXACT = 1.0e-9  #: relative to an edge: a point no farther beyond its end is on the edge
+PARALLEL = 1.0e-10  #: squared sine of the angle below which edges have no unique nearest points
+CUTS = 0.25  #: of the depth: distance inside of the faces of ends of an edge that passes an edge of a feature
+#: relative to the approach of an edge and a wire in a step at their velocities: a margin for forces that are not known
+#: yet
 SWAY = 1.5
-RECEDES = 1.0e-3  #: of the thickness: what moves away by more than that in a step is let go
-HALVINGS = 50  #: of the time at which two primitives touch
+RECEDES = 1.0e-3  #: of the thickness: cloth that moves away by more in a step separates
+HALVINGS = 50  #: bisections of the contact time of two primitives
 
 
 @inlined
@@ -23,7 +23,7 @@ def _dot(a, b):  # type: ignore[no-untyped-def]
 
 @inlined
 def _products(a, b, c, d, e, f):  # type: ignore[no-untyped-def]
-    """u·u, v·v, u·v, u·r and v·r of the ways u from a to b, v from c to d, and r from e to f."""
+    """Return u·u, v·v, u·v, u·r and v·r of the vectors u from a to b, v from c to d, and r from e to f."""
     uu = vv = uv = ur = vr = 0.0
     for i in range(3):
         u, v, r = b[i] - a[i], d[i] - c[i], f[i] - e[i]
@@ -37,8 +37,8 @@ def _products(a, b, c, d, e, f):  # type: ignore[no-untyped-def]
 
 @inlined
 def _nearest(p, q, a, b, out):  # type: ignore[no-untyped-def]
-    """Shares of the nearest points of two lines, and the way from the second to the first, into out (6,): s, t, way,
-    and the square of the sine between them."""
+    """Write the nearest points of lines p-q and a-b to `out`, (6,): fractions s and t, the vector from the second point
+    to the first, (3,), and the squared sine of the angle between the lines."""
     uu, vv, uv, ur, vr = _products(p, q, a, b, a, p)
     across = uu * vv - uv * uv
     out[5] = across / max(uu * vv, 1e-300)
@@ -58,7 +58,7 @@ def _within(s):  # type: ignore[no-untyped-def]
 
 @inlined
 def _volume(a, b, c, d, A, B, C, D, t):  # type: ignore[no-untyped-def]
-    """Six times the volume of four points after a share t of their moves."""
+    """Return six times the volume of points a, b, c, d after a fraction t of their displacements A, B, C, D."""
     o0, o1, o2 = a[0] + t * A[0], a[1] + t * A[1], a[2] + t * A[2]
     u0, u1, u2 = b[0] + t * B[0] - o0, b[1] + t * B[1] - o1, b[2] + t * B[2] - o2
     v0, v1, v2 = c[0] + t * C[0] - o0, c[1] + t * C[1] - o1, c[2] + t * C[2] - o2
@@ -68,7 +68,7 @@ def _volume(a, b, c, d, A, B, C, D, t):  # type: ignore[no-untyped-def]
 
 @inlined
 def _time_of_contact(a, b, c, d, A, B, C, D):  # type: ignore[no-untyped-def]
-    """Share of the move at which four points lie in one plane, -1 where they end on the side that they start from."""
+    """Return the fraction of displacements A to D at which points a to d are coplanar, −1 if they stay on one side."""
     start, end = _volume(a, b, c, d, A, B, C, D, 0.0), _volume(a, b, c, d, A, B, C, D, 1.0)
     if start == 0.0 or end == 0.0 or (start > 0.0) == (end > 0.0):
         return -1.0
@@ -84,7 +84,10 @@ def _time_of_contact(a, b, c, d, A, B, C, D):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], f8[:,::1], i4[:,::1], f8, f8[:,::1])")
 def swept_boxes(x, step, corners, grown, out):  # type: ignore[no-untyped-def]
-    """out (k, 6): boxes around rows of nodes (k, c) of points x (n, 3) and where they are a step (n, 3) later."""
+    """Write the boxes around rows of points before and after their displacements to `out`, (k, 6) [m].
+
+    x, step: positions and displacements, (n, 3) [m]. corners: points of each row, (k, c). grown: margin [m].
+    """
     for k in range(corners.shape[0]):
         for a in range(3):
             low, high = 1e300, -1e300
@@ -103,7 +106,7 @@ def _disjoint(one, two):  # type: ignore[no-untyped-def]
 
 @inlined
 def _around_all(box, out):  # type: ignore[no-untyped-def]
-    """The box around all boxes (k, 6), into out (6,)."""
+    """Write the box around all boxes (k, 6) to `out`, (6,)."""
     for a in range(3):
         out[a], out[3 + a] = 1e300, -1e300
         for k in range(box.shape[0]):
@@ -112,7 +115,8 @@ def _around_all(box, out):  # type: ignore[no-untyped-def]
 
 @inlined
 def _cuts(p, q, a, normals, slack):  # type: ignore[no-untyped-def]
-    """Whether an edge starts outside of one of two faces and ends outside of the other."""
+    """Return whether edge p-q starts outside of one of the two faces at a and ends outside of the other, up to
+    slack."""
     p0 = p1 = q0 = q1 = 0.0
     for i in range(3):
         p0 += normals[0, i] * (p[i] - a[i])
@@ -125,13 +129,13 @@ def _cuts(p, q, a, normals, slack):  # type: ignore[no-untyped-def]
 @kernel("i8(f8[:,::1], f8[:,::1], i4[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], i4[:,::1], f8[:,:,::1], f8[:,::1],"
         " f8[::1], f8, i4[:,::1], f8[:,::1])")
 def edges_passing(x, step, edges, box, places, moves, ends, normals, feature_box, depth, thickness, pair, share):  # type: ignore[no-untyped-def]
-    """Edges of the cloth that pass edges of features: nearer than the thickness and not separating, through them by no
-    more than their depth, or through within the step. Returns how many, writes as many as there is room for: pair (k,
-    2), the cloth's edge and the feature's; share (k, 3): s along the one, t along the other, and the time of contact as
-    a fraction of the step.
+    """Write the edges of the cloth that pass edges of features; return their number, also beyond the outputs' room.
 
-    x, step: vertices and their displacements, (n, 3). edges: (k, 2). box: of these, (k, 6). places, moves: of the
-    features' points, (P, 3). ends: (E, 2). normals: (E, 2, 3), zero where thin. feature_box: (E, 6). depth: (E,) [m].
+    An edge passes if it is nearer than `thickness` [m] and not separating, inside by at most `depth`, (E,) [m], or
+    passes through within the step. x, step: vertices and their displacements, (n, 3) [m]. edges: (k, 2). box: of the
+    edges, (k, 6). places, moves: points of features and their displacements, (P, 3) [m]. ends: (E, 2). normals:
+    (E, 2, 3), zero where thin. feature_box: (E, 6). pair: edge of the cloth and of the feature, (c, 2), output. share:
+    fractions along both edges, and contact time as a fraction of the step, (c, 3), output.
     """
     count = 0
     found, later = np.empty(6), np.empty(6)
@@ -156,7 +160,7 @@ def edges_passing(x, step, edges, box, places, moves, ends, normals, feature_box
             p, q, dp, dq = x[i], x[j], step[i], step[j]
             _nearest(p, q, a, b, found)
             if found[5] <= PARALLEL:
-                # one along the other: only ends that lie on it
+                # parallel edges: only ends that lie on the feature
                 for end in range(2):
                     here = p if end == 0 else q
                     along = whole = off = 0.0
@@ -196,7 +200,7 @@ def edges_passing(x, step, edges, box, places, moves, ends, normals, feature_box
                     if later[5] <= PARALLEL or away <= RECEDES * thickness:
                         time = 0.0
             elif not solid and _within(found[0]) and _within(found[1]):
-                # who is beyond a wire once is not found again: it has no inner side
+                # an edge that is beyond a wire is not found again: a wire has no inner side
                 for c in range(3):
                     P[c], Q[c], A[c], B[c] = p[c] + dp[c], q[c] + dq[c], a[c] + da[c], b[c] + db[c]
                 _nearest(P, Q, A, B, later)
@@ -225,7 +229,8 @@ def edges_passing(x, step, edges, box, places, moves, ends, normals, feature_box
 
 @inlined
 def _weights(p, a, b, c, out):  # type: ignore[no-untyped-def]
-    """Weights of the foot of a point in the plane of a triangle, and the way from the point to it, into out (6,)."""
+    """Write the barycentric weights of the projection of point p onto the plane of triangle a, b, c, and the vector
+    from p to the projection to `out`, (6,)."""
     uu, vv, uv, ur, vr = _products(a, b, a, c, a, p)
     across = max(uu * vv - uv * uv, 1e-300)
     out[1] = (vv * ur - uv * vr) / across
@@ -242,7 +247,8 @@ def _inside(weights):  # type: ignore[no-untyped-def]
 
 @inlined
 def _nearest_weights(p, x, face, out):  # type: ignore[no-untyped-def]
-    """Weights of the nearest point of a triangle, and the way from the point p to it, into out (6,); its distance."""
+    """Write the weights of a triangle's nearest point to p and the vector to it to `out`, (6,); return the distance
+    [m]."""
     _weights(p, x[face[0]], x[face[1]], x[face[2]], out)
     if not _inside(out):
         best, side, share = 1e300, 0, 0.0
@@ -266,7 +272,7 @@ def _nearest_weights(p, x, face, out):  # type: ignore[no-untyped-def]
 
 @inlined
 def _point_meeting(x, step, face, p, dp, f, n, pair, share, count):  # type: ignore[no-untyped-def]
-    """Write where a point touches a face within the step, if it does; return how many are written."""
+    """Write a passing where point p touches a face within the step; return the number of passings so far."""
     i, j, k = face[0], face[1], face[2]
     time = _time_of_contact(x[i], x[j], x[k], p, step[i], step[j], step[k], dp)
     if time >= 0.0:
@@ -289,11 +295,13 @@ def _point_meeting(x, step, face, p, dp, f, n, pair, share, count):  # type: ign
 @kernel("i8(f8[:,::1], f8[:,::1], i4[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], i4[::1], f8[:,::1], f8[:,::1], f8[::1],"
         " f8, i4[:,::1], f8[:,::1])")
 def points_passing(x, step, faces, box, places, moves, points, outward, point_box, depth, thickness, pair, share):  # type: ignore[no-untyped-def]
-    """Faces of the cloth that each point of a feature passes, as `edges_passing`: the nearest one, or all that it
-    touches within the step. pair (k, 2), the face and the place in `points`; share (k, 4): weights of the face's
-    corners and the time of contact.
+    """Write the faces of the cloth that pass points of features; return their number, also beyond the outputs' room.
 
-    points: (c,) numbers of points. outward: means of their normals, (c, 3), zero where thin. depth: (c,) [m].
+    Of each point this is the nearest face, by the conditions of `edges_passing`, or all faces that touch it within the
+    step. x, step: vertices and their displacements, (n, 3) [m]. faces: (m, 3). box: (m, 6). places, moves: points of
+    features and their displacements, (P, 3) [m]. points: numbers of points that are tested, (c,). outward: sums of
+    their normals, (c, 3), zero where thin. point_box: (c, 6). depth: (c,) [m]. pair: face and index in `points`,
+    (k, 2), output. share: weights of the face's corners, and contact time as a fraction of the step, (k, 4), output.
     """
     count = 0
     found, best, across = np.empty(6), np.empty(6), np.empty(3)
@@ -315,7 +323,7 @@ def points_passing(x, step, faces, box, places, moves, points, outward, point_bo
             continue
         inner = size > 0.0 and _dot(best[3:6], outward[n]) < 0.0
         if gap <= max(thickness, depth[n] if inner else 0.0):
-            # across the face, to the side on which the cloth is: what it does along itself takes it nowhere
+            # across the face, to the side of the cloth: motion along the face does not separate
             a, b, c = x[faces[nearest, 0]], x[faces[nearest, 1]], x[faces[nearest, 2]]
             for i in range(3):
                 j, k = (i + 1) % 3, (i + 2) % 3

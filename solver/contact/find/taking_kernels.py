@@ -1,4 +1,4 @@
-"""Kernels of single pairs: near ones taken out of a list, how far they reach, and how far their nodes may go."""
+"""Kernels on lists of pairs: near pairs, their activation distances, and admissible displacements of nodes."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from ...threads import kernel
 def take_pairs(  # type: ignore[no-untyped-def]
     start, stop, within, listed, squares, nodes, owner, out_nodes, out_bodies, out_squares,
 ):
-    """Node numbers, bodies of both sides and squared distances of the listed pairs `within`, (m,).
+    """Write node numbers, bodies of both sides and squared distances of the listed pairs within[start:stop].
 
-    listed: numbers among `nodes` (s,), (k, 4). squares: (k,). owner: body of each of `nodes`, (s,).
+    within: rows of the list, (m,). listed: numbers among `nodes` (s,), (k, 4). squares: (k,) [m²]. owner: body of each
+    of `nodes`, (s,). out_nodes: (m, 4). out_bodies: (m, 2). out_squares: (m,) [m²].
     """
     for m in range(start, stop):
         pair = listed[within[m]]
@@ -25,10 +26,11 @@ def take_pairs(  # type: ignore[no-untyped-def]
 def reach_of_pairs(  # type: ignore[no-untyped-def]
     start, stop, nodes, bodies, squares, activation, thickness, times, out_activation, out_thickness, out,
 ):
-    """δ and t of pairs start to stop [m], and whether they are nearer than t + `times` δ, out (m,).
+    """Write δ and t of pairs start to stop, (m,) [m], and to `out`, (m,), whether they are nearer than t + `times` δ.
 
-    t is the sum of the thicknesses (n,) of both sides, zero within one body. activation: δ of each two bodies, (b, b),
-    or (1, 1) of all.
+    t is the sum of the thicknesses of both sides, zero within one body. nodes: (m, 4). bodies: (m, 2). squares: squared
+    distances, (m,) [m²]. activation: δ of each two bodies, (b, b), or of all, (1, 1) [m]. thickness: of each node, (n,)
+    [m].
     """
     is_one = activation.shape[0] == 1
     for m in range(start, stop):
@@ -41,11 +43,11 @@ def reach_of_pairs(  # type: ignore[no-untyped-def]
 
 @kernel("b1(f8[::1], i4[:,::1], i8[::1], f8[::1], b1, f8[::1])")
 def cut_ways(when, pairs, number, steps, goes_on, out):  # type: ignore[no-untyped-def]
-    """Write to out (g,) the fractions of their ways that nodes go, by those `steps` (g,) that were tried and the
-    fractions of these, (k,), after which pairs (k, 4) touch: beyond 1 they do not. Says whether any does.
+    """Write reduced fractions of the displacements of groups to `out`, (g,), and return whether any pair touches.
 
-    number: of each node, by which it stands in `steps`, (s,). goes_on: whether a node moves on until it touches one
-    that is blocked; else it goes as far as that one does.
+    when: fraction of the tried displacements after which each pair touches, (k,), above 1 if it does not. pairs: nodes,
+    (k, 4). number: group of each node, (s,). steps: fractions of the displacements that were tried, (g,). goes_on:
+    whether a node moves until it touches a blocked node; else it moves as far as the blocked node does.
     """
     for g in range(steps.shape[0]):
         out[g] = steps[g]
@@ -68,9 +70,10 @@ def cut_ways(when, pairs, number, steps, goes_on, out):  # type: ignore[no-untyp
 
 @kernel("void(i8, i8, i4[:,::1], i8[::1], f8[::1], f8[::1], b1[::1])")
 def goes_less(start, stop, pairs, number, before, after, out):  # type: ignore[no-untyped-def]
-    """Write whether a node of each of the pairs start to stop takes a smaller fraction of its displacement than before.
+    """Write to `out`, (k,), whether a node of each of the pairs start to stop has a smaller fraction than before.
 
-    pairs: nodes, (k, 4). number: index of each node in `before` and `after`, the fractions, (g,). out: (k,).
+    pairs: nodes, (k, 4). number: group of each node, (s,). before, after: fractions of the displacements of groups,
+    (g,).
     """
     for k in range(start, stop):
         out[k] = False

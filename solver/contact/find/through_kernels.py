@@ -1,4 +1,5 @@
-"""Edges that may pass through triangles: all cases that rounding leaves certain are decided here."""
+"""Kernel that tests whether edges may pass through triangles, and decides all cases that are certain despite rounding.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +7,17 @@ import numpy as np
 
 from ...threads import kernel
 
-ROUNDING = 1.0e-9  #: of products of lengths: what differs by more is no rounding
+ROUNDING = 1.0e-9  #: relative to products of lengths: larger differences are not due to rounding
 
 
 @kernel("b1(f8[:,::1], i4[:,::1], i4[:,::1])")
 def may_go_through(x, corners, rows):  # type: ignore[no-untyped-def]
-    """Whether one of pairs of rows (k, 2) may be an edge through a triangle.
+    """Return whether one of the pairs, rows (k, 2), may be an edge that passes through a triangle.
 
-    x: (n, 3). corners: nodes of rows, (m, 3), those of an edge with the second one twice. They are certainly disjoint
-    where the edge is on one side of the triangle's plane, or of one through a side of the triangle and at right angles
-    to it, where the triangle is on one side of such a plane through the edge, or where the edge's line misses it.
+    x: positions, (n, 3) [m]. corners: nodes of each row, (m, 3), an edge's second node twice. A pair is certainly
+    disjoint where the edge is on one side of the triangle's plane or of a perpendicular plane through a side of the
+    triangle, where the triangle is on one side of the perpendicular plane through the edge, or where the edge's line
+    misses the triangle.
     """
     u, v, w, p, q, s = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     for k in range(rows.shape[0]):

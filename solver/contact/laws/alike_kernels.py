@@ -1,6 +1,6 @@
-"""Kernels of one pair for each group of pairs with the same nearest points, and of the friction that these have.
+"""Kernels that copy one pair of each group with the same nearest points, and that bound the friction of pairs.
 
-Products and sums round as they are written.
+The compiler does not contract or reorder products and sums.
 """
 
 from __future__ import annotations
@@ -19,8 +19,11 @@ def take_alike(  # type: ignore[no-untyped-def]
     start, stop, which, of_all, nodes, stiffness, rest, thickness, activation, work, forces, out_nodes, out_rest,
     out_thickness, out_activation, out_work, out_forces,
 ):
-    """Copy pairs which[start:stop] of the arrays of ActivePairs, with forces for the stiffness `of_all` in the group
-    (g,) in place of that of the pair."""
+    """Copy the pairs which[start:stop] to rows start to stop of the out arrays, with the forces of their groups.
+
+    which: first pair of each group, (g,). of_all: total stiffness of each group, (g,) [N/m], to which forces are
+    scaled. nodes to forces: fields of ActivePairs.
+    """
     for g in range(start, stop):
         k = which[g]
         out_rest[g], out_thickness[g], out_activation[g] = rest[k], thickness[k], activation[k]
@@ -35,8 +38,12 @@ def take_alike(  # type: ignore[no-untyped-def]
 
 @kernel("void(i8, i8, i4[:,::1], i8, f8[:,:,::1], f8[::1], f8[::1])", AS_WRITTEN)
 def limit_friction(start, stop, nodes, points, forces, friction, out):  # type: ignore[no-untyped-def]
-    """Write μ λ of pairs start to stop [N]: Coulomb's coefficient, the geometric mean of that of a node of either side,
-    times the force on the first side, of a point or on both ends of an edge. out: (k,)."""
+    """Write Coulomb's limit μ λ of pairs start to stop to `out`, (k,) [N].
+
+    μ is the geometric mean of the coefficients of one node of each side, and λ the size of the force on the first side,
+    a point or both ends of an edge. nodes: (k, 4), the first `points` pairs are of a point and a triangle. forces:
+    (k, 4, 3) [N]. friction: Coulomb's coefficient of each node, (n,).
+    """
     for k in range(start, stop):
         total = 0.0
         for i in range(3):
@@ -49,7 +56,10 @@ def limit_friction(start, stop, nodes, points, forces, friction, out):  # type: 
 def take_loaded(  # type: ignore[no-untyped-def]
     start, stop, loaded, nodes, work, out_nodes, out_weights, out_normal, out_gap,
 ):
-    """Copy nodes and weights of pairs loaded[start:stop], and write their unit normals (m, 3) and gaps (m,) [m]."""
+    """Copy nodes (m, 4) and weights (m, 4) of pairs loaded[start:stop]; write unit normals (m, 3) and gaps (m,) [m].
+
+    loaded: numbers of pairs, (m,). nodes, work: fields of ActivePairs.
+    """
     for m in range(start, stop):
         k = loaded[m]
         for c in range(4):

@@ -1,8 +1,8 @@
-"""Pairs of surface pieces with the same nearest points: one of them stands for all.
+"""Groups of pairs with the same nearest points, of which one pair represents all.
 
-Where a vertex is nearest it belongs to several triangles and edges, and each of these makes a pair of its own with what
-it is near to: where two grids lie on each other half of the pairs repeat others. Energies and forces add up, so only
-one of them is linearised, with the stiffness of all.
+A vertex that is a nearest point belongs to several triangles and edges, each of which makes a pair of its own: where
+two grids lie on each other, half of the pairs repeat others. Energies and forces add up, so only one pair of each group
+is linearised, with the stiffness of all.
 """
 
 from __future__ import annotations
@@ -19,20 +19,21 @@ from .barrier_kernels import mollified
 
 @dataclass(frozen=True)
 class AlikePairs:
-    """Which pairs have the same nearest points."""
+    """Groups of pairs that have the same nearest points."""
 
     which: Index  #: first pair of each group, rising, (g,)
     number: Index  #: group of each pair, (k,)
 
     def sums(self, values: Vec) -> Vec:
-        """Return the sums over each group of values of the pairs, (k,), as (g,)."""
+        """Return the sum over each group, (g,), of values of the pairs, (k,)."""
         sums: Vec = np.bincount(self.number, weights=values, minlength=len(self.which)).astype(float, copy=False)
         return sums
 
 
 def alike_pairs(x: Vec, nodes: Index, points: int, rest: Vec, work: Vec) -> AlikePairs:
-    """Return groups of pairs of which the nearest points are vertices, or a vertex and a point of an edge, of the same
-    nodes; any other pair is a group by itself, as are edges whose barrier is mollified.
+    """Return groups of pairs with the same nearest points: two vertices, or a vertex and a point on an edge.
+
+    Any other pair is a group by itself, as are edges whose barrier is mollified.
 
     x: positions, (n, 3) [m]. nodes: (k, 4), the first `points` pairs of a point and a triangle. rest, work: as in
     ActivePairs.
@@ -48,17 +49,17 @@ def alike_pairs(x: Vec, nodes: Index, points: int, rest: Vec, work: Vec) -> Alik
 
 @kernel("void(f8[:,::1], i4[:,::1], i8, f8[::1], f8[:,::1], i4[:,::1], i4[::1], i4[::1])")
 def find_first(x, nodes, points, rest, work, keys, table, first):  # type: ignore[no-untyped-def]
-    """Write to first (k,) the first pair with the same nearest points, by a hash table.
+    """Write to `first`, (k,), the number of the first pair with the same nearest points as each pair, by a hash table.
 
-    keys: (k, 3), storage. table: as many entries as a power of two, more than twice the pairs, all −1. The rest as for
-    `alike_pairs`.
+    x, nodes, points, rest, work: as in `alike_pairs`. keys: (k, 3), scratch space. table: all −1, a power of two of
+    entries, more than twice the number of pairs.
     """
     soft, mask = np.empty(4), table.shape[0] - 1
     for k in range(nodes.shape[0]):
         first[k] = k
         if work[k, FREE] > 1.5:
             continue
-        # of each side the nodes that its nearest point depends on
+        # the nodes of each side on which its nearest point depends
         first_side = 1 if k < points else 2
         a0, a1, b0, b1, many = -1, -1, -1, -1, 0
         for c in range(4):

@@ -28,7 +28,7 @@ CHUNK = 64  #: pairs in a chunk of one thread
 
 @dataclass(frozen=True)
 class ActivePairs:
-    """Pairs within the activation distance, and their forces."""
+    """All pairs within the activation distance at given positions, with their barrier forces."""
 
     nodes: Index  #: (k, 4)
     points: int  #: number of point-triangle pairs, which come first
@@ -41,7 +41,8 @@ class ActivePairs:
     energy: float  #: [J]
 
     def one_for(self, alike: AlikePairs) -> ActivePairs:
-        """Return the first pair of each group, with the stiffness and forces of all in it."""
+        """Return one pair for each group of `alike`: the first one, with the total stiffness and forces of its
+        group."""
         which, stiffness = alike.which, alike.sums(self.stiffness)
         count = len(which)
         found = ActivePairs(np.empty((count, 4), np.int32), int(np.searchsorted(which, self.points)), stiffness,
@@ -54,19 +55,20 @@ class ActivePairs:
 
 
 class Barrier:
-    """W = Σ κ δ² m b((d² − t²)/(δ² + 2 t δ)) over pairs nearer than t + δ; zero there, infinite at d = t.
+    """Barrier potential W = Σ κ δ² m b((d² − t²)/(δ² + 2 t δ)) over pairs: zero from d = t + δ on, infinite at d = t.
 
-    t is the sum of the thicknesses of both sides, zero within one body. κ of a pair is that of its softer side,
-    obstacles excepted; for loaded cloth it is at least what stops the load in a step: a log barrier that is far too
-    soft for its load comes so near to t that each iteration makes little progress. [Ascher 31-33, changed: of squared
-    distances, as ipctk has it]
+    d is the distance of a pair and t the sum of the thicknesses of both sides, zero within one body. κ of a pair is
+    that of its softer side, obstacles excepted; for loaded cloth it is large enough to stop the load in a step: a log
+    barrier that is far too soft for its load lets the sides approach t so closely that each iteration makes little
+    progress. [Ascher 31-33, changed: of squared distances, as ipctk has it]
     """
 
     def __init__(self, surfaces: Surfaces, rest: Vec, stiffness: Vec, friction: Vec, activation: float | Vec,
                  params: Mapping[str, float], thickness: Vec, loads: LoadsOnCloth | None = None) -> None:
-        """rest: rest positions of all nodes, (n, 3) [m]. stiffness: κ of each [N/m], infinite for obstacles, (n,).
-        friction: μ of each, (n,). activation: δ [m], of all pairs or of each two bodies, (b, b). params: creep_speed,
-        ε. thickness: distance from each node to the outer surface [m], (n,). loads: on cloth, if there are any."""
+        """rest: rest positions of all nodes, (n, 3) [m]. stiffness: κ of each node [N/m], infinite for obstacles, (n,).
+        friction: μ of each node, (n,). activation: δ [m], of all pairs or of each two bodies, (b, b). params:
+        creep_speed, ε. thickness: distance from each node to the outer surface [m], (n,). loads: on cloth, if there are
+        any."""
         self._thickness = np.ascontiguousarray(thickness, dtype=float)
         self._thickest = 2.0 * float(thickness.max(initial=0.0))
         self.surfaces, self.creep_speed = surfaces, params["creep_speed"]
@@ -80,7 +82,7 @@ class Barrier:
         is_body = np.isfinite(stiffness[surfaces.nodes[surfaces.edges]]).all(axis=1)
         self.edge = float(np.linalg.norm(ends[is_body, 0] - ends[is_body, 1], axis=1).mean())
         self._last: list[tuple[Vec, ActivePairs]] = []  #: the last two positions and their pairs
-        #: the last pairs that were linearised, which of them are alike, and one for each group of these
+        #: the last pairs that were linearised, their groups, and one pair for each group
         self._grouped: tuple[ActivePairs, AlikePairs, ActivePairs] | None = None
         self._filled: tuple[ActivePairs, bool, Vec] | None = None  #: the last such pairs, whether projected, blocks
 
@@ -88,8 +90,8 @@ class Barrier:
         """Do nothing: the law does not change from step to step."""
 
     def largest_step(self, start: Vec, end: Vec) -> float:
-        """Return the largest fraction in [0, 1] of a straight displacement between positions (n, 3) [m] without
-        contact."""
+        """Return the contact-free fraction, in [0, 1], of straight displacements between positions start and end,
+        (n, 3) [m]; if all pairs exceed their thickness at the start, they do so at the end of this fraction."""
         fraction = self.surfaces.largest_step(start, end)
         if not self._thickest or self._is_separated(start + fraction * (end - start)) or not self._is_separated(start):
             return fraction
@@ -98,30 +100,37 @@ class Barrier:
         return fraction
 
     def largest_steps(self, start: Vec, end: Vec, alike: Index) -> Vec:
-        """Return the largest fraction of each node, (n,); nodes of one group `alike` (n,) have the same."""
+        """Return the contact-free fraction of the displacement of each node, in [0, 1], (n,).
+
+        start, end: positions, (n, 3) [m]. alike: group of each node, (n,); a group has one fraction.
+        """
         fractions = self.surfaces.largest_steps(start, end, alike)
         if self._thickest and not self._is_separated(start + fractions[:, None] * (end - start)):
             return np.full(len(fractions), self.largest_step(start, end))
         return fractions
 
     def _is_separated(self, x: Vec) -> bool:
-        """Whether all distances exceed the thickness of their pair."""
+        """Return whether the distances of all pairs exceed their thickness at positions x, (n, 3) [m]."""
         return self.nearest(x) is None
 
     def nearest(self, x: Vec) -> Index | None:
-        """Return the nearest of the pairs that are nearer than their thickness, (4,) nodes; None without such a pair.
+        """Return the nodes, (4,), of the pair farthest below its thickness; None if all pairs exceed it.
+
+        x: positions of all nodes, (n, 3) [m].
         """
         near = self._near_pairs(x)
         inside = near.square - self._pair_thickness(near) ** 2
         return near.nodes[int(inside.argmin())] if inside.min(initial=np.inf) <= 0.0 else None
 
     def measure(self, x: Vec, time: float) -> Stencils:
-        """Return forces and energy at positions (n, 3) [m], without blocks."""
+        """Return barrier forces [N] and energy [J] at positions x, (n, 3) [m], without blocks."""
         found = self.active_pairs(x)
         return Stencils(found.nodes, found.forces, np.zeros((0, 6, 9)), found.energy)
 
     def fill(self, x: Vec, time: float, project: bool) -> Stencils:
-        """Return forces, energy and blocks at positions (n, 3) [m]; K = ∂f/∂x is negative semi-definite if `project`.
+        """Return barrier forces [N], energy [J] and blocks of K = ∂f/∂x [N/m] at positions x, (n, 3) [m].
+
+        K is negative semi-definite if `project`.
         """
         found = self._distinct_pairs(x)[2]
         # a factor that turns out to reuse no front of the last one is made from the same blocks
@@ -133,7 +142,7 @@ class Barrier:
         return Stencils(found.nodes, found.forces, self._filled[2], found.energy)
 
     def damp(self, x: Vec, v: Vec, time: float) -> None:
-        """Add nothing: the barrier has no damping."""
+        """Do nothing: the barrier has no damping."""
 
     def bounds(self, step_start: Vec) -> None:
         """Return None: contact is enforced by forces."""
@@ -144,10 +153,10 @@ class Barrier:
         return bool(self._friction.any())
 
     def lagged_friction(self, x: Vec, base: Vec, seconds: float) -> LaggedFriction | None:
-        """Return the friction of a stage with normal forces and normals at positions x (n, 3) [m]; None where there is
-        none.
+        """Return the friction of a stage with the normal forces and normals at positions x, (n, 3) [m]; None if no pair
+        has friction.
 
-        base: positions of all nodes at v = 0, (n, 3) [m]. seconds: from there to the stage's end.
+        base: positions of all nodes at v = 0, (n, 3) [m]. seconds: time from base to the stage's end [s].
         """
         if not self.has_friction:
             return None
@@ -163,12 +172,12 @@ class Barrier:
         normal, gap = np.empty((count, 3)), np.empty(count)
         _for_pairs(take_loaded, count, loaded, found.nodes, found.work, nodes, weights, normal, gap)
         _for_pairs(couple_weights, count, x, nodes, int(np.searchsorted(loaded, found.points)), normal, gap, couples)
-        # what is prescribed takes any angular momentum, and stages that press bodies on it converge better without
+        # prescribed surfaces take any angular momentum, and stages that press bodies on them converge better without
         couples[self.surfaces.is_prescribed[nodes].any(axis=1)] = 0.0
         return LaggedFriction(nodes, weights, couples, normal, load[loaded], self.creep_speed, base, seconds)
 
     def active_pairs(self, x: Vec) -> ActivePairs:
-        """Return the pairs nearer than t + δ at positions (n, 3) [m], in a deterministic order."""
+        """Return the pairs nearer than t + δ at positions x, (n, 3) [m], in a deterministic order."""
         for there, known in self._last:
             if np.array_equal(x, there):
                 return known
@@ -188,8 +197,8 @@ class Barrier:
         return found
 
     def _distinct_pairs(self, x: Vec) -> tuple[ActivePairs, AlikePairs, ActivePairs]:
-        """Return the active pairs at positions (n, 3) [m], which of them have the same nearest points, and one for each
-        group of these."""
+        """Return the active pairs at positions x, (n, 3) [m], their groups with the same nearest points, and one pair
+        for each group."""
         found = self.active_pairs(x)
         if self._grouped is None or self._grouped[0] is not found:
             alike = alike_pairs(x, found.nodes, found.points, found.rest, found.work)
@@ -197,19 +206,25 @@ class Barrier:
         return self._grouped
 
     def node_pairs_within(self, x: Vec, times: float) -> Index:
-        """Return a node of either side of each pair nearer than t + `times` δ at positions (n, 3) [m], (k, 2)."""
+        """Return one node of each side of all pairs nearer than t + `times` δ at positions x, (n, 3) [m], (k, 2)."""
         near = self._near_pairs(x, times)
         nodes: Index = near.nodes[self._reach(near, times)[0]]
         return nodes[:, [0, 3]]
 
     def point_pairs(self, x: Vec) -> tuple[Index, Vec, Vec]:
-        """Return nodes (k, 4), a point and a triangle, weights (k, 4) and thicknesses (k,) [m] of active pairs."""
+        """Return nodes (k, 4), absolute weights (k, 4) and thicknesses (k,) [m] of the active point-triangle pairs.
+
+        x: positions of all nodes, (n, 3) [m].
+        """
         found = self.active_pairs(x)
         return found.nodes[: found.points], np.abs(found.work[: found.points, :4]), found.thickness[: found.points]
 
     def slips(self, x: Vec, v: Vec) -> tuple[Index, Vec]:
-        """Return a node of either side of each active pair of a point and a triangle at positions x (n, 3) [m], (k, 2),
-        and the velocity of the point along the triangle at velocities v (n, 3) [m/s], (k, 3)."""
+        """Return one node of each side of the active point-triangle pairs, (k, 2), and the slips, (k, 3) [m/s].
+
+        The slip is the tangential velocity of the point relative to the triangle. x, v: positions and velocities of all
+        nodes, (n, 3) [m, m/s].
+        """
         found = self.active_pairs(x)
         nodes, weights = found.nodes[: found.points], found.work[: found.points, :4]
         between, rate = (np.einsum("kc,kci->ki", weights, of[nodes]) for of in (x, v))
@@ -217,18 +232,21 @@ class Barrier:
         return nodes[:, [0, 3]], rate - np.einsum("ki,ki->k", rate, normal)[:, None] * normal
 
     def contact_forces(self, x: Vec) -> Vec:
-        """Return for each active pair at positions (n, 3) [m] the midpoint of its closest points [m], the force on its
-        first side, opposite to that on the second [N], and its distance [m]; (k, 7)."""
+        """Return the midpoint [m], force on the first side [N] and distance [m] of each active pair, (k, 7).
+
+        The midpoint is that of the closest points; the force on the second side is opposite. x: positions of all nodes,
+        (n, 3) [m].
+        """
         found = self.active_pairs(x)
         middle = 0.5 * np.einsum("kc,kci->ki", np.abs(found.work[:, :4]), x[found.nodes])
         return np.column_stack([middle, _on_first_side(found), np.sqrt(found.work[:, SQUARE])])
 
     def _near_pairs(self, x: Vec, times: float = 1.0) -> NearPairs:
-        """Return candidates that include all pairs nearer than t + `times` δ at positions (n, 3)."""
+        """Return candidates that include all pairs nearer than t + `times` δ at positions x, (n, 3) [m]."""
         return self.surfaces.near(x, times * self.activation + self._thickest, SKIN * self.edge)
 
     def _reach(self, near: NearPairs, times: float) -> tuple[Mask, Vec, Vec]:
-        """Return which pairs are nearer than t + `times` δ, t and δ of each, (k,) [m]."""
+        """Return which pairs are nearer than t + `times` δ, (k,), and t and δ of each pair, (k,) [m]."""
         count = len(near.nodes)
         thick, activation, is_near = np.empty(count), np.empty(count), np.empty(count, dtype=bool)
         parallel_for(reach_of_pairs, count, near.nodes, near.bodies, near.square, self._activations, self._thickness,
@@ -241,8 +259,10 @@ class Barrier:
         return thick
 
     def _pair_stiffness(self, nodes: Index, points: int) -> tuple[Vec, Vec]:
-        """Return κ of pairs (k, 4), the first `points` of a point and a triangle, (k,) [N/m], and |u × v|² below which
-        those of edges are mollified, (k,) [m⁴]."""
+        """Return κ of each pair, (k,) [N/m], and |u × v|² below which the barrier of two edges is mollified, (k,) [m⁴].
+
+        nodes: (k, 4), the first `points` pairs are of a point and a triangle.
+        """
         kappa, rest = np.empty(len(nodes)), np.empty(len(nodes))
         _for_pairs(pair_stiffness, len(nodes), nodes, points, self._stiffness, self._area,
                    self._areal_mass, self._rest, kappa, rest)
@@ -258,7 +278,8 @@ def _on_first_side(found: ActivePairs) -> Vec:
 
 
 def _for_pairs(kernel, count, *arguments) -> None:  # type: ignore[no-untyped-def]
-    """Run kernel(start, stop, …) on chunks of the pairs, in parallel if they are many; each writes its own rows."""
+    """Run kernel(start, stop, …) on chunks of `count` pairs, in parallel if they are many; a chunk writes its own
+    rows."""
     if count <= 4 * CHUNK:
         kernel(0, count, *arguments)
     else:

@@ -1,4 +1,4 @@
-"""Kernels of the barrier on distances of pairs: energy, forces, and the Hessian, optionally made definite.
+"""Kernels of the barrier on distances of pairs: energy, forces, and the Hessian, optionally projected.
 
 With e_i = ∂r/∂β_i, G_ij = e_i · e_j and D = |r|², see find/distance_kernels.py,
 
@@ -20,10 +20,11 @@ PARALLEL = 1.0e-3  #: relative to |u|² |v|² at rest: edges with a smaller c ar
 
 @kernel("void(i8, i8, i4[:,::1], i8, f8[::1], f8[::1], f8[::1], f8[:,::1], f8[::1], f8[::1])")
 def pair_stiffness(start, stop, nodes, points, each, area, areal_mass, x, stiffness, rest):  # type: ignore[no-untyped-def]
-    """Write κ of pairs start to stop, that of their softer side or of the load on cloth, to stiffness (k,); and for
-    edges PARALLEL |u|² |v|² at rest positions x (n, 3), 0 for a point and a triangle, to rest (k,).
+    """Write κ of pairs start to stop to `stiffness`, (k,) [N/m], and the bound of mollification to `rest`, (k,) [m⁴].
 
-    each, area, areal_mass: κ of each node and the fields of LoadsOnCloth, (n,). nodes: (k, 4).
+    κ is that of the softer side plus that of the load on cloth. The bound is PARALLEL |u|² |v|² of two edges at rest, 0
+    for a point and a triangle. nodes: (k, 4), the first `points` pairs are of a point and a triangle. each: κ of each
+    node, (n,) [N/m]. area, areal_mass: fields of LoadsOnCloth, (n,). x: rest positions, (n, 3) [m].
     """
     mean = np.empty((3, 2))
     for k in range(start, stop):
@@ -46,9 +47,10 @@ def pair_stiffness(start, stop, nodes, points, each, area, areal_mass, x, stiffn
 
 @kernel("void(f8[:,::1], i4[::1], f8, f8[::1])")
 def mollified(x, nodes, rest, out):  # type: ignore[no-untyped-def]
-    """Write m of two nearly parallel edges, 1 of others, its first and second derivative in c = |u × v|², and c.
+    """Write the mollifier m of two edges, its first and second derivative in c = |u × v|², and c itself to `out`, (4,).
 
-    rest: c below which m is less than 1. out: (4,).
+    x: positions, (n, 3) [m]. nodes: two ends of each edge, (4,). rest: c [m⁴] below which m is less than 1, for nearly
+    parallel edges.
     """
     a, b, c, d = nodes[0], nodes[1], nodes[2], nodes[3]
     u0, u1, u2 = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
@@ -65,7 +67,7 @@ def mollified(x, nodes, rest, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], i4[::1], f8[::1])")
 def cross_gradient(x, nodes, out):  # type: ignore[no-untyped-def]
-    """Write ∂c/∂x of c = |u × v|² to out (12,)."""
+    """Write the gradient ∂c/∂x of c = |u × v|², of two edges, to `out`, (12,) [m³]. x: (n, 3) [m]. nodes: (4,)."""
     a, b, c, d = nodes[0], nodes[1], nodes[2], nodes[3]
     uu, vv, uv = 0.0, 0.0, 0.0
     for i in range(3):
@@ -79,7 +81,10 @@ def cross_gradient(x, nodes, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], i4[::1], f8, f8[:,::1])")
 def add_cross_hessian(x, nodes, factor, out):  # type: ignore[no-untyped-def]
-    """Add factor ∂²c/∂x² to out, (12, 12)."""
+    """Add `factor` times the Hessian ∂²c/∂x² of c = |u × v|², of two edges, to `out`, (12, 12).
+
+    x: positions, (n, 3) [m]. nodes: two ends of each edge, (4,).
+    """
     a, b, c, d = nodes[0], nodes[1], nodes[2], nodes[3]
     uu, vv, uv = 0.0, 0.0, 0.0
     for i in range(3):
@@ -104,7 +109,7 @@ def add_cross_hessian(x, nodes, factor, out):  # type: ignore[no-untyped-def]
 
 @inlined
 def _barrier(fraction):  # type: ignore[no-untyped-def]
-    """Return b(s) = −(s − 1)² ln s and its two derivatives, s = D / δ². [Ascher 31]"""
+    """Return b(s) = −(s − 1)² ln s and its first two derivatives, s a relative squared distance. [Ascher 31]"""
     log, less = np.log(fraction), fraction - 1.0
     return (-less * less * log, -2.0 * less * log - less * less / fraction,
             -2.0 * log - 4.0 * less / fraction + less * less / (fraction * fraction))
@@ -112,11 +117,11 @@ def _barrier(fraction):  # type: ignore[no-untyped-def]
 
 @kernel("void(i8, i8, f8[:,::1], i4[:,::1], i8, f8[::1], f8[::1], f8[::1], f8[::1], f8[:,:,::1], f8[::1], f8[:,::1])")
 def barrier_forces(start, stop, x, nodes, points, stiffness, rest, thickness, activation, forces, energy, work):  # type: ignore[no-untyped-def]
-    """Write forces (k, 4, 3) and energy (k,) of pairs start to stop, κ δ² m b((D − t²)/(δ² + 2 t δ)) each.
+    """Write forces (k, 4, 3) [N] and energies κ δ² m b((D − t²)/(δ² + 2 t δ)), (k,) [J], of pairs start to stop.
 
-    nodes: (k, 4), of which the first `points` pairs are of a point and a triangle. stiffness: κ [N/m], (k,). rest: of
-    edges, see `mollified`, (k,). thickness: t, the distance of infinite energy [m], (k,). activation: δ beyond that
-    [m], (k,). work: (k, WORK), output for the other kernels. [Ascher 33]
+    x: positions, (n, 3) [m]. nodes: (k, 4), of which the first `points` pairs are of a point and a triangle. stiffness:
+    κ [N/m], (k,). rest: of edges, see `mollified`, (k,) [m⁴]. thickness: t, the distance of infinite energy [m], (k,).
+    activation: δ beyond t [m], (k,). work: (k, WORK), output for the other kernels. [Ascher 33]
     """
     soft, slope = np.empty(4), np.empty(12)
     for k in range(start, stop):
@@ -152,15 +157,18 @@ def barrier_forces(start, stop, x, nodes, points, stiffness, rest, thickness, ac
 
 @kernel("i8(f8[::1], f8[:,::1], f8[:,::1])")
 def frame(work, rows, axes):  # type: ignore[no-untyped-def]
-    """Write orthonormal rows, (3, 4), that span the weights, the first, and their derivatives; return how many. And
-    axes, (3, 3): along the difference vector, and two across it."""
+    """Write orthonormal `rows`, (3, 4), that span the weights and their derivatives, and return their number.
+
+    The first row is along the weights. axes: orthonormal, (3, 3), output, along the difference vector and two across.
+    work: of the pair, with e_1 and e_2 appended, (WORK + 6,).
+    """
     length = np.sqrt(work[SQUARE])
     least = 0
     for i in range(3):
         axes[0, i], axes[1, i] = work[WAY + i] / length, 0.0
         if abs(axes[0, i]) < abs(axes[0, least]):
             least = i
-    # a direction across it, along a free parameter if there is one, and the third one. If the difference vector is
+    # a direction across it, along a free parameter if there is one, and the third axis. If the difference vector is
     # nothing but rounding, a free parameter may be along it
     norm = 0.0
     if work[FREE] > 0.5:
@@ -212,7 +220,7 @@ def frame(work, rows, axes):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[::1], f8[:,::1])")
 def inverse_of_ends(work, inverse):  # type: ignore[no-untyped-def]
-    """Write G⁻¹, (2, 2), of the e_i in a pair's work."""
+    """Write the inverse of G_ij = e_i · e_j to `inverse`, (2, 2). work: of the pair, with e_1 and e_2, (WORK + 6,)."""
     e = WORK
     g00 = work[e] * work[e] + work[e + 1] * work[e + 1] + work[e + 2] * work[e + 2]
     if work[FREE] < 1.5:
@@ -226,9 +234,12 @@ def inverse_of_ends(work, inverse):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[::1], f8, f8, f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], f8[:,::1])")
 def definite_distance_hessian(work, first, second, rows, axes, part, vectors, values, out):  # type: ignore[no-untyped-def]
-    """Write the positive part of first ∂²D/∂x² + second ∂D/∂x ∂D/∂xᵀ of a pair to out (12, 12); the other arrays are
-    storage. Its range is spanned by two or three rows of weights along the difference vector, and the first of them
-    across it, twice: in this basis it is a small matrix."""
+    """Write the positive semi-definite part of first ∂²D/∂x² + second ∂D/∂x ∂D/∂xᵀ of a pair to `out`, (12, 12).
+
+    Only the blocks below the diagonal are written. The range is spanned by up to three rows of weights along the
+    difference vector, and by the first row along two axes across: in this basis the matrix is small. work: of the pair,
+    with e_1 and e_2 appended, (WORK + 6,). The other arrays are scratch space.
+    """
     count, free = frame(work, rows, axes), int(work[FREE])
     size = count + 2
     inverse, arms = np.empty((2, 2)), np.empty((2, 5))
@@ -285,7 +296,10 @@ def definite_distance_hessian(work, first, second, rows, axes, part, vectors, va
 
 @kernel("void(f8[::1], f8, f8, f8[:,::1])")
 def distance_hessian(work, first, second, out):  # type: ignore[no-untyped-def]
-    """Write first ∂²D/∂x² + second ∂D/∂x ∂D/∂xᵀ of a pair to out (12, 12)."""
+    """Write first ∂²D/∂x² + second ∂D/∂x ∂D/∂xᵀ of a pair to `out`, (12, 12).
+
+    work: of the pair, with e_1 and e_2 appended, (WORK + 6,).
+    """
     free = int(work[FREE])
     # e_i, and G⁻¹
     ends = np.zeros((2, 3))
@@ -316,8 +330,10 @@ def distance_hessian(work, first, second, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(i8, i8, f8[:,::1], i4[:,::1], i8, f8[::1], f8[::1], f8[::1], f8[::1], b1, f8[:,::1], f8[:,:,::1])")
 def barrier_stiffness(start, stop, x, nodes, points, stiffness, rest, thickness, activation, project, work, blocks):  # type: ignore[no-untyped-def]
-    """Write blocks of K = ∂f/∂x of pairs start to stop, (k, 6, 9), from the `work` of `barrier_forces`; negative
-    semi-definite if `project`."""
+    """Write blocks of K = ∂f/∂x of pairs start to stop, (k, 6, 9) [N/m], negative semi-definite if `project`.
+
+    work: (k, WORK), as `barrier_forces` has written it. The other arguments are those of `barrier_forces`.
+    """
     soft, slope = np.empty(4), np.empty(12)
     matrix, part = np.empty((12, 12)), np.empty((12, 12))
     vectors, values = np.empty((12, 12)), np.empty(12)

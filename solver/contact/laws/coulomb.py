@@ -9,8 +9,8 @@ import numpy as np
 from ...state import Vec
 from .interface import Respond, SlidingNodes
 
-LOAD_ROUNDS = 3  #: updates of the normal impulses: friction tips the body and so shifts them
-ITERATIONS = 100  #: in each of them; the impulses are within Coulomb's bound after any number
+LOAD_ROUNDS = 3  #: updates of the normal impulses, which friction changes, as it tips the body
+ITERATIONS = 100  #: of each update; the impulses are within Coulomb's bound after any number
 LOOSE_FACTOR = 5.0  #: ratio of the tolerances of successive updates
 TOLERANCE = 1.0e-3  #: remaining slip relative to what friction can change
 SATURATED = 1.0e3  #: relative to a step that saturates all significant slip: a longer one has no other effect
@@ -18,13 +18,13 @@ SLOWEST = 1.0e-9  #: [m/s]: slip that is negligible
 
 
 class Coulomb:
-    """min ½ rᵀ W r + rᵀ s over |r_i| ≤ μ p_i along the obstacle, W the compliance of the whole body.
+    """Coulomb friction: impulses r along the obstacle that minimise ½ rᵀ W r + rᵀ s over |r_i| ≤ μ p_i.
 
-    The minimum is Coulomb's law at given normal impulses p: slip s + W r is zero, or r is against it and as large as
-    possible. So friction dissipates in the norm of the posed system, ½ uᵀ A u, in every step. Projected gradients
-    alternate the two step lengths of Barzilai and Borwein and never increase the objective; each iteration applies W
-    once. Impulses of contacts with equal slip are proportional to their normal impulses, so a rigid body's friction is
-    distributed like its weight. [Kaufman 2008] [Birgin 2000]
+    W is the compliance of the whole body and s the slip. The minimum is Coulomb's law at given normal impulses p: slip
+    s + W r is zero, or r is against it and as large as possible. So friction dissipates in the norm of the posed
+    system, ½ uᵀ A u, in every step. Projected gradients alternate the two step lengths of Barzilai and Borwein and
+    never increase the objective; each iteration applies W once. Impulses of contacts with equal slip are proportional
+    to their normal impulses, so a rigid body's friction is distributed like its weight. [Kaufman 2008] [Birgin 2000]
     """
 
     has_static_friction = True  #: sticking contacts have anchors
@@ -34,14 +34,15 @@ class Coulomb:
         self.coefficient = params["friction_coefficient"]
 
     def notes(self, has_dynamic: bool) -> list[str]:
-        """Return none: compliance is that of the whole body."""
+        """Return no sentences for the log: the compliance is that of the whole body, so nothing is left out."""
         return []
 
     def impulses(self, contacts: SlidingNodes, respond: Respond) -> Vec:
-        """Return the minimum (k, 3) [N s], with normal impulses that friction itself has shifted."""
+        """Return the friction impulses on the nodes in contact, (k, 3) [N s], with the normal impulses that friction
+        itself changes. respond: velocity changes (k, 3) [m/s] by impulses (k, 3) [N s]."""
         speed = np.linalg.norm(contacts.slip, axis=1)
         bound = self.coefficient * contacts.normal_impulse
-        # all slide: the solution if so, and otherwise an initial guess
+        # the solution if all contacts slide, and otherwise an initial guess
         impulse: Vec = -(bound / np.maximum(speed, np.finfo(float).tiny))[:, None] * contacts.slip
         if float(speed.max(initial=0.0)) <= SLOWEST or not bound.any():
             return np.zeros_like(impulse)
@@ -70,8 +71,11 @@ class Coulomb:
 
     def _minimise(self, contacts: SlidingNodes, respond: Respond, bound: Vec, impulse: Vec, moved: Vec,
                   tolerance: float, length: float) -> tuple[Vec, Vec, float]:
-        """Return the minimum at given bounds, W of it, and the step length. Starts at an admissible impulse, W of that,
-        and the step length at nearby bounds, 0 if unknown."""
+        """Return the minimiser r at given bounds, W r, and the last step length.
+
+        impulse: an admissible initial guess. moved: W times the guess. length: step length at nearby bounds, 0 if
+        unknown.
+        """
         loaded = bound > 0.0
         if not loaded.any():
             return impulse, moved, 0.0
@@ -101,7 +105,7 @@ class Coulomb:
 
 
 def within(impulses: Vec, bound: Vec) -> Vec:
-    """Shorten impulses (k, 3) to at most `bound` (k,)."""
+    """Return impulses (k, 3) [N s], shortened to at most `bound`, (k,) [N s]."""
     size = np.linalg.norm(impulses, axis=1)
     shorter: Vec = impulses * (np.minimum(bound, size) / np.maximum(size, np.finfo(float).tiny))[:, None]
     return shorter

@@ -1,4 +1,4 @@
-"""Positions, forces and blocks of embedded vertices from and to the nodes that carry these."""
+"""Kernels that map positions from nodes to embedded vertices, and forces and blocks back to nodes."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ import numpy as np
 
 from ...threads import kernel
 
-#: nodes (s, w), blocks (s, w (w − 1)/2, 9), corners (v, 4), weights (v, 4); work: place of each node in a stencil and
-#: its last pair, −1 at first, (n,) each; results: of pairs the smaller and the larger node, (m, 2), the pair before
-#: of the larger one, (m,), blocks, (m, 9)
+#: nodes (s, w), blocks (s, w (w − 1)/2, 9), corners (v, 4), weights (v, 4); work: index of each node in a stencil and
+#: its last pair, −1 before the call, (n,) each; results: the smaller and the larger node of pairs, (m, 2), the previous
+#: pair of the larger node, (m,), and blocks, (m, 9)
 _PAIRS = "i8(i4[:,::1], f8[:,:,::1], i4[:,::1], f8[:,::1], i4[::1], i4[::1], i4[:,::1], i4[::1], f8[:,::1])"
 
 
 @kernel("void(f8[:,::1], i4[:,::1], f8[:,::1], f8[:,::1])")
 def carry_values(values, corners, weights, out):  # type: ignore[no-untyped-def]
-    """Write values of nodes (n, c), followed by those of vertices with corners (v, 4) and weights (v, 4)."""
+    """Write to `out`, (n + v, c), values of nodes, (n, c), followed by interpolated values of vertices.
+
+    corners, weights: nodes of the element of each vertex and their weights, (v, 4).
+    """
     count, width = values.shape
     for i in range(count):
         for c in range(width):
@@ -29,7 +32,11 @@ def carry_values(values, corners, weights, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], i4[:,::1], i4[:,::1], f8[:,::1], f8[:,::1], b1[::1])")
 def gather_forces(whole, stencils, corners, weights, force, is_active):  # type: ignore[no-untyped-def]
-    """Add forces on nodes and vertices (n + v, 3) to nodes (n, 3), and mark the nodes that stencils (s, w) act on."""
+    """Add forces `whole` on nodes and vertices, (n + v, 3) [N], to `force` on nodes, (n, 3) [N]; mark active nodes.
+
+    A node is active, is_active (n,), where it or a vertex of its element is in a stencil, (s, w). corners, weights:
+    nodes of the element of each vertex and their weights, (v, 4).
+    """
     count = force.shape[0]
     for i in range(count):
         for c in range(3):
@@ -50,7 +57,7 @@ def gather_forces(whole, stencils, corners, weights, force, is_active):  # type:
 
 @kernel(_PAIRS)
 def add_pairs(nodes, blocks, corners, weights, place, head, pairs, after, out):  # type: ignore[no-untyped-def]
-    """Add Wᵀ K W of stencils to pairs of nodes and return how many there are, −1 where these do not fit.
+    """Write the blocks of Wᵀ K W of stencils for pairs of nodes; return the number of pairs, −1 if they do not fit.
 
     Of a pair (a, b) of a stencil with K_ab = B, and δ = w_a − w_b the difference of its vertices' weights, a node i has
     −w_a(i) δ(j) B + w_b(i) δ(j) Bᵀ towards a node j. Vertices below n are nodes themselves.

@@ -12,13 +12,13 @@ DYNAMIC = ("Velocity Filter: friction slows a dynamic node on the ground by its 
 
 
 class Filter:
-    """v_t → max(1 − μ Δv_n / |v_t|, 0) v_t at each node, Δv_n = p_n / m; its momentum change is the impulse.
+    """Friction that reduces the slip of each node, v_t → max(1 − μ Δv_n / |v_t|, 0) v_t with Δv_n = p_n / m.
 
-    Posed to the reduced system once, M (v_f − v) gives the weighted least squares min ‖v_f − J v_d‖ in M − βh²K where
-    no dynamic node has contact: Jᵀ K vanishes at quasistatic ones. At a dynamic one Jᵀ(−βh²K)(v_f − v) is left out,
-    since it would stop all quasistatic nodes along with the node; a note reports it. No impulse exceeds what stops its
-    node's own mass, so sliding obeys Coulomb's law, but nothing sticks on a slope. [Bridson 2002] [ConJac BUNNY,
-    changed: dynamic nodes]
+    The momentum change of the node is its impulse. Applied to the reduced system once, M (v_f − v) yields the weighted
+    least squares min ‖v_f − J v_d‖ in M − βh²K where no dynamic node has contact: Jᵀ K vanishes at quasistatic ones. At
+    a dynamic one Jᵀ(−βh²K)(v_f − v) is left out, since it would stop all quasistatic nodes along with the node; a note
+    reports it. No impulse exceeds what stops its node's own mass, so sliding obeys Coulomb's law, but nothing sticks on
+    a slope. [Bridson 2002] [ConJac BUNNY, changed: dynamic nodes]
     """
 
     has_static_friction = False  #: it acts on velocities only
@@ -28,11 +28,11 @@ class Filter:
         self.coefficient = params["friction_coefficient"]
 
     def notes(self, has_dynamic: bool) -> list[str]:
-        """Return what is left out where dynamic nodes have contact."""
+        """Return a sentence for the log on the coupling that the filter leaves out, if there are dynamic nodes."""
         return [DYNAMIC] if has_dynamic else []
 
     def impulses(self, contacts: SlidingNodes, respond: Respond) -> Vec:
-        """Return −min(μ p_n, m |v_t|) along the slip, (k, 3) [N s]."""
+        """Return the friction impulses on the nodes in contact, min(μ p_n, m |v_t|) against the slip, (k, 3) [N s]."""
         speed = np.linalg.norm(contacts.slip, axis=1)
         bound = np.minimum(self.coefficient * contacts.normal_impulse, contacts.mass * speed)
         out: Vec = -(bound / np.maximum(speed, np.finfo(float).tiny))[:, None] * contacts.slip

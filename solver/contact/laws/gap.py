@@ -16,12 +16,12 @@ from .barrier import Barrier
 from .interface import Gaps, LoadsOnCloth
 
 OPEN_FRACTION = 0.5  #: enforced gap relative to the distance of detection
-NEGLIGIBLE_STEP = 1.0e-9  #: relative to an edge: nodes that have moved less since the stage's end are at it
+NEGLIGIBLE_STEP = 1.0e-9  #: relative to an edge: smaller displacements since the stage's end are rounding
 NO_BLOCKS = np.zeros((0, 6, 9))
 
 
 class Gap:
-    """d(x¹) − t ≥ δ/2 of every pair at the end of each stage, detected and linearised in each iteration.
+    """Gap constraints d(x¹) − t ≥ δ/2 on all pairs at each stage's end, detected and linearised in each iteration.
 
     d is the distance of two surface primitives, t the sum of their thicknesses, and δ the distance of detection. No
     force acts before a gap closes to δ/2, no stiffness is chosen, and there is no friction. [Ascher 28a, changed: d is
@@ -32,9 +32,9 @@ class Gap:
 
     def __init__(self, surfaces: Surfaces, rest: Vec, stiffness: Vec, friction: Vec, activation: float | Vec,
                  params: Mapping[str, float], thickness: Vec, loads: LoadsOnCloth | None = None) -> None:
-        """rest: rest positions of all nodes, (n, 3) [m]. stiffness: of each, finite for bodies, (n,). friction:
-        ignored. activation: δ [m], of all pairs or of each two bodies, (b, b). thickness: (n,) [m]. loads: ignored,
-        multipliers are as large as needed."""
+        """rest: rest positions of all nodes, (n, 3) [m]. stiffness: of each node [N/m], finite for bodies, (n,).
+        friction: ignored. activation: δ [m], of all pairs or of each two bodies, (b, b). thickness: (n,) [m]. loads:
+        ignored, multipliers are as large as needed."""
         self.surfaces = surfaces
         #: detection and step bounds by a barrier with activation distance δ, whose forces are not used
         self.near = Barrier(surfaces, rest, stiffness, np.zeros_like(friction), activation, {"creep_speed": 1.0},
@@ -47,11 +47,11 @@ class Gap:
         """Do nothing: the law does not change from step to step."""
 
     def bounds(self, step_start: Vec) -> GapBounds:
-        """Return the gaps of a stage that starts at positions (n, 3) [m]."""
+        """Return the gap constraints of a stage that starts at positions `step_start`, (n, 3) [m]."""
         return GapBounds(self, step_start if self.linear_at_start else None)
 
     def measure(self, x: Vec, time: float) -> Stencils:
-        """Return near pairs at positions (n, 3) [m] with zero forces."""
+        """Return the near pairs at positions x, (n, 3) [m], with zero forces and energy."""
         nodes = self.near.active_pairs(x).nodes
         return Stencils(nodes, np.zeros((len(nodes), 4, 3)), NO_BLOCKS, 0.0)
 
@@ -60,55 +60,68 @@ class Gap:
         return Stencils(np.zeros((0, 4), dtype=np.int32), np.zeros((0, 4, 3)), NO_BLOCKS, 0.0)
 
     def damp(self, x: Vec, v: Vec, time: float) -> None:
-        """Add nothing: constraints have no damping."""
+        """Do nothing: constraints have no damping."""
 
     def nearest(self, x: Vec) -> Index | None:
-        """Return the nearest of the pairs that are nearer than their thickness, (4,) nodes; None without such a pair.
+        """Return the nodes, (4,), of the pair farthest below its thickness; None if all pairs exceed it.
+
+        x: positions of all nodes, (n, 3) [m].
         """
         return self.near.nearest(x)
 
     def largest_step(self, start: Vec, end: Vec) -> float:
-        """Return the largest fraction in [0, 1] of a straight displacement between positions (n, 3) [m] without
-        contact."""
+        """Return the contact-free fraction, in [0, 1], of straight displacements from start to end, (n, 3) [m] each."""
         return self.near.largest_step(start, end)
 
     def largest_steps(self, start: Vec, end: Vec, alike: Index) -> Vec:
-        """Return the largest fraction of each node, (n,); nodes of one group `alike` (n,) have the same."""
+        """Return the contact-free fraction of the displacement of each node, in [0, 1], (n,).
+
+        start, end: positions, (n, 3) [m]. alike: group of each node, (n,); a group has one fraction.
+        """
         return self.near.largest_steps(start, end, alike)
 
     @property
     def has_friction(self) -> bool:
-        """Always False: gaps have no friction."""
+        """Whether any node has friction: False, gap constraints have none."""
         return False
 
     def lagged_friction(self, x: Vec, base: Vec, seconds: float) -> None:
-        """Return None: gaps have no friction."""
+        """Return None: gap constraints have no friction."""
 
     def active_pairs(self, x: Vec):  # type: ignore[no-untyped-def]
-        """Return the near pairs at positions (n, 3) [m] as a barrier has them, without the multipliers."""
+        """Return the near pairs at positions x, (n, 3) [m], with forces of a barrier in place of the multipliers."""
         return self.near.active_pairs(x)
 
     def record_contact_forces(self, nodes: Index, positions: Vec, forces: Vec) -> None:
-        """Record `contact_forces` at the stage's end: nodes of pairs (k, 4), their positions (k, 4, 3) [m] and rows (k,
-        7)."""
+        """Record the contact forces at a stage's end, which `contact_forces` returns.
+
+        nodes: of pairs, (k, 4). positions: of these nodes, (k, 4, 3) [m]. forces: rows of `contact_forces`, (k, 7).
+        """
         self._last = nodes, positions, forces
 
     def node_pairs_within(self, x: Vec, times: float) -> Index:
-        """Return a node of either side of each pair nearer than t + `times` δ at positions (n, 3) [m], (k, 2)."""
+        """Return one node of each side of all pairs nearer than t + `times` δ at positions x, (n, 3) [m], (k, 2)."""
         return self.near.node_pairs_within(x, times)
 
     def point_pairs(self, x: Vec) -> tuple[Index, Vec, Vec]:
-        """Return nodes (k, 4), a point and a triangle, weights (k, 4) and thicknesses (k,) [m] of near pairs."""
+        """Return nodes (k, 4), absolute weights (k, 4) and thicknesses (k,) [m] of the near point-triangle pairs.
+
+        x: positions of all nodes, (n, 3) [m].
+        """
         return self.near.point_pairs(x)
 
     def slips(self, x: Vec, v: Vec) -> tuple[Index, Vec]:
-        """Return a node of either side of each near pair of a point and a triangle, (k, 2), and its slip, (k, 3) [m/s],
-        at positions x and velocities v, (n, 3) [m, m/s]."""
+        """Return one node of each side of the near point-triangle pairs, (k, 2), and the slips, (k, 3) [m/s].
+
+        x, v: positions and velocities of all nodes, (n, 3) [m, m/s].
+        """
         return self.near.slips(x, v)
 
     def contact_forces(self, x: Vec) -> Vec:
-        """Return for each active pair the midpoint of its closest points [m], the force on its first side [N] and its
-        distance [m], (k, 7), if positions (n, 3) [m] are those of the last stage's end; no rows otherwise."""
+        """Return the midpoint [m], force on the first side [N] and distance [m] of each active pair, (k, 7).
+
+        x: positions of all nodes, (n, 3) [m]; unless they are those of the last stage's end, there are no rows.
+        """
         if self._last is None:
             return np.zeros((0, 7))
         nodes, positions, forces = self._last
@@ -117,10 +130,10 @@ class Gap:
 
 
 class GapBounds:
-    """Gaps of all pairs that were detected during one stage."""
+    """Gap constraints on all pairs that were detected during one stage."""
 
     def __init__(self, law: Gap, about: Vec | None) -> None:
-        """about: positions at which gaps are linearised, (n, 3) [m]; None: the iterate."""
+        """law: of the pairs. about: positions at which gaps are linearised, (n, 3) [m]; None for each iterate."""
         self._law, self._about = law, about
         #: 1 for two edges and 0 for a point and a triangle, then four nodes; rows sorted
         self._pairs: Index = np.zeros((0, 5), dtype=np.int32)
@@ -146,7 +159,7 @@ class GapBounds:
         self._names = names[which]
 
     def gaps(self, x: Vec) -> Gaps:
-        """Return the gaps of pairs that are near at positions (n, 3) [m] or were detected before."""
+        """Return the linearised gaps at positions x, (n, 3) [m], of pairs that are near or were detected before."""
         self.add_near_pairs(x)
         about, nodes = x if self._about is None else self._about, np.ascontiguousarray(self._pairs[:, 1:])
         self._distance_work = np.empty((len(nodes), WORK))
@@ -162,7 +175,7 @@ class GapBounds:
         return Gaps(N, gap if about is x else gap + N @ (x - about).ravel(), self._names)
 
     def record_forces(self, x: Vec, forces: Vec) -> None:
-        """Record the contact forces of the last gaps at the stage's end, (k,) [N]."""
+        """Record the contact forces, (k,) [N], of the last gaps at the stage's end, positions x (n, 3) [m]."""
         active = np.flatnonzero(forces > 0.0)
         nodes, distance_work = self._pairs[active, 1:], self._distance_work[active]
         middle = 0.5 * np.einsum("kc,kci->ki", np.abs(distance_work[:, :4]), x[nodes])

@@ -6,10 +6,10 @@ from .gap import Gap
 
 
 class GapVelocity(Gap):
-    """d(x⁰) − t − δ/2 + h n⁰ · v ≥ 0: n⁰ · v ≥ 0 of contacts, a half space through each.
+    """Gap constraints d(x⁰) − t − δ/2 + h n⁰ · v ≥ 0, linearised at the step start x⁰: a half-space for each contact.
 
-    The half space extends beyond the surface, so in large steps a body that slides over an edge stays in the air: for
-    comparison. [Ascher 28b, changed: open gaps may close as far as contacts]
+    The half-space extends beyond the surface, so in large steps a body that slides over an edge stays in the air; the
+    law serves for comparison. [Ascher 28b, changed: open gaps may close as far as contacts]
     """
 
     linear_at_start = True

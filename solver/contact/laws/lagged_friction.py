@@ -16,11 +16,11 @@ FEW = 256  #: fewer pairs are not worth a second thread
 
 @dataclass(frozen=True)
 class LaggedFriction:
-    """f = −μ λ Jᵀ s(|J v|) J v / |J v| with v = (x − base) / seconds: a force of the stage's positions.
+    """Lagged friction of pairs: f = −μ λ Jᵀ s(|J v|) J v / |J v| with v = (x − base) / seconds.
 
-    It is the gradient of an incremental potential. J v is the slip, zero where both sides turn together: a force on the
-    closest points alone would turn both by its size times the gap between them. [Ascher 37-39, changed: by
-    that couple]
+    At given normal forces λ the force is the gradient of an incremental potential. J v is the slip, zero where both
+    sides turn together: a force on the closest points alone would exert a couple on both, its size times the gap.
+    [Ascher 37-39, changed: by that couple]
     """
 
     nodes: Index  #: (k, 4)
@@ -30,26 +30,26 @@ class LaggedFriction:
     load: Vec  #: μ λ [N], (k,)
     creep: float  #: ε: friction of slower slip is reduced [m/s]
     base: Vec  #: positions of all nodes at v = 0, (n, 3) [m]
-    seconds: float  #: from there to the stage's end
+    seconds: float  #: time from base to the stage's end [s]
 
     def add_limits(self, limits: Vec) -> None:
-        """Add Coulomb's limit of each pair, μ λ, to the nodes of either side as its closest point weighs them, (n,)
-        [N]."""
+        """Add Coulomb's limit of each pair, μ λ, to `limits` of all nodes, (n,) [N], by the closest points' weights."""
         limits += np.bincount(self.nodes.ravel(), (np.abs(self.weights) * self.load[:, None]).ravel(), len(limits))
 
     def measure(self, x: Vec, time: float) -> Stencils:
-        """Return forces and energy at positions (n, 3) [m], without blocks."""
+        """Return friction forces [N] and incremental potential [J] at positions x, (n, 3) [m], without blocks."""
         return self._table(x, False, np.zeros((0, 6, 9)))
 
     def fill(self, x: Vec, time: float, project: bool) -> Stencils:
-        """Return forces, energy and blocks, which are negative semi-definite by themselves.
+        """Return friction forces [N], incremental potential [J] and blocks [N/m] at positions x, (n, 3) [m].
 
-        If `project`, the blocks are those of a parabola above the potential, so that sliding contacts do not overshoot.
+        The blocks are negative semi-definite in any case; if `project`, they are those of a parabola above the
+        potential, so that sliding contacts do not overshoot.
         """
         return self._table(x, project, np.empty((len(self.nodes), 6, 9)))
 
     def damp(self, x: Vec, v: Vec, time: float) -> None:
-        """Add nothing: all dissipation is in `fill`."""
+        """Do nothing: all dissipation is in `fill`."""
 
     def _table(self, x: Vec, above: bool, blocks: Vec) -> Stencils:
         count = len(self.nodes)

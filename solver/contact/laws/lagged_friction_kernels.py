@@ -1,8 +1,8 @@
 """Smoothed friction of pairs: forces against the slip, their potential and their derivatives.
 
 The slip of a pair is T Σ w_a v_a + Σ c_a (n · v_a): the velocity of one side's closest point relative to the other
-side's, which is carried over the gap as the side turns. A turn of both together is no slip, so friction keeps angular
-momentum.
+side's, which is transported over the gap as the side turns. A common rotation of both sides is no slip, so friction
+conserves angular momentum.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ import numpy as np
 
 from ...threads import kernel
 
-LEAST_WIDTH = 0.01  #: determinant over squared trace of a pair's extent along its plane: narrower ones are lines
+LEAST_WIDTH = 0.01  #: determinant over squared trace of a pair's extent along its plane: narrower pairs are lines
 
 
 @kernel("void(i8, i8, f8[:,::1], i4[:,::1], i8, f8[:,::1], f8[::1], f8[:,:,::1])")
 def couple_weights(  # type: ignore[no-untyped-def]
     start, stop, x, nodes, points, normal, gap, couples,
 ):
-    """Write the weights c of the velocities along the normal, tangential vectors (k, 4, 3), of pairs start to stop.
+    """Write to `couples`, (k, 4, 3), the tangential weight vectors c of the normal velocities of pairs start to stop.
 
     With y_a the positions of a side's nodes along the plane, less their mean, Σ c_a y_aᵀ is the gap times the identity:
-    c_a = gap S⁺ y_a, S = Σ y_a y_aᵀ over both sides. On each side Σ c_a = 0, so neither side gets a net force from it.
-    Edges that are nearly parallel, or that are shorter than their gap, carry a part of the couple only.
-    x: positions (n, 3) [m] at which normals (k, 3) and gaps (k,) [m] were measured. nodes: (k, 4), of the first
-    `points` pairs a point and a triangle, else two edges.
+    c_a = gap S⁺ y_a, S = Σ y_a y_aᵀ over both sides. On each side Σ c_a = 0, so no side gets a net force from the
+    couple. Edges that are nearly parallel, or that are shorter than their gap, support only a part of the couple. x:
+    positions (n, 3) [m] at which normals (k, 3) and gaps (k,) [m] were measured. nodes: (k, 4), of the first `points`
+    pairs a point and a triangle, else two edges.
     """
     y, inverse = np.empty((4, 3)), np.empty((3, 3))
     for k in range(start, stop):
@@ -72,13 +72,14 @@ def couple_weights(  # type: ignore[no-untyped-def]
 def smoothed_friction(  # type: ignore[no-untyped-def]
     start, stop, x, base, seconds, nodes, weights, couples, normal, load, creep, scale, above, forces, energy, blocks,
 ):
-    """Write forces (k, 4, 3) [N] and energy (k,) [W] of pairs start to stop and, where blocks has rows, scale ∂f/∂v
-    between their nodes, (k, 6, 9).
+    """Write friction forces (k, 4, 3) [N] and dissipation potential `energy` (k,) [W] of pairs start to stop.
+
+    Where `blocks` has rows, write to it scale ∂f/∂v between the nodes of each pair, (k, 6, 9).
 
     Velocities are v = (x − base) / seconds, x and base (n, 3) [m]. nodes, weights: (k, 4). couples: of
     `couple_weights`, (k, 4, 3). normal: unit, (k, 3).
     load: μ λ [N], (k,). creep: ε [m/s].
-    above: whether blocks are those of the parabola in the slip that touches the potential from above. [Ascher 37, 39]
+    above: whether blocks are those of a parabola in the slip that touches the potential from above. [Ascher 37, 39]
     """
     slip, bent = np.empty(3), np.empty((4, 3))
     for k in range(start, stop):

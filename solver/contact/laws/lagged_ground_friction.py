@@ -1,7 +1,7 @@
-"""Lagged friction of the ground in one stage, a force of its positions with normal forces of earlier ones.
+"""Lagged friction of the ground: a force of a stage's positions, with normal forces of an earlier iterate.
 
-A stage with surfaces in contact is solved with it: friction found afterwards, by the linear response, ignores
-the barrier and would bring surfaces through each other.
+Stages with surfaces in contact are solved with this force: friction found afterwards, by the linear response, ignores
+the barrier, and surfaces would penetrate each other.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from .interface import along
 
 @dataclass(frozen=True)
 class LaggedGroundFriction:
-    """f = −μ λ s(|T v|) T v / |T v| with v = (x − base) / seconds, relative to the ground.
+    """Friction of nodes on the ground: f = −μ λ s(|T v|) T v / |T v| with v = (x − base) / seconds.
 
-    At given normal forces λ it is the gradient of a convex incremental potential. [Ascher 37-39]
+    v is relative to the ground. At given normal forces λ the force is the gradient of a convex incremental potential.
+    [Ascher 37-39]
     """
 
     nodes: Index  #: (k,), no node twice
@@ -29,11 +30,11 @@ class LaggedGroundFriction:
     seconds: float  #: from the base to the stage's end
 
     def add_limits(self, limits: Vec) -> None:
-        """Add Coulomb's limit of each node, μ λ, (n,) [N]."""
+        """Add Coulomb's limit of each node, μ λ, to `limits` of all nodes, (n,) [N]."""
         limits[self.nodes] += self.most
 
     def add_force(self, x: Vec, force: Vec) -> float:
-        """Add to forces on all nodes at positions x, both (n, 3) [m], [N]; return the energy [J]."""
+        """Add friction at positions x, (n, 3) [m], to `force` of all nodes, (n, 3) [N]; return the potential [J]."""
         slip, speed = self._slip(x)
         force[self.nodes] -= (self.most * self._over(speed))[:, None] * slip
         slow = np.minimum(speed, self.creep)
@@ -43,8 +44,10 @@ class LaggedGroundFriction:
         return self.seconds * float(self.most @ integral)
 
     def add_stiffness(self, x: Vec, blocks: Vec) -> None:
-        """Add to the diagonal blocks of K, (n, 3, 3) [N/m], those of a parabola that touches the potential at x from
-        above, so that sliding nodes do not overshoot."""
+        """Add the stiffness of friction at positions x, (n, 3) [m], to the diagonal blocks of K, (n, 3, 3) [N/m].
+
+        It is that of a parabola that touches the potential at x from above, so that sliding nodes do not overshoot.
+        """
         stiffness = self.most * self._over(self._slip(x)[1]) / self.seconds
         blocks[self.nodes] -= stiffness[:, None, None] * (np.eye(3) - self.normal[:, :, None] * self.normal[:, None, :])
 
@@ -53,7 +56,7 @@ class LaggedGroundFriction:
         return slip, np.linalg.norm(slip, axis=1)
 
     def _over(self, speed: Vec) -> Vec:
-        """Return s(y)/y, (k,) [s/m]."""
+        """Return s(y)/y at speeds y, (k,) [m/s], (k,) [s/m]."""
         over: Vec = np.where(speed < self.creep, (2.0 - speed / self.creep) / self.creep,
                              1.0 / np.maximum(speed, self.creep))
         return over

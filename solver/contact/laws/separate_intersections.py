@@ -1,5 +1,6 @@
-"""Bodies that intersect at the start are separated by springs over a given time; from then on contact prevents
-intersections.
+"""Separation by springs, over a given time, of bodies that intersect at the start.
+
+From then on contact prevents intersections.
 """
 
 from __future__ import annotations
@@ -18,19 +19,19 @@ from .interface import Bounds, ContactLaw
 
 SPRING_RATIO = 30.0  #: relative to the contact stiffness: springs move their bodies most of the way in a step
 TIME_LIMIT = 2.0  #: relative to the given time: bodies that intersect by then are not separated
-EXIT_TIME = 0.75  #: relative to the given time: by then all bodies are out, and the rest is for deceleration
+EXIT_TIME = 0.75  #: relative to the given time: all bodies are separated after it and decelerate in the rest
 #: relative to the given time: time constant of the dashpots by which bodies lag their springs
 DASHPOT_TIME = 0.05
 #: mean exit direction relative to the depths: a larger one is the exit direction of the whole body
 COMMON_DIRECTION = 0.3
-EXIT_COSINE = 0.7  #: cosine to that direction: faces at a larger angle are no exit
+EXIT_COSINE = 0.7  #: cosine of the angle to that direction: faces at a larger angle are no exit
 SEARCH_MARGIN = 1.5  #: relative to the largest depth: search distance for faces
-ROUNDING = 1.0e-9  #: [m]: nearer to a face its own normal is the exit direction
+ROUNDING = 1.0e-9  #: [m]: distance from a face below which its normal is the exit direction
 
 
 @dataclass(frozen=True)
 class IntersectingBodies:
-    """Bodies that intersect at the start."""
+    """Bodies that intersect at the start, and the time in which they are separated."""
 
     surfaces: Surfaces  #: for pairs of intersecting bodies only
     names: list[str]  #: of all bodies
@@ -46,7 +47,7 @@ class IntersectingBodies:
 
 @dataclass(frozen=True)
 class _Springs:
-    """Points and the triangles that they move out of, along normals that are constant through a step."""
+    """Springs between points and the triangles through which they leave, along normals that are constant in a step."""
 
     nodes: Index  #: (k, 4)
     weights: Vec  #: of the point less those of the closest point in the triangle, (k, 4)
@@ -55,23 +56,22 @@ class _Springs:
     stiffness: Vec  #: [N/m], (k,)
 
     def out(self, x: Vec) -> Vec:
-        """Return the signed distance of each point from its triangle [m], (k,)."""
+        """Return the signed distance of each point from its triangle at positions x, (n, 3) [m], (k,) [m]."""
         far: Vec = np.einsum("kc,kci,ki->k", self.weights, x[self.nodes], self.normal)
         return far
 
 
 class SeparateIntersections:
-    """Springs between intersecting bodies and the barrier between all others; once nothing intersects, the barrier of
-    all.
+    """A contact law with springs between intersecting bodies; once nothing intersects, the law of all bodies alone.
 
     A point in another body, or nearer to it than it should be, is pulled out along the direction to the closest face.
     The admissible depth decreases from the largest depth at the start, and more slowly towards the end of the given
     time. Dashpots along the same directions, stiff relative to the masses, dissipate the energy of the springs, so
-    bodies leave about as slowly as they emerge and are not thrown.
+    bodies leave about as slowly as they emerge and gain no speed.
     """
 
     def __init__(self, separated_law: ContactLaw, complete_law: ContactLaw, intersecting: IntersectingBodies) -> None:
-        """separated_law: between bodies that do not intersect. complete_law: between all."""
+        """separated_law: between bodies that do not intersect at the start. complete_law: between all bodies."""
         self._separated_law, self._complete_law, self._intersecting = separated_law, complete_law, intersecting
         self._separated_since = np.inf
         self._springs: _Springs | None = None
@@ -99,7 +99,7 @@ class SeparateIntersections:
 
     @property
     def surfaces(self) -> Surfaces:
-        """Return the surfaces of the present law."""
+        """Return the surfaces of the law that is active at present."""
         found: Surfaces = self._current.surfaces  # type: ignore[attr-defined]
         return found
 
@@ -108,8 +108,8 @@ class SeparateIntersections:
         return self._complete_law if self._springs is None else self._separated_law
 
     def begin(self, x: Vec, time: float) -> None:
-        """Prepare for a step from positions of all nodes (n, 3) [m]. Raises StepFailed where the time limit is
-        exceeded."""
+        """Prepare for a step that starts at `time` [s] from positions x of all nodes, (n, 3) [m]. Raises StepFailed
+        where bodies still intersect after the time limit."""
         if time >= self._separated_since:
             self._springs = None
             return
@@ -129,47 +129,68 @@ class SeparateIntersections:
         self._step_time, self._distance_at_start = time, self._springs.out(x)
 
     def measure(self, x: Vec, time: float) -> Stencils:
-        """Return forces and energy at positions (n, 3) [m], without blocks."""
+        """Return forces [N] and energy [J] of contacts and springs at positions x, (n, 3) [m], and `time` [s]."""
         return self._with_springs(self._current.measure(x, time), x, time, False)
 
     def fill(self, x: Vec, time: float, project: bool) -> Stencils:
-        """Return forces, energy and blocks at positions (n, 3) [m]; K is negative semi-definite if `project`."""
+        """Return forces [N], energy [J] and blocks [N/m] of contacts and springs at positions x, (n, 3) [m].
+
+        K is negative semi-definite if `project`.
+        """
         return self._with_springs(self._current.fill(x, time, project), x, time, True)
 
     def damp(self, x: Vec, v: Vec, time: float) -> None:
-        """Add nothing: dashpots are part of the springs."""
+        """Do nothing: dashpots are part of the forces of springs."""
 
     def nearest(self, x: Vec) -> Index | None:
-        """Return a pair nearer than its thickness by the present law, (4,) nodes or None."""
+        """Return the nodes, (4,), of a pair nearer than its thickness by the present law; None without such a pair.
+
+        x: positions of all nodes, (n, 3) [m].
+        """
         return self._current.nearest(x)
 
     def node_pairs_within(self, x: Vec, times: float) -> Index:
-        """Return node pairs of the present law and of the springs, (k, 2)."""
+        """Return one node of each side of all springs and of pairs nearer than `times` the activation distance, (k, 2).
+
+        x: positions of all nodes, (n, 3) [m].
+        """
         near = self._current.node_pairs_within(x, times)
         return near if self._springs is None else np.concatenate([near, self._springs.nodes[:, [0, 3]]])
 
     def point_pairs(self, x: Vec) -> tuple[Index, Vec, Vec]:
-        """Return nodes (k, 4), weights (k, 4) and thicknesses (k,) [m] of point-triangle pairs of the present law."""
+        """Return nodes (k, 4), absolute weights (k, 4) and thicknesses (k,) [m] of active point-triangle pairs, without
+        springs. x: positions of all nodes, (n, 3) [m]."""
         return self._current.point_pairs(x)
 
     def slips(self, x: Vec, v: Vec) -> tuple[Index, Vec]:
-        """Return nodes (k, 2) and slips (k, 3) [m/s] of point-triangle pairs of the present law."""
+        """Return a node of each side, (k, 2), and slips, (k, 3) [m/s], of active point-triangle pairs, without springs.
+
+        x, v: positions and velocities of all nodes, (n, 3) [m, m/s].
+        """
         return self._current.slips(x, v)
 
     def contact_forces(self, x: Vec) -> Vec:
-        """Return the contact forces of the present law, (k, 7)."""
+        """Return midpoint [m], force on the first side [N] and distance [m] of active pairs, without springs, (k, 7).
+
+        x: positions of all nodes, (n, 3) [m].
+        """
         return self._current.contact_forces(x)
 
     def largest_step(self, start: Vec, end: Vec) -> float:
-        """Return the contact-free fraction of a displacement by the present law."""
+        """Return the contact-free fraction, in [0, 1], of straight displacements between positions start and end,
+        (n, 3) [m], for the surfaces of the present law."""
         return self._current.largest_step(start, end)
 
     def largest_steps(self, start: Vec, end: Vec, alike: Index) -> Vec:
-        """Return the contact-free fraction of each node by the present law, (n,)."""
+        """Return the contact-free fraction of each node, in [0, 1], (n,), for the surfaces of the present law.
+
+        start, end: positions, (n, 3) [m]. alike: group of each node, (n,); a group has one fraction.
+        """
         return self._current.largest_steps(start, end, alike)
 
     def bounds(self, step_start: Vec) -> Bounds | None:
-        """Return the gaps of the present law."""
+        """Return the gap constraints of a stage that starts at positions `step_start`, (n, 3) [m]; None where forces
+        enforce contact."""
         return self._current.bounds(step_start)
 
     @property
@@ -178,11 +199,14 @@ class SeparateIntersections:
         return self._complete_law.has_friction
 
     def active_pairs(self, x: Vec):  # type: ignore[no-untyped-def]
-        """Return the active pairs of the present law."""
+        """Return the active pairs of the present law at positions x, (n, 3) [m]."""
         return self._current.active_pairs(x)  # type: ignore[attr-defined]
 
     def lagged_friction(self, x: Vec, base: Vec, seconds: float):  # type: ignore[no-untyped-def]
-        """Return the lagged friction of the present law."""
+        """Return the friction of a stage with the normal forces of the present law at positions x, (n, 3) [m]; or None.
+
+        base: positions of all nodes at v = 0, (n, 3) [m]. seconds: time from base to the stage's end [s].
+        """
         return self._current.lagged_friction(x, base, seconds)
 
     def _with_springs(self, table: Stencils, x: Vec, time: float, with_blocks: bool) -> Stencils:
@@ -216,7 +240,7 @@ class SeparateIntersections:
                         np.concatenate([table.forces, forces]), blocks, table.energy + energy)
 
     def _found(self, x: Vec) -> tuple[_Springs, Vec]:
-        """Return a spring for each point near a surface that it intersects, and the signed distances, (k,) [m]."""
+        """Return a spring for each point near an intersecting body's surface, and the signed distances, (k,) [m]."""
         case = self._intersecting
         near = case.surfaces.near(x, self._depth)
         bodies, nodes = near.bodies[: near.points], near.nodes[: near.points]
@@ -250,7 +274,7 @@ class SeparateIntersections:
 
 
 def _normals(corners: Vec) -> Vec:
-    """Return unit normals of triangles (k, 3, 3), (k, 3)."""
+    """Return unit normals, (k, 3), of triangles with corners (k, 3, 3) [m]."""
     face = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     out: Vec = face / np.maximum(np.linalg.norm(face, axis=1, keepdims=True), np.finfo(float).tiny)
     return out

@@ -14,7 +14,7 @@ from .interface import along
 STUCK_NODES, ANCHORS = "friction.gripping", "friction.anchors"
 
 #: tangential stiffness of an anchor relative to the ground's: 2 (1 − ν)/(2 − ν) for two equal bodies in contact, ν =
-#: 0.25. From a third on a body on a belt moves with it as it should; above one, stresses that friction locks in as a
+#: 0.25. From a third on a body moves along with a belt as it should; above one, stresses that friction locks in as a
 #: body comes to rest move its centre farther
 STIFFNESS_RATIO = 0.85
 
@@ -23,11 +23,10 @@ NOWHERE = 1.0e-100  #: [m]: avoids a division by zero
 
 @dataclass(frozen=True)
 class StaticFriction:
-    """f = −k d where that is no more than μ λ, else −μ λ d / |d|, d the tangential displacement of a node from its
-    anchor.
+    """Static friction of nodes on the ground: f = −k d where k |d| ≤ μ λ, else f = −μ λ d / |d|.
 
-    At given normal forces λ it is the gradient of a convex energy. [Ascher 37-39, changed: sticking contacts do not
-    creep]
+    d is the tangential displacement of a node from its anchor. At given normal forces λ the force is the gradient of a
+    convex energy. [Ascher 37-39, changed: sticking contacts do not creep]
     """
 
     nodes: Index  #: (k,), no node twice
@@ -38,24 +37,29 @@ class StaticFriction:
     point: Vec  #: reference point of the ground at the present time [m], (3,)
 
     def add_limits(self, limits: Vec) -> None:
-        """Add Coulomb's limit of each node, μ λ, (n,) [N]."""
+        """Add Coulomb's limit of each node, μ λ, to `limits` of all nodes, (n,) [N]."""
         limits[self.nodes] += self.most
 
     def add_force(self, x: Vec, force: Vec) -> float:
-        """Add to forces on all nodes at positions x, both (n, 3) [m], [N]; return the energy [J]."""
+        """Add friction at positions x of all nodes, (n, 3) [m], to `force`, (n, 3) [N]; return the energy [J]."""
         offset, distance = self._offset(x)
         force[self.nodes] -= self._secant_stiffness(distance)[:, None] * offset
         stretch = np.minimum(distance, self.most / self.stiffness)
         return float((self.stiffness * stretch * (distance - 0.5 * stretch)).sum())
 
     def add_stiffness(self, x: Vec, blocks: Vec) -> None:
-        """Add to the diagonal blocks of K, (n, 3, 3) [N/m], those of a parabola that touches the energy at x from
-        above, so that sliding nodes do not overshoot."""
+        """Add the stiffness of friction at positions x, (n, 3) [m], to the diagonal blocks of K, (n, 3, 3) [N/m].
+
+        It is that of a parabola that touches the energy at x from above, so that sliding nodes do not overshoot.
+        """
         stiffness = self._secant_stiffness(self._offset(x)[1])
         blocks[self.nodes] -= stiffness[:, None, None] * (np.eye(3) - self.normal[:, :, None] * self.normal[:, None, :])
 
     def remembered(self, x: Vec) -> dict[str, Vec]:
-        """Return the memory at positions x of all nodes, (n, 3): sliding nodes have dragged their anchors along."""
+        """Return the entries of memory at positions x of all nodes, (n, 3) [m]: nodes in contact and their anchors.
+
+        Sliding nodes have dragged their anchors along.
+        """
         offset, distance = self._offset(x)
         anchors = x[self.nodes] - (self._secant_stiffness(distance) / self.stiffness)[:, None] * offset
         return {STUCK_NODES: self.nodes.astype(float), ANCHORS: (anchors - self.point).ravel()}
@@ -65,13 +69,13 @@ class StaticFriction:
         return offset, np.linalg.norm(offset, axis=1)
 
     def _secant_stiffness(self, distance: Vec) -> Vec:
-        """Return force over distance, (k,) [N/m]."""
+        """Return force over distance from the anchor, (k,) [N/m], at distances (k,) [m]."""
         stiffness: Vec = np.minimum(self.stiffness, self.most / np.maximum(distance, NOWHERE))
         return stiffness
 
 
 def with_anchors(memory: Mapping[str, Vec], friction: StaticFriction | None, x: Vec) -> dict[str, Vec]:
-    """Return a memory with the anchors at positions x of all nodes, (n, 3) [m], in place of earlier ones; None has
-    none."""
+    """Return a copy of memory with the anchors of friction at positions x of all nodes, (n, 3) [m], in place of the
+    earlier ones; without anchors if friction is None."""
     others = {key: value for key, value in memory.items() if key not in (STUCK_NODES, ANCHORS)}
     return others if friction is None else others | friction.remembered(x)
