@@ -27,21 +27,21 @@ BUMPS = 16  #: how many meshes bodies may bump into
 BODIES = 32  #: how many objects may be played together
 GRABS = 8  #: how many places may be pulled at at once
 
-#: one place that is pulled at: `id` 0 where it is none, and another one whenever it is taken again. rigid: 1 and more
-#: for one of the rigid bodies
+#: one grab. id: number of the hand, a new one for each grab; 0: no grab. rigid: number of the grabbed rigid body plus
+#: 1; 0: a soft body. start, target: where the body was grabbed and where that point is pulled to [m]. radius: [m]
 GRAB = np.dtype([("id", "<u4"), ("rigid", "<u4"), ("start", "<f8", 3), ("target", "<f8", 3), ("radius", "<f8"),
                  ("strength", "<f8")])
 
-#: from Blender to the worker. settings: how often scene.json was written. carriers: how the object of each body has
-#: moved since the job was read, world to world [m]; so of the meshes that they bump into. ground: a point [m] and the
-#: normal, or zeros. run: 0 while it is halted, 2 while it is recorded. Behind it: where pinned vertices are now
-#: [m], (s, 3)
+#: record from Blender to the worker. settings: how often scene.json was written. carriers, bumps: motion of the object
+#: of each body and of each collider since the job was read, world to world [m]; a bump of zeros: none. ground: a point
+#: [m] and the normal, or zeros. run: one of the three values below. Positions of pinned vertices follow it, (s, 3) [m]
 HALTED, PLAYED, RECORDED = 0, 1, 2
 CONTROL = np.dtype([("settings", "<u4"), ("run", "<u4"), ("gravity", "<f8", 3), ("carriers", "<f8", (BODIES, 4, 4)),
                     ("grabs", GRAB, GRABS), ("ground", "<f8", (2, 3)), ("bumps", "<f8", (BUMPS, 4, 4))])
 
-#: before the places of a frame. time: simulated [s]. pace: simulated seconds in a second. cost: seconds that a second
-#: takes. effort: number of what is saved on. settings: how many were taken. restarts: how often it started again
+#: record before the positions of a frame. time: simulated [s]. pace: simulated seconds in a real second. cost: seconds
+#: of computing in a simulated second. step: [s]. effort: index of the effort. settings: those of the last CONTROL that
+#: was read. restarts: number of restarts
 FRAME = np.dtype([("time", "<f8"), ("pace", "<f8"), ("cost", "<f8"), ("step", "<f8"), ("effort", "<u4"),
                   ("settings", "<u4"), ("restarts", "<u4"), ("pad", "<u4")])
 
@@ -83,7 +83,8 @@ class Slot:
         self._newest[0] = self._written
 
     def read(self) -> NDArray[np.uint8] | None:
-        """Return a copy of the newest message, (size,) bytes; None where it was read before or there is none yet."""
+        """Return a copy of the newest message, (size,) bytes; None where there is none, it was read before, or each of
+        the tries was interrupted by the writer."""
         for _ in range(_TRIES):
             number = int(self._newest[0])
             if number == self._seen or number == 0:

@@ -26,7 +26,7 @@ from .reduced import INTEGRATOR
 
 
 class LiveDraft(SteppedPart):
-    """Part of all bodies with the method Play Live. Keys of its memory are `key.k`, k the index of the body."""
+    """Part of the world with all bodies of the method Play Live. Keys of its memory are `key.k` for body k."""
 
     def __init__(self, job: Job, prepared: Sequence[Prepared], report: Stage) -> None:
         """Build the bodies of a job. report: receives progress. Raises a ConJacError that names the body."""

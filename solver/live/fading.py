@@ -15,7 +15,7 @@ TAKEN = 1.5  #: what BDF2 makes of a share that is taken of velocities in every 
 def faded(state: ReducedState, h: float, half_life: float, body: ReducedBody, shape: Vec) -> ReducedState:
     """Return the state after half-life damping over h seconds. half_life: of oscillations [s]; 0: no damping.
 
-    Oscillating bodies have half of their energy in velocities, so that those decay twice as fast:
+    Half of the energy of an oscillation is kinetic, so that velocities decay at twice the rate of amplitudes:
     v ← v exp(−2 ln 2 h / T). BDF2, whose next velocity is (4 v − v₋) / 3 plus changes, multiplies the relative loss
     of v by 1.5, by which the exponent is divided. Rigid motion is not damped, unless the body has pins. shape:
     coordinates of the rest shape, (p, 3) [√kg m].

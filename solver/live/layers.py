@@ -29,7 +29,7 @@ class Layer:
     triangles: Index  #: (t, 3); a sheet without triangles has no contact
     count: int  #: number of vertices
     edge: float  #: mean length of edges [m]
-    thickness: float  #: distance from the vertices at which contact starts [m]
+    thickness: float  #: smallest distance of vertices from other sheets [m]
     friction: float  #: Coulomb's coefficient
 
 

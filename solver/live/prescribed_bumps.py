@@ -47,7 +47,10 @@ class PrescribedBump:
 
 
 def prescribed_bumps(job: Job, names: Container[str] | None) -> list[PrescribedBump]:
-    """Return the obstacles with faces as colliders; none where the job has no contact. names: of some; None: all."""
+    """Return colliders of the obstacles with faces; none where the job has no contact.
+
+    names: of the obstacles that are included; None: all.
+    """
     found: list[PrescribedBump] = []
     for number, one in enumerate(job.scene.obstacles if job.scene.contact is not None else ()):
         if one.triangles is None or not (names is None or one.name in names):

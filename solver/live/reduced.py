@@ -189,7 +189,7 @@ class LiveBody(PlayedBody):
         """Set the state from which the next step begins."""
         self.state = self._before = state
 
-    # -- contact -----------------------------------------------------------------------------------------
+    # -- contact -----------------------------------------------------------------------------------------------
 
     def place(self, inputs: Inputs) -> None:
         if not self._placed:
@@ -234,7 +234,7 @@ class LiveBody(PlayedBody):
     # -- a step ------------------------------------------------------------------------------------------------
 
     def step(self, h: float, iterations: int, inputs: Inputs) -> None:
-        """Advance by h seconds without contact with other bodies, in four substeps where one fails.
+        """Advance by h seconds without contact with other bodies; where one step fails, by four substeps.
 
         iterations: of each stage. Raises StepFailed where the substeps fail, too; the state is then unchanged.
         """
@@ -298,7 +298,7 @@ class LiveBody(PlayedBody):
 def substance_of(job: Job, prepared: Prepared) -> Substance:
     """Return the material of a body's elements, without fibers.
 
-    Stiffness and density of cells are multiplied by the fraction of their volume inside the artist's mesh.
+    Stiffness and density of cells that cover the artist's mesh are multiplied by the fraction of volume inside it.
     """
     body, fields, volume = prepared.body, prepared.fields, prepared.volume
     material = catalogue.find("material", body.material.kind).load()

@@ -28,7 +28,7 @@ OnSaved = Callable[[Path, int], None]
 
 def engine_key(key: str, path: Path) -> str:
     """Return the catalogue key of the engine for a job folder: `key`, or where it is "" the first engine that can play
-    the whole scene. Raises a ConJacError where the folder cannot be read."""
+    the whole scene, or the last engine where none can. Raises a ConJacError where the folder cannot be read."""
     if key:
         return key
     scene, entries = load(path).scene, catalogue.menu("live_engine")
@@ -36,7 +36,7 @@ def engine_key(key: str, path: Path) -> str:
 
 
 def engine_of(key: str, path: Path, report: Report) -> Engine:
-    """Return a new engine for a job folder. key: in the catalogue; "": the first engine that can play the whole scene.
+    """Return a new engine for a job folder. key: in the catalogue; "": the engine of `engine_key`.
     report: receives progress. Raises a ConJacError where the key is unknown or the engine cannot play the job."""
     made: Engine = catalogue.find("live_engine", engine_key(key, path)).load()(load(path), report)
     return made
