@@ -1,8 +1,8 @@
-"""The memory that Blender and the live worker share: one file, mapped by both. Needs only numpy.
+"""Memory that Blender and the live worker share: one file, mapped by both. Needs only numpy.
 
-Each direction is a `Slot` that holds the newest message alone: who reads slowly misses some and is never kept waiting,
-nor keeps the writer waiting. A message is two copies of which one is written while the other may be read, a number that
-rises, and a checksum; one that was overwritten while it was read is read again.
+Each direction is a `Slot` with the newest message alone: a slow reader misses messages, and neither side waits for the
+other. A slot has two copies, of which one is written while the other may be read, each with an ascending number and a
+checksum. A message that was overwritten while it was read is read again.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ BUMPS = 16  #: how many meshes bodies may bump into
 BODIES = 32  #: how many objects may be played together
 GRABS = 8  #: how many places may be pulled at at once
 
-#: one place that is pulled at: `id` 0 where it is none, and another one whenever it is taken again. rigid: 1 and more
-#: for one of the rigid bodies
+#: one grab. id: number of the hand, a new one for each grab; 0: no grab. rigid: number of the grabbed rigid body plus
+#: 1; 0: a soft body. start, target: where the body was grabbed and where that point is pulled to [m]. radius: [m]
 GRAB = np.dtype([("id", "<u4"), ("rigid", "<u4"), ("start", "<f8", 3), ("target", "<f8", 3), ("radius", "<f8"),
                  ("strength", "<f8")])
 
-#: from Blender to the worker. settings: how often scene.json was written. carriers: how the object of each body has
-#: moved since the job was read, world to world [m]; so of the meshes that they bump into. ground: a point [m] and the
-#: normal, or zeros. run: 0 while it is halted, 2 while it is recorded. Behind it: where pinned vertices are now
-#: [m], (s, 3)
+#: record from Blender to the worker. settings: how often scene.json was written. carriers, bumps: motion of the object
+#: of each body and of each collider since the job was read, world to world [m]; a bump of zeros: none. ground: a point
+#: [m] and the normal, or zeros. run: one of the three values below. Positions of pinned vertices follow it, (s, 3) [m]
 HALTED, PLAYED, RECORDED = 0, 1, 2
 CONTROL = np.dtype([("settings", "<u4"), ("run", "<u4"), ("gravity", "<f8", 3), ("carriers", "<f8", (BODIES, 4, 4)),
                     ("grabs", GRAB, GRABS), ("ground", "<f8", (2, 3)), ("bumps", "<f8", (BUMPS, 4, 4))])
 
-#: before the places of a frame. time: simulated [s]. pace: simulated seconds in a second. cost: seconds that a second
-#: takes. effort: number of what is saved on. settings: how many were taken. restarts: how often it started again
+#: record before the positions of a frame. time: simulated [s]. pace: simulated seconds in a real second. cost: seconds
+#: of computing in a simulated second. step: [s]. effort: index of the effort. settings: those of the last CONTROL that
+#: was read. restarts: number of restarts
 FRAME = np.dtype([("time", "<f8"), ("pace", "<f8"), ("cost", "<f8"), ("step", "<f8"), ("effort", "<u4"),
                   ("settings", "<u4"), ("restarts", "<u4"), ("pad", "<u4")])
 
@@ -51,10 +51,10 @@ _TRIES = 4
 
 
 class Slot:
-    """The newest message of one direction, in mapped memory."""
+    """A slot of mapped memory for the newest message of one direction."""
 
     def __init__(self, memory: mmap.mmap, offset: int, size: int) -> None:
-        """size: of a message [bytes]."""
+        """Map a slot. memory: file that both processes map. offset: of the slot in it. size: of a message [bytes]."""
         self._newest = np.frombuffer(memory, "<u8", 1, offset)
         self._copies: list[tuple[NDArray[Any], NDArray[np.uint8]]] = []
         for k in range(2):
@@ -65,11 +65,11 @@ class Slot:
 
     @staticmethod
     def room(size: int) -> int:
-        """How much memory it takes [bytes], a multiple of eight."""
+        """Return the memory that a slot takes [bytes], a multiple of 8. size: of a message [bytes]."""
         return -(-(8 + 2 * (_COPY.itemsize + size)) // 8) * 8
 
     def write(self, *parts: NDArray[Any]) -> None:
-        """Put a message in the place of the older one of two. parts: arrays that follow each other in it."""
+        """Write a message over the older of the two copies. parts: arrays that are concatenated in the message."""
         self._written += 1
         head, body = self._copies[self._written % 2]
         head["number"] = 0
@@ -83,7 +83,8 @@ class Slot:
         self._newest[0] = self._written
 
     def read(self) -> NDArray[np.uint8] | None:
-        """A copy of the newest message; None where it was read before, or there is none yet."""
+        """Return a copy of the newest message, (size,) bytes; None where there is none, it was read before, or each of
+        the tries was interrupted by the writer."""
         for _ in range(_TRIES):
             number = int(self._newest[0])
             if number == self._seen or number == 0:
@@ -101,13 +102,13 @@ def _check(body: NDArray[np.uint8], number: int) -> int:
 
 
 class Board:
-    """Both slots. Made by `made` and `opened`; `close` lets go of the memory."""
+    """The slots of both directions in one file. `made` and `opened` return boards; `close` releases the memory."""
 
     def __init__(self, path: Path, head: NDArray[Any]) -> None:
-        """head: one record of _HEAD."""
+        """Map an existing file. head: the record of _HEAD that it begins with, (1,)."""
         vertices, self.rigid, self.pinned = (int(head[name][0]) for name in ("vertices", "rigid", "pinned"))
-        self.vertices = vertices  #: of all meshes that are shown, `rigid` bodies and vertices that are `pinned`
-        self.origin: NDArray[np.float64] = head["origin"][0].copy()  #: [m], (3,): what places are counted from, so that
+        self.vertices = vertices  #: number of vertices of all meshes; others: of rigid bodies, of input vertices
+        self.origin: NDArray[np.float64] = head["origin"][0].copy()  #: [m], (3,): positions are relative to it, so that
         #: single precision is enough
         with open(path, "r+b") as file:
             self._memory = mmap.mmap(file.fileno(), _size(head))
@@ -115,12 +116,12 @@ class Board:
         self.frame = Slot(self._memory, _HEAD.itemsize + Slot.room(_control_bytes(head)), _frame_bytes(head))
 
     def write_control(self, control: NDArray[Any], pinned: NDArray[np.float64] | None = None) -> None:
-        """Write one record of CONTROL, and where pinned vertices are, (s, 3) [m]; zeros by default."""
+        """Write one record of CONTROL, (1,), and positions of pinned vertices, (s, 3) [m]; zeros by default."""
         self.control.write(control, np.zeros((self.pinned, 3)) if pinned is None else pinned)
 
     def read_control(self) -> tuple[NDArray[Any], NDArray[np.float64]] | None:
-        """Return a record of CONTROL that was not read before, (1,), and where pinned vertices are, (s, 3) [m]; None
-        without one."""
+        """Return the newest record of CONTROL, (1,), and positions of pinned vertices, (s, 3) [m]; None where it was
+        read before or there is none."""
         raw = self.control.read()
         if raw is None:
             return None
@@ -128,13 +129,13 @@ class Board:
 
     def show(self, frame: NDArray[Any], places: NDArray[np.float64],
              poses: NDArray[np.float64] | None = None) -> None:
-        """Write one record of FRAME, positions in world space, (n, 3) [m], and poses of rigid bodies, (r, 4, 4) [m]."""
+        """Write one record of FRAME, (1,), positions in world space, (n, 3) [m], and rigid bodies' poses, (r, 4, 4)."""
         self.frame.write(frame, np.zeros((self.rigid, 4, 4)) if poses is None else poses,
                          (places - self.origin).astype("<f4"))
 
     def shown(self) -> tuple[NDArray[Any], NDArray[np.float32], NDArray[np.float64]] | None:
-        """Return a record of FRAME that was not read before, (1,), positions relative to `origin`, (n, 3) [m], and
-        poses of rigid bodies, (r, 4, 4); None without one."""
+        """Return the newest record of FRAME, (1,), positions relative to `origin`, (n, 3) [m], and poses of rigid
+        bodies, (r, 4, 4) [m]; None where it was read before or there is none."""
         raw = self.frame.read()
         if raw is None:
             return None
@@ -143,15 +144,19 @@ class Board:
                 raw[first:then].view("<f8").reshape(-1, 4, 4))
 
     def close(self) -> None:
-        """Release the memory. Nothing of it may be used afterwards."""
+        """Release the memory. Neither the board nor its slots may be used afterwards."""
         del self.control, self.frame
-        with suppress(BufferError):  # somebody still looks at it: it goes with that
+        with suppress(BufferError):  # an array still refers to it, and releases it later
             self._memory.close()
 
 
 def made(path: Path, vertices: int, origin: NDArray[np.float64], rigid: int = 0, pinned: int = 0) -> Board:
-    """Return a new board in a file of its own. vertices: number of those of all meshes. rigid: number of rigid bodies.
-    pinned: number of vertices whose positions are inputs. Raises CacheUnwritable where it cannot be written."""
+    """Return a new board in a new file.
+
+    vertices: number of vertices of all meshes. origin: to which positions are relative, (3,) [m]. rigid: number of
+    rigid bodies. pinned: number of vertices whose positions are inputs. Raises CacheUnwritable where the file cannot
+    be written.
+    """
     head = np.zeros(1, _HEAD)
     for name, value in (("magic", MAGIC), ("vertices", vertices), ("rigid", rigid), ("pinned", pinned),
                         ("origin", origin)):
@@ -164,7 +169,7 @@ def made(path: Path, vertices: int, origin: NDArray[np.float64], rigid: int = 0,
 
 @contextmanager
 def opened(path: Path) -> Iterator[Board]:
-    """Yield the board that another process made. Raises BadInput where the file is none."""
+    """Yield the board that another process made, and close it. Raises BadInput where the file is not a board."""
     try:
         with open(path, "rb") as file:
             raw, size = file.read(_HEAD.itemsize), os.path.getsize(path)

@@ -1,4 +1,4 @@
-"""Colliders of live bodies: meshes that move as rigid bodies, and the planes that keep points out of them."""
+"""Colliders of live bodies: meshes that move affinely, and planes that keep points outside of them."""
 
 from __future__ import annotations
 
@@ -17,55 +17,57 @@ FILES = "bump_{}.npz"  #: in a job folder: "vertices", (n, 3) [m], and "triangle
 
 
 class BumpMesh:
-    """One mesh, where the job was read."""
+    """A collider mesh at its position when the job was read."""
 
     def __init__(self, vertices: Vec, triangles: Index) -> None:
-        """vertices: (n, 3) [m]; triangles: (m, 3), their normals outwards."""
+        """vertices: (n, 3) [m]. triangles: (m, 3), with outward normals."""
         self.mesh = ObstacleMesh(triangles, Still(vertices))
 
 
 @dataclass(frozen=True)
 class Bump:
-    """A mesh, and how it has moved since the job was read."""
+    """A collider mesh, and its motion since the job was read."""
 
     shape: BumpMesh
     matrix: Vec  #: world to world [m], (4, 4)
     number: int = 0  #: among the meshes of the job
-    before: Vec | None = None  #: the same where the step begins; None: it stands still
+    before: Vec | None = None  #: matrix at the start of the step, (4, 4) [m]; None: the collider does not move
 
 
 @dataclass(frozen=True)
 class BumpPlanes:
-    """Half-spaces normal · (x − place) ≥ 0 at a step's end of some points, one more than once where it is in a corner.
-    """
+    """Half-spaces normal · (x − place) ≥ 0 for points at the end of a step. A point in a corner has several."""
 
-    points: Index  #: (k,)
-    places: Vec  #: [m], (k, 3)
+    points: Index  #: index of each half-space's point, (k,)
+    places: Vec  #: points on the border planes [m], (k, 3)
     normals: Vec  #: unit, (k, 3)
-    speed: Vec  #: of the mesh there [m/s], (k, 3)
+    speed: Vec  #: velocity of the mesh at `places` [m/s], (k, 3)
 
 
 def shapes_of(folder: Path) -> list[BumpMesh]:
-    """Return the colliders of a job folder."""
+    """Return the collider meshes of a job folder, up to the first file that is missing or cannot be read."""
     found: list[BumpMesh] = []
     while (path := folder / FILES.format(len(found))).exists():
         try:
             arrays = read_npz(path)
             found.append(BumpMesh(np.asarray(arrays["vertices"], float), np.asarray(arrays["triangles"])))
         except (OSError, KeyError, Unreadable):
-            break  # nobody but Blender writes there: what is torn is written again
+            break  # only Blender writes these files: it writes an incomplete one again
     return found
 
 
 class Clearances:
-    """How far the points of one body are off each mesh at least: those that are far are not looked for in each step."""
+    """Lower bounds of distances from the points of one body to each collider, which spare distant points a search."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[Vec, Vec]] = {}  #: points as each mesh has them, and how far they are off it [m]
+        self._known: dict[int, tuple[Vec, Vec]] = {}  #: points and bounds by mesh [m]
 
     def before(self, shape: BumpMesh, points: Vec) -> Vec:
-        """Return how far points (p, 3) [m] are off a mesh at least, as it has them, (p,) [m]: by as much less as each
-        has gone since they were seen. What is found out is written into that."""
+        """Return lower bounds of the distances from points to a mesh, (p,) [m]: the last bounds less the displacement
+        of each point since then. points: in the frame of the mesh, (p, 3) [m].
+
+        The array is stored: callers write larger bounds into it where a search finds them.
+        """
         known, clear = self._known.get(id(shape), (points, np.zeros(len(points))))
         if known.shape != points.shape:
             known, clear = points, np.zeros(len(points))
@@ -77,10 +79,10 @@ class Clearances:
 
 def planes_before(bumps: Sequence[Bump], begun: Vec, end: Vec, h: float, margin: float = 0.0,
                   clearances: Clearances | None = None) -> BumpPlanes:
-    """Return planes of the points that a step leads into any mesh, or nearer to it than `margin` [m].
+    """Return planes for the points that a step moves into a collider, or nearer to it than `margin` [m].
 
-    begun, end: points at the start of a step of h seconds and where it would lead, (p, 3) [m]. clearances: of these
-    points, whatever step they are in.
+    begun, end: points at the start and the predicted end of a step of h seconds, (p, 3) [m]. clearances: bounds for the
+    same points from earlier steps, which are updated; None: all points are searched.
     """
     points, places = [np.zeros(0, np.int32)], [np.zeros((0, 3))]
     normals, speed = [np.zeros((0, 3))], [np.zeros((0, 3))]
@@ -91,7 +93,7 @@ def planes_before(bumps: Sequence[Bump], begun: Vec, end: Vec, h: float, margin:
         found = bump.shape.mesh.planes(start, carried(np.linalg.inv(now), end), 0.0, h, 1.0, margin, clear)
         if found is None:
             continue
-        out = found.normals @ np.linalg.inv(now[:3, :3])  # normals go by the inverse transpose
+        out = found.normals @ np.linalg.inv(now[:3, :3])  # normals transform by the inverse transpose
         points.append(found.points)
         places.append(carried(now, found.places))
         normals.append(out / np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1e-300))

@@ -1,4 +1,4 @@
-"""Clocks of the live loop: the computer's, or one that a test moves."""
+"""Clocks of the live loop: the clock of the computer, or a simulated one for tests."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Seconds that only rise."""
+    """Interface of a monotonic clock."""
 
     def now(self) -> float:
-        """[s]."""
+        """Return the present time [s], which never decreases."""
 
     def wait(self, seconds: float) -> None:
-        """Sleep for a time."""
+        """Sleep for a number of seconds."""
 
 
 class WallClock:
-    """The computer's own."""
+    """Monotonic clock of the computer."""
 
     def now(self) -> float:
         return time.monotonic()
@@ -27,7 +27,7 @@ class WallClock:
 
 
 class FixedClock:
-    """Time passes by waiting alone: steps take none, so that a run is the same on every machine."""
+    """Simulated clock that only `wait` advances: steps cost no time, so that a run is the same on every machine."""
 
     def __init__(self) -> None:
         self._now = 0.0

@@ -1,4 +1,4 @@
-"""The verbs `live` and `record` of the command line. The solver itself is imported where it runs."""
+"""Subcommands `live` and `record` of the command line. The solver is imported only when they run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ Listen = Callable[[bool], Callable[[], bool]]
 
 
 def add(verbs: Verbs, listen: Listen, count: Callable[[str], int]) -> list[argparse.ArgumentParser]:
-    """Add the verbs; returns their parsers. count: type of an argument that counts."""
+    """Add the subcommands `live` and `record` and return their parsers.
+
+    listen: returns a function for whether a pause was requested; its argument: whether standard input is read, too.
+    count: parses a number of threads.
+    """
     engines = tuple(catalogue.family("live_engine"))
     live = verbs.add_parser("live", help="play bodies in real time into the memory that another program created")
     live.add_argument("job", type=Path, help="folder with scene.json")

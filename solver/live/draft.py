@@ -1,4 +1,4 @@
-"""Soft bodies that are baked as they are played: a part of the world that steps what `engines.modes` steps."""
+"""Part of the world for bakes by the method Play Live: soft bodies that are stepped as in `engines.modes`."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from .reduced import INTEGRATOR
 
 
 class LiveDraft(SteppedPart):
-    """All bodies of a scene whose method is Play Live. The memory of each has keys `key.k`, k its place among them."""
+    """Part of the world with all bodies of the method Play Live. Keys of its memory are `key.k` for body k."""
 
     def __init__(self, job: Job, prepared: Sequence[Prepared], report: Stage) -> None:
-        """Raises a ConJacError that names the body."""
+        """Build the bodies of a job. report: receives progress. Raises a ConJacError that names the body."""
         scene = job.scene
         numbers = {one.name: k for k, one in enumerate(scene.bodies)}
         self._bodies, self._shown = list[DraftedBody](), list[BodyInWorld]()
@@ -72,18 +72,21 @@ class LiveDraft(SteppedPart):
         return any(name == one.name for one in self._shown)
 
     def initial_state(self) -> State:
-        """At rest where they were made, pins where they begin."""
+        """Return the state of all bodies at rest, with pins at their first positions."""
         for body in self._bodies:
             body.restart()
         return self._state()
 
     def check(self, state: State) -> None:
-        """Raises ValueError or KeyError where memory is not that of these bodies."""
+        """Raise ValueError or KeyError where the memory of a state does not belong to these bodies."""
         for own, body, one in zip(self._parted(state), self._bodies, self._shown):
             check_memory(own, body.body, one.name)
 
     def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
-        """A step of each body, and parting. Raises StepFailed."""
+        """Return the state after a step of h seconds: each body is stepped, then contact between them is resolved.
+
+        inputs: not used. Raises StepFailed with the name of the body whose step failed.
+        """
         given = Inputs(self._gravity, ground=self._ground_at(state.time + h))
         for own, body, one in zip(self._parted(state), self._bodies, self._shown):
             body.stand(reduced_of(own))
@@ -95,25 +98,25 @@ class LiveDraft(SteppedPart):
         return self._state()
 
     def output(self, state: State, frame: int) -> Vec:
-        """The artists' vertices in object space, (N, 3) [m], in single precision as they are recorded."""
+        """Return vertices of the artist's meshes in object space, (n, 3) [m], rounded to single precision."""
         return np.concatenate([
             one.output(body.drawn_at(reduced_of(own)).astype(np.float32).astype(np.float64), frame - self._start_frame)
             for own, body, one in zip(self._parted(state), self._bodies, self._shown)])
 
     def _ground_at(self, time: float) -> Vec | None:
-        """A point of the ground [m] and its normal, (2, 3); None where it stays as it is at the start."""
+        """Return a point of the ground [m] and its normal at a time [s], (2, 3); None where it does not move."""
         ground = self._ground
         return np.stack([ground.point(time), ground.normal]) if ground.is_there and ground.motion.moves else None
 
     def _state(self) -> State:
-        """Return the state at which all bodies stand."""
+        """Return the present states of all bodies as one state of the part."""
         states = [state_of(body.state) for body in self._bodies]
         memory = {f"{key}.{k}": value for k, one in enumerate(states) for key, value in one.memory.items()}
         return State(states[0].time, np.concatenate([one.q for one in states]),
                      np.concatenate([one.u for one in states]), memory)
 
     def _parted(self, state: State) -> list[State]:
-        """Return the state of each body."""
+        """Return the state of each body from a state of the part."""
         memories: list[dict[str, Vec]] = [{} for _ in self._bodies]
         for name, value in state.memory.items():
             key, _, number = name.rpartition(".")

@@ -1,4 +1,4 @@
-"""A soft body as it is played, whose pins, pulls and colliders go where a job has them."""
+"""Reduced soft body for bakes: pins, pulls and colliders move as the job prescribes, without input of an artist."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from .reduced import LiveBody
 
 
 class DraftedBody(LiveBody):
-    """A live body without an artist."""
+    """Live body of a bake, whose pins, pulls and obstacles move as the job prescribes."""
 
     def _build(self, job: Job, prepared: Prepared) -> None:
         self._prescribed, self._way = draft_pins(job, prepared)
         super()._build(job, prepared)
         order = np.argsort(self._prescribed)
-        #: which of the prescribed nodes are in each group of pins
+        #: rows of prescribed nodes that belong to each group of pins
         self._rows = [order[np.searchsorted(self._prescribed, nodes, sorter=order)] for nodes in self.body.pins.groups]
         self._softly = soft_pins(job, [prepared], self.body.subspace.mass, np.array([0, len(self._nodes)]))
         self._pulls = self._single_pulls(job, prepared)
@@ -38,9 +38,9 @@ class DraftedBody(LiveBody):
         return self._prescribed
 
     def _single_pulls(self, job: Job, prepared: Prepared) -> list[Pull]:
-        """Return the body's pulls at the vertex of the artist's mesh that is nearest to each, as hands have hold of
-        it. Raises BadScene where one is near none of its nodes."""
-        pulls_of(job, [prepared], self.body.subspace.mass, np.array([0, len(self._nodes)]))  # refuses what is far off
+        """Return the body's pulls, each on the vertex of the artist's mesh nearest to it, like a grab of an artist.
+        Raises BadScene where a pull is far from all nodes."""
+        pulls_of(job, [prepared], self.body.subspace.mass, np.array([0, len(self._nodes)]))  # raises BadScene
         places, found = self.drawn_at(self.body.rest()), []
         for pull in prepared.body.pulls:
             vertex = int(np.argmin(np.linalg.norm(places - np.array(pull.position), axis=1)))
@@ -54,7 +54,7 @@ class DraftedBody(LiveBody):
         return self._led_at(0.0)
 
     def _led_at(self, time: float) -> Vec:
-        """Return coordinates of groups of pins at a time [s], (s, 3) [m]."""
+        """Return coordinates of groups of pins at a time [s], (4 g, 3) [m]."""
         places = self._way.at(time)
         return self.body.pins.lead([places[rows] for rows in self._rows])
 
@@ -69,8 +69,11 @@ class DraftedBody(LiveBody):
         return None
 
     def step(self, h: float, iterations: int, inputs: Inputs) -> None:
-        """Move on by h seconds among its own obstacles, pulled as the job says at the end. Raises StepFailed, and is
-        as it was."""
+        """Advance by h seconds in contact with the job's obstacles, with its pulls as they are at the step's end.
+
+        inputs: colliders of the artist are replaced by those obstacles. Raises StepFailed where the step fails; the
+        state is then unchanged.
+        """
         time = self.state.time
         self._grabs = {}
         for key, pull in enumerate(self._pulls):

@@ -1,4 +1,4 @@
-"""Half-life of a reduced body's wobbles, taken of its velocities in each step."""
+"""Half-life damping of the oscillations of a reduced body, applied to its velocities after each step."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ TAKEN = 1.5  #: what BDF2 makes of a share that is taken of velocities in every 
 
 
 def faded(state: ReducedState, h: float, half_life: float, body: ReducedBody, shape: Vec) -> ReducedState:
-    """Return the state without what a half-life [s] takes in h seconds of the motion but of rigid motion; 0 takes none.
+    """Return the state after half-life damping over h seconds. half_life: of oscillations [s]; 0: no damping.
 
-    Velocities lose half as much of what oscillates: v ← v exp(−2 ln 2 h / T). BDF2, whose next velocity is
-    (4 v − v₋) / 3 and more, takes half as much again of what v loses in each step. shape: coordinates of the rest shape
-    itself, (p, 3).
+    Half of the energy of an oscillation is kinetic, so that velocities decay at twice the rate of amplitudes:
+    v ← v exp(−2 ln 2 h / T). BDF2, whose next velocity is (4 v − v₋) / 3 plus changes, multiplies the relative loss
+    of v by 1.5, by which the exponent is divided. Rigid motion is not damped, unless the body has pins. shape:
+    coordinates of the rest shape, (p, 3) [√kg m].
     """
     if not half_life:
         return state
@@ -29,7 +30,10 @@ def faded(state: ReducedState, h: float, half_life: float, body: ReducedBody, sh
 
 
 def rigid_rates(state: ReducedState, shift: Vec, shape: Vec) -> Vec:
-    """Return the part of the rates that moves and turns all of a body, nearest in mass, (p, 3). shift: Φᵀ M 1, (p,)."""
+    """Return the rates of the rigid motion nearest to the rates of a state in the mass norm, (p, 3) [√kg m/s].
+
+    shift: Φᵀ M 1, (p,) [√kg]. shape: coordinates of the rest shape, (p, 3) [√kg m].
+    """
     places = shape + state.y
     columns = []
     for k in range(3):

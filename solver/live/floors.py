@@ -1,4 +1,4 @@
-"""The ground under a live body, as the job has it and as the artist moves it."""
+"""Ground of a live body, from the job or where the artist moves it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..state import Vec
 
 
 def floor_of(job: Job, body: ReducedBody) -> Floor | None:
-    """Return the ground of a job as a body meets it; None where there is none."""
+    """Return the ground of a job with the contact stiffness of a reduced body; None where the job has no ground."""
     ground = job.scene.ground
     if ground is None:
         return None
@@ -25,7 +25,7 @@ def floor_of(job: Job, body: ReducedBody) -> Floor | None:
 
 
 def floor_at(floor: Floor | None, ground: Vec | None) -> Floor | None:
-    """Return the floor where its plane is now. ground: a point of that [m] and its normal, (2, 3); None: it stays."""
+    """Return a floor on another plane. ground: a point of the plane [m] and its normal, (2, 3); None: no change."""
     if floor is None or ground is None:
         return floor
     normal = ground[1] / np.linalg.norm(ground[1])

@@ -1,4 +1,4 @@
-"""A hand that pulls at a point of a body: one spring from the mean of the nodes around it."""
+"""Grab of the artist on a soft body: one spring from the weighted mean of nodes to the hand."""
 
 from __future__ import annotations
 
@@ -14,59 +14,65 @@ GRAVITY = 9.81  #: [m/s²]: of that weight, wherever the body is
 
 
 class Grabbed(Pull):
-    """f_i = −w_i k (p − g) on each node, p = Σ w_i x_i: it pulls at the mean alone, and what it holds may turn.
+    """Spring from the weighted mean p = Σ w_i x_i of nodes to a target g, with f_i = −w_i k (p − g) on each node.
 
-    K_ij = −w_i w_j k 1 is taken as −w_i k 1 on the diagonal, which is no weaker: the step is as stable, and only what
-    nodes do against each other is slowed down.
+    It does not resist rotation of the nodes about their mean. K_ij = −w_i w_j k 1 is replaced by −w_i k 1 on the
+    diagonal, which is at least as stiff: steps are as stable, and only motion of the nodes relative to each other is
+    slowed down.
     """
 
     def __init__(self, nodes: Index, weights: Vec, x: Vec, start: Vec) -> None:
-        """nodes: (k,). weights: of each, which sum to 1. x: of all nodes, (n, 3) [m]. start: where the hand is, which
-        need not be at their mean [m], (3,)."""
+        """nodes: (k,). weights: of the nodes, (k,), with sum 1. x: positions of all nodes, (n, 3) [m]. start: of the
+        hand, (3,) [m], which need not be at the mean of the nodes."""
         self.nodes, self._weights = nodes, weights
         self.stiffness, self._target = 0.0, self.mean(x)
         self._from_hand, self._way = self._target - start, OnItsWay(self._target)
 
     def follow(self, hand: Vec, stiffness: float, time: float, h: float) -> None:
-        """Go with the hand to another place [m], (3,), in a step of h seconds from `time` on; pull that hard [N/m]."""
+        """Move the target with the hand in a step of h seconds from `time` [s] on, and set the stiffness [N/m].
+
+        hand: position of the hand at the end of the step, (3,) [m].
+        """
         before, self._target = self._target, hand + self._from_hand
         self._way.goes(time, h, before, self._target)
         self.stiffness = stiffness
 
     def at_work(self, time: float) -> bool:
-        """Whether it pulls at all."""
+        """Whether the spring exerts a force."""
         return self.stiffness > 0.0
 
     def mean(self, x: Vec) -> Vec:
-        """Return the position that is pulled at, with the body's nodes at x (n, 3): [m], (3,)."""
+        """Return the weighted mean of the grabbed nodes, (3,) [m]. x: positions of all nodes, (n, 3) [m]."""
         place: Vec = self._weights @ x[self.nodes]
         return place
 
     @property
     def hand(self) -> Vec:
-        """Return where the hand is at the end of the step [m], (3,)."""
+        """Return the position of the hand at the end of the step, (3,) [m]."""
         place: Vec = self._target - self._from_hand
         return place
 
     def springs_from(self, x: Vec) -> tuple[Index, Vec, Vec]:
-        """Return nodes (k,), a spring of each [N/m], (k,), and its place at the end of the step [m], (k, 3): together
-        they pull at the mean, with nodes at x (n, 3) [m] as one does that has hold of it."""
+        """Return nodes, (k,), and springs of single nodes with the total force of the grab at x: stiffness, (k,) [N/m],
+        and targets at the end of the step, (k, 3) [m]. x: positions of all nodes, (n, 3) [m]."""
         return self.nodes, self.stiffness * self._weights, x[self.nodes] + (self._target - self.mean(x))
 
     def add_force(self, x: Vec, time: float, force: Vec) -> float:
-        """Add to forces on nodes (n, 3) [N] at positions (n, 3) [m]. Returns the energy [J]."""
+        """Add the force of the spring at positions x, (n, 3) [m], to `force`, (n, 3) [N]. Return its energy [J]."""
         away = self.mean(x) - self._way.at(time)
         force[self.nodes] -= self.stiffness * self._weights[:, None] * away
         return 0.5 * self.stiffness * float(away @ away)
 
     def add_stiffness(self, time: float, blocks: Vec) -> None:
-        """Add to the nodes' own blocks of K, (n, 3, 3) [N/m]."""
+        """Add the spring's stiffness to the diagonal blocks of K, (n, 3, 3) [N/m]."""
         blocks[self.nodes] -= self.stiffness * self._weights[:, None, None] * np.eye(3)
 
 
 def around(x: Vec, place: Vec, radius: float) -> tuple[Index, Vec]:
-    """Nodes near a place, and how much each counts, (k,) both: fewer the farther they are, the nearest where there are
-    none within `radius`. x: (n, 3) [m]. place: (3,) [m]."""
+    """Return the nodes within `radius` [m] of a position, (k,), or else the nearest one, and their weights, (k,).
+
+    Weights decrease with distance and have the sum 1. x: positions of nodes, (n, 3) [m]. place: (3,) [m].
+    """
     distance = np.linalg.norm(x - place, axis=1)
     nodes = np.flatnonzero(distance < radius)
     if not len(nodes):
@@ -77,5 +83,5 @@ def around(x: Vec, place: Vec, radius: float) -> tuple[Index, Vec]:
 
 
 def strength_of(mass: float, size: float) -> float:
-    """Stiffness of a grab of strength 1 [N/m], of a body of so much mass [kg] and size [m]."""
+    """Return the stiffness of a grab of strength 1 [N/m] on a body. mass: of the body [kg]. size: of the body [m]."""
     return mass * GRAVITY / (LIFTS * size)

@@ -1,4 +1,4 @@
-"""Kernels of sheets that meet: normals of vertices, and the pairs of vertices that face each other."""
+"""Kernels of contact between sheets: normals of vertices, and pairs of vertices that face each other."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BOXES = 48  #: along an axis, at most, into which vertices are sorted
 
 @kernel("void(f8[:,::1], i4[:,::1], f8[:,::1])")
 def write_vertex_normals(x, triangles, out):  # type: ignore[no-untyped-def]
-    """Write unit normals at vertices x (n, 3), weighted by the areas around each, (n, 3); zero where there is none."""
+    """Write area-weighted unit normals at vertices x, (n, 3) [m], to `out`, (n, 3); zero where a vertex has no area."""
     for i in range(out.shape[0]):
         out[i, 0] = out[i, 1] = out[i, 2] = 0.0
     for t in range(triangles.shape[0]):
@@ -38,11 +38,11 @@ def _box(value, low, width, count):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], f8, f8[::1], i8[::1], i4[:,::1], i4[::1], i4[::1])")
 def sort_into_boxes(x, reach, grid, shape, box, start, order):  # type: ignore[no-untyped-def]
-    """Sort vertices x (n, 3) [m] into boxes no narrower than `reach` [m]: which stand in each is order[start[b]:
-    start[b + 1]], ascending.
+    """Sort vertices x, (n, 3) [m], into boxes no narrower than `reach` [m]: box b contains the vertices
+    order[start[b]:start[b + 1]], ascending.
 
-    grid: receives the lowest corner and the widths of boxes [m], (6,). shape: receives how many there are along each
-    axis, (3,). box: receives the box of each vertex along each axis, (n, 3). start: (BOXES³ + 1,). order: (n,).
+    Outputs: grid, the lowest corner and the widths of boxes [m], (6,); shape, the number of boxes along each axis,
+    (3,); box, the box of each vertex along each axis, (n, 3); start, (BOXES³ + 1,); order, (n,).
     """
     count = x.shape[0]
     for k in range(3):
@@ -60,7 +60,7 @@ def sort_into_boxes(x, reach, grid, shape, box, start, order):  # type: ignore[n
         start[(box[i, 0] * shape[1] + box[i, 1]) * shape[2] + box[i, 2] + 1] += 1
     for b in range(shape[0] * shape[1] * shape[2]):
         start[b + 1] += start[b]
-    # each begins where the one before ends, once the last of its vertices is in its place
+    # start[b + 1] is the end of box b, and its beginning once all its vertices are written
     for i in range(count - 1, -1, -1):
         b = (box[i, 0] * shape[1] + box[i, 1]) * shape[2] + box[i, 2] + 1
         start[b] -= 1
@@ -73,7 +73,7 @@ def sort_into_boxes(x, reach, grid, shape, box, start, order):  # type: ignore[n
 
 @inlined
 def _is_among(key, ascending, first, last):  # type: ignore[no-untyped-def]
-    """Whether a key is one of ascending[first:last]."""
+    """Return whether a key is in ascending[first:last]."""
     while first < last:
         middle = (first + last) // 2
         if ascending[middle] < key:
@@ -85,11 +85,10 @@ def _is_among(key, ascending, first, last):  # type: ignore[no-untyped-def]
 
 @inlined
 def _mark_facing(x, normals, i, begin, end, reach, aside, inside, marks):  # type: ignore[no-untyped-def]
-    """Mark what stands at `begin` to `end` of the order by boxes with 1 where it is near vertex i and not farther aside
-    of it than any that face it, else 0.
+    """Write to marks[begin:end] 1 for vertices, in the order of boxes, that may face vertex i, else 0.
 
-    reach, aside: squares of how far two are apart and aside at most [m²]. inside: positions and normals in that order,
-    (6, n).
+    reach, aside: squares of the largest distance and of the largest tangential offset of two vertices [m²]. inside:
+    positions [m] and unit normals in the order of boxes, (6, n).
     """
     x0, x1, x2, u0, u1, u2 = x[i, 0], x[i, 1], x[i, 2], normals[i, 0], normals[i, 1], normals[i, 2]
     # slices, since an index that might be negative keeps LLVM from making vectors
@@ -108,15 +107,16 @@ def _mark_facing(x, normals, i, begin, end, reach, aside, inside, marks):  # typ
         "i8[::1], i8[::1], i4[:,::1], i4[::1], i4[::1], f8[:,::1], f8[::1], i4[:,::1], f8[:,::1])")
 def facing_pairs(x, v, normals, h, reach, facing, within, whose, first, meet, edge, thickness, near, near_start,  # type: ignore[no-untyped-def]
                  shape, box, start, order, inside, marks, pairs, across):
-    """Write pairs of vertices that face each other and meet in a step of h seconds, (most, 2), the lower number first,
-    and the unit normal across both, from the second to the first, (most, 3). Return how many there are, which may be
-    more than are written.
+    """Find pairs of vertices that face each other and are near at the end of a step of h seconds. Return their number,
+    which may be larger than the number m of rows that are written.
 
-    x, v, normals: (n, 3) [m], [m/s], unit. reach: how far two are apart at most [m]. facing: of an edge, how far aside.
-    within: thicknesses at the step's end. whose: the sheet of each vertex, (n,). first: vertex of each sheet, (s + 1,).
-    meet: which sheets do, (s, s). edge, thickness: of each sheet [m], (s,). near: pairs that never meet in each sheet,
-    by keys of its own vertices, ascending from near_start[s] to near_start[s + 1]. shape, box, start, order: as of
-    `sort_into_boxes`. inside, marks: memory, (6, n) and (n,).
+    Outputs: pairs, (m, 2), the lower vertex first; across, unit normals from the second vertex to the first, (m, 3).
+    x, v, normals: positions [m], velocities [m/s] and unit normals, (n, 3). reach: largest distance of a pair [m].
+    facing: largest tangential offset, relative to an edge. within: largest height at the step's end, in thicknesses.
+    whose: sheet of each vertex, (n,). first: first vertex of each sheet, (s + 1,). meet: whether two sheets are in
+    contact, (s, s). edge, thickness: of each sheet [m], (s,). near: keys of pairs without contact, as of
+    `layers.neighbours`; those of sheet s are near[near_start[s]:near_start[s + 1]]. shape, box, start, order: outputs
+    of `sort_into_boxes`. inside, marks: work arrays, (6, n) and (n,).
     """
     found, most = 0, pairs.shape[0]
     for place in range(x.shape[0]):

@@ -1,7 +1,7 @@
-"""Sheets that meet: half-spaces that keep vertices of cloth on their side of other cloth, and of its own folds.
+"""Contact between sheets of cloth: half-spaces that keep vertices on their side of other sheets and of own folds.
 
-Each two vertices that face each other are kept apart by a plane half way between them, across the mean of both normals,
-on the side where each is when a step begins. What passes between vertices in a step is not found.
+Two vertices that face each other are separated by a plane half way between them, normal to the mean of their normals:
+each stays on the side where it is when a step begins. Motion of one sheet between vertices of another is not detected.
 """
 
 from __future__ import annotations
@@ -23,18 +23,21 @@ PAIRS = 1024  #: that there is room for at first
 
 @dataclass(frozen=True)
 class Layer:
-    """One sheet."""
+    """Mesh and contact parameters of one sheet of cloth."""
 
-    near: Index  #: pairs that bend instead of touching, as `neighbours` has them
-    triangles: Index  #: (t, 3); without any nothing meets it
-    count: int  #: of its vertices
-    edge: float  #: mean length [m]
-    thickness: float  #: from its middle to where others stay [m]
+    near: Index  #: pairs of vertices without contact, as returned by `neighbours`
+    triangles: Index  #: (t, 3); a sheet without triangles has no contact
+    count: int  #: number of vertices
+    edge: float  #: mean length of edges [m]
+    thickness: float  #: smallest distance of vertices from other sheets [m]
     friction: float  #: Coulomb's coefficient
 
 
 def neighbours(triangles: Index, count: int) -> Index:
-    """Return the pairs of vertices at most two edges apart, ascending, each as first times `count` plus second."""
+    """Return pairs (i, j) of vertices at most two edges apart as keys i `count` + j, ascending, (k,).
+
+    triangles: (t, 3). count: number of vertices.
+    """
     a, b = triangles.ravel(), np.roll(triangles, 1, axis=1).ravel()
     graph = coo_matrix((np.ones(2 * len(a), np.int32), (np.r_[a, b], np.r_[b, a])), shape=(count, count)).tocsr()
     pairs = (graph @ graph + graph).tocoo()
@@ -43,10 +46,10 @@ def neighbours(triangles: Index, count: int) -> Index:
 
 
 class Layers:
-    """All sheets in contact with each other, or with themselves."""
+    """Contact of all sheets with each other and with themselves."""
 
     def __init__(self, layers: Sequence[Layer], meet: Mask) -> None:
-        """meet: whether two of them do, symmetric, (s, s); on the diagonal whether folds of one do."""
+        """layers: all sheets. meet: whether two sheets are in contact, (s, s), symmetric; diagonal: self-contact."""
         self._all = len(layers)
         self._which = [k for k, one in enumerate(layers) if len(one.triangles) and meet[k].any()]
         some = [layers[k] for k in self._which]
@@ -68,9 +71,9 @@ class Layers:
         self._pairs, self._across = np.zeros((PAIRS, 2), np.int32), np.zeros((PAIRS, 3))
 
     def planes(self, x: Sequence[Vec], v: Sequence[Vec], h: float) -> list[TargetRows]:
-        """Return the half-spaces of each sheet's vertices in a step of h seconds, whose weights are 1.
+        """Return the half-spaces for the vertices of each sheet in a step of h seconds, with weights of 1.
 
-        x, v: positions and velocities of all sheets' vertices where it begins, (n, 3) each [m], [m/s].
+        x, v: positions [m] and velocities [m/s] of the vertices of each sheet at the start of the step, (n, 3) each.
         """
         found = [NOTHING] * self._all
         if not self._which:
@@ -95,9 +98,9 @@ class Layers:
         return found
 
     def _facing(self, h: float) -> int:
-        """Find the pairs that face each other in a step of h seconds. Returns how many."""
+        """Find the pairs of vertices that face each other in a step of h seconds, and return their number."""
         write_vertex_normals(self._x, self._triangles, self._normals)
-        # as far as what faces each other may be that meets within the step
+        # largest distance of vertices that may touch within the step
         closing = 2.0 * h * float(np.sqrt(((self._v - self._v.mean(axis=0)) ** 2).sum(axis=1).max()))
         widest, thickest = float(self._edge.max()), float(self._thickness.max())
         reach = float(np.hypot(FACING * widest, min(WITHIN * thickest + closing, widest + 2.0 * thickest)))

@@ -1,4 +1,4 @@
-"""Pinned vertices that bones lead while a body is played: which they are, and how its pinned nodes follow them."""
+"""Pinned vertices that bones move during Play Live, and the motion of pinned nodes that follow them."""
 
 from __future__ import annotations
 
@@ -14,15 +14,18 @@ from .board import LEADING
 
 
 class Leading:
-    """The vertices that carry one body."""
+    """Pinned vertices of one body that bones move, and positions of the nodes that follow them."""
 
     def __init__(self, rows: Index, rest: Vec) -> None:
-        """rows: which of all leading vertices they are, (k,). rest: where they are when playing begins, (k, 3) [m]."""
+        """rows: indices of the body's vertices among those of board.LEADING, (k,). rest: at the start, (k, 3) [m]."""
         self._rows, self._rest = rows, rest
         self._seen, self._nodes, self._found = np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 3))
 
     def at(self, nodes: Vec, pinned: Vec) -> Vec:
-        """Return where nodes (p, 3) [m] are when all leading vertices are at `pinned`, (s, 3) [m]."""
+        """Return positions of nodes that follow the vertices, (p, 3) [m].
+
+        nodes: positions at the start, (p, 3) [m]. pinned: present positions of vertices of board.LEADING, (s, 3) [m].
+        """
         now = pinned[self._rows]
         if not (np.array_equal(now, self._seen) and np.array_equal(nodes, self._nodes)):
             self._seen, self._nodes, self._found = now, nodes, follow(nodes, self._rest, now[None])[0]
@@ -30,7 +33,7 @@ class Leading:
 
 
 def leading_of(job: Job) -> dict[int, Leading]:
-    """Return the bones that lead bodies of a job, by number of the body; none where no bones do."""
+    """Return the vertices that bones move, by number of the body in the scene; empty where the job has no such file."""
     path = Path(job.path) / LEADING
     if not path.exists():
         return {}
@@ -38,11 +41,11 @@ def leading_of(job: Job) -> dict[int, Leading]:
         arrays = read_npz(path)
         body, vertex = arrays["body"], arrays["vertex"]
     except (OSError, KeyError, Unreadable):
-        return {}  # nobody but Blender writes there: what is torn is written again
+        return {}  # only Blender writes this file: it writes an incomplete one again
     found = {}
     for number in np.unique(body).tolist():
         surface = job.scene.bodies[number].surface
-        assert surface is not None  # it is the artist's mesh that is led
+        assert surface is not None  # bones move vertices of the artist's mesh
         rows = np.flatnonzero(body == number)
         found[number] = Leading(rows, np.asarray(job.array(surface.vertices), float)[vertex[rows]])
     return found

@@ -1,4 +1,4 @@
-"""Savings of live bodies where the computer cannot keep pace: first iterations, then shorter steps, then time."""
+"""Control of accuracy in real time: fewer iterations, then longer steps, then slower simulated time."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ PATIENCE = 0.1  #: seconds behind the clock beyond which simulated time runs slo
 
 @dataclass(frozen=True)
 class Effort:
-    """One way to step. Those of an engine stand in a row, the best first and each cheaper than the one before."""
+    """Accuracy of a step. An engine lists its efforts by descending accuracy and cost."""
 
-    label: str  #: what is saved on, in the artist's words; "" for the best
-    step: float  #: [s]
+    label: str  #: name of the reduction for the artist; "" for the best effort
+    step: float  #: length of a step [s]
 
 
 class Timekeeper:
-    """Effort of the next step, and how fast time passes. It has no clock: callers pass what steps cost."""
+    """Controller of the effort of the next step and of the rate of simulated time. Callers pass all measured times."""
 
     def __init__(self, efforts: Sequence[Effort]) -> None:
         self.efforts = list(efforts)
-        self.effort = 0  #: number of the present one
-        self._cost = [0.0] * len(efforts)  # seconds that a second takes
-        self._looked = [0.0] * len(efforts)  # when that was measured
+        self.effort = 0  #: index of the present effort
+        self._cost = [0.0] * len(efforts)  # of each effort: seconds of computing in a simulated second
+        self._looked = [0.0] * len(efforts)  # time at which each cost was measured [s]
         self._patience = [FORGET] * len(efforts)
         self._steps, self._due, self._now = 0, 0.0, 0.0
         self._simulated, self._passed, self.rate = 0.0, 0.0, 1.0
@@ -43,11 +43,11 @@ class Timekeeper:
 
     @property
     def cost(self) -> float:
-        """Return the seconds of computing that a simulated second takes."""
+        """Return the average computing time of a simulated second at the present effort [s/s]."""
         return self._cost[self.effort]
 
     def pass_time(self, seconds: float) -> None:
-        """Let seconds pass. Simulated time that lags by more than `PATIENCE` is given up: it runs slower."""
+        """Advance real time by a number of seconds. A lag of simulated time above `PATIENCE` is not made up for."""
         self._now += seconds
         self._due = min(self._due + seconds, self.step + PATIENCE)
         self._passed += seconds
@@ -57,21 +57,21 @@ class Timekeeper:
 
     @property
     def is_due(self) -> bool:
-        """Whether a step is to be taken now."""
+        """Whether the next step is due."""
         return self._due >= self.step * (1.0 - 1e-9)
 
     @property
     def until_due(self) -> float:
-        """Return the seconds until a step is due."""
+        """Return the real time until the next step is due [s], at least 0."""
         return max(self.step - self._due, 0.0)
 
     def took(self, seconds: float) -> None:
-        """Record a step that was taken, and the seconds that it cost."""
+        """Record the computing time of a step in seconds, and choose the effort of the next step."""
         h, k = self.step, self.effort
         self._due -= h
         self._simulated += h
         cost = seconds / h
-        # the first one begins the integrator, which costs more than what comes after it
+        # the first step starts the integrator, which costs more than later steps
         self._cost[k] = cost if self._steps < 2 else self._cost[k] + (cost - self._cost[k]) / STEPS
         self._looked[k] = self._now
         self._steps += 1
@@ -89,5 +89,5 @@ class Timekeeper:
 
     @property
     def shown_rate(self) -> float:
-        """Return simulated seconds in a second, rounded to what an artist sees: 1 where it keeps pace."""
+        """Return simulated seconds in a real second for display, in [0, 1]; 1 above 0.97."""
         return 1.0 if self.rate > 0.97 else self.rate

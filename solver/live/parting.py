@@ -1,8 +1,8 @@
-"""Soft bodies that met in a step are parted, with friction: as if they had pushed each other in its last stage.
+"""Contact with friction between soft bodies at the end of a step, by forces that act in its last stage.
 
-A force on points moves the end of a stage by A⁻¹ Jᵀ f, A the matrix of its last iteration, so that gaps and slides
-along surfaces are g + J A⁻¹ Jᵀ f: normal forces are 0 or more, and so are their gaps; friction is at most μ times
-those, and less only where nothing slides.
+A force f on points moves the end of a stage by A⁻¹ Jᵀ f, where A is the matrix of its last iteration. Gaps and
+tangential displacements become g + J A⁻¹ Jᵀ f. Normal forces and gaps are at least 0; friction is at most μ times the
+normal force, and smaller only where points stick.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ COMES_OUT = 0.01  #: of a body's size: how much less deep what was inside when a
 
 
 def part(bodies: Sequence[LiveBody], pairs: Sequence[tuple[int, int]]) -> None:
-    """Push bodies that have taken a step out of each other. pairs: which touch, first the one whose points are
-    looked for."""
+    """Resolve intersections of bodies at the end of a step by contact forces with friction.
+
+    bodies: their states are changed. pairs: indices (i, k) of bodies; touching points of i are tested against k.
+    """
     if not pairs:
         return
     standing = [body.standing() for body in bodies]
@@ -56,7 +58,10 @@ def part(bodies: Sequence[LiveBody], pairs: Sequence[tuple[int, int]]) -> None:
 
 
 def _forces_on(body: LiveBody, number: int, met: Sequence[tuple[int, int, Meeting]], first: Vec) -> tuple[Vec, Vec]:
-    """Return the rows of contacts that are of a body, (r,), and what 1 N of each is on its coordinates, (3 p, r)."""
+    """Return the contact rows of a body, (r,), and the force on its coordinates by 1 N of each, (3 p, r).
+
+    met: pairs of bodies and their contacts. first: index of the first contact of each pair.
+    """
     rows, columns = [np.zeros(0, int)], [np.zeros((3 * body.state.y.shape[0], 0))]
     for start, (i, k, found) in zip(first, met):
         if number not in (i, k):
@@ -70,7 +75,7 @@ def _forces_on(body: LiveBody, number: int, met: Sequence[tuple[int, int, Meetin
 
 
 def _frames(normals: Vec) -> Vec:
-    """Each normal and two directions across it, (k, 3, 3)."""
+    """Return each unit normal and two unit tangents, as rows of (k, 3, 3)."""
     axis = np.eye(3)[np.abs(normals).argmin(axis=1)]
     one = np.cross(normals, axis)
     one /= np.linalg.norm(one, axis=1, keepdims=True)

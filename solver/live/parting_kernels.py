@@ -1,4 +1,4 @@
-"""Gauss-Seidel sweeps over normal forces and friction."""
+"""Kernel of projected Gauss-Seidel sweeps over contact forces with friction."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from ..threads import kernel
 
 @kernel("void(f8[:,::1], f8[::1], f8[::1], i8, f8[::1])", fastmath={"contract"})
 def push_apart(G, at, friction, sweeps, x):  # type: ignore[no-untyped-def]
-    """Solve for forces x (3 k,) [N], in threes of a normal and two friction forces, from those in it: G x + at ≥ 0 of
-    normal ones.
+    """Solve for the contact forces x, (3 k,) [N], by sweeps of projected Gauss-Seidel, starting from the values in x.
 
-    G: displacement of each by a unit force of another one, symmetric, (3 k, 3 k) [m/N]. at: gaps and slides without
-    forces, (3 k,) [m]. friction: Coulomb's coefficients, (k,). By projected Gauss-Seidel.
+    Each contact has a normal force, at least 0, and two friction forces within Coulomb's bound. Gaps, the normal rows
+    of G x + at, are at least 0. G: displacement of each row by a unit force of each row, (3 k, 3 k), symmetric [m/N].
+    at: gaps and tangential displacements without forces, (3 k,) [m]. friction: Coulomb's coefficients, (k,). x is
+    changed.
     """
     size = x.shape[0]
     for _ in range(sweeps):

@@ -1,4 +1,4 @@
-"""Parts of the bake's world while they are played: what the artist moves and pulls at of each."""
+"""Parts of a world in Play Live: motion of their prescribed nodes by the artist, and grabs."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ ANGULAR_FREQUENCY = 2.0 * np.pi * 2.0  #: of a whole mechanism that hangs on a h
 
 
 class LiveNodes:
-    """Soft bodies, cloth and ropes that are solved at once."""
+    """Live input of a part of soft bodies, cloth and ropes: motion of prescribed nodes, soft pins and grabs."""
 
     def __init__(self, part: NodesPart, numbers: dict[str, int], obstacles: Sequence[str],
                  leading: Mapping[int, Leading]) -> None:
-        """numbers: of the scene's bodies by name. obstacles: names of the scene's. leading: what leads bodies, by these
-        numbers."""
+        """part: its motion and pulls are replaced. numbers: of the scene's bodies by name. obstacles: names of the
+        scene's obstacles. leading: vertices that bones move, by number of the body."""
         self.part, self._leading = part, leading
         coordinates = part.coordinates
         self._motion, still = coordinates.motion, coordinates.where_prescribed(0.0)
         own = coordinates.prescribed[:len(still)]
         self._bodies = np.array([numbers[one.name] for one in part.bodies_in_world])
-        #: who carries each node that is prescribed: a body of the scene, one of the obstacles, or nobody
+        #: number of the body and of the obstacle whose object carries each prescribed node; -1: none
         self._body, self._obstacle = np.full(len(own), -1), np.full(len(own), -1)
         for number, body in zip(self._bodies, part.bodies_in_world):
             self._body[(own >= body.nodes.start) & (own < body.nodes.stop)] = number
@@ -43,8 +43,8 @@ class LiveNodes:
         self._way = OnItsWay(still)
         coordinates.motion = self._way
         self._still, self._pulls = still, list(part.pulls)
-        part.pulls = self._all_pulls = [*part.pulls]  # one list, of all variants of the part
-        #: what is pinned softly: the body of the scene, where it is carried, and where that was at the start [m]
+        part.pulls = self._all_pulls = [*part.pulls]  # one list, shared by all variants of the part
+        #: soft pins: number of the body, motion of their targets, and targets at the start, (k, 3) [m]
         self._soft_pins: list[tuple[int, OnItsWay, Vec]] = []
         for pins in part.pulls:
             if pins.is_on_object:
@@ -53,14 +53,14 @@ class LiveNodes:
                 start = pins.places.at(0.0)
                 pins.places = OnItsWay(start)
                 self._soft_pins.append((number, pins.places, start))
-        #: the part as it is stepped in each way; in a coupling it is stepped by that
-        # what hits the ground is solved where stages are, and else as linear as all the rest
+        #: variants of the part by integrator; a part of a coupling is stepped by the coupling
+        # impacts on the ground are solved in converged stages, and linearised in linearised ones
         self._ways: list[NodesPart] = [part, *(part.stepped_by(one, None) for one in (SSDIRK2({}), SemiImplicit({})))]
         self._chosen = 0
-        self.holds: dict[int, tuple[int, Grabbed]] = {}  #: which body a hand has hold of, by its number
+        self.holds: dict[int, tuple[int, Grabbed]] = {}  #: grabbed body in the part and spring, by number of the hand
 
     def begun(self, state: State, inputs: Inputs) -> State:
-        """A state at the start, its bodies put where their objects are."""
+        """Return the initial state with bodies moved to where their objects are. state: initial state of the part."""
         x = state.q.reshape(-1, 3).copy()
         free = self.part.coordinates.free
         for number, body in zip(self._bodies, self.part.bodies_in_world):
@@ -72,7 +72,7 @@ class LiveNodes:
         return replace(state, q=x.ravel())
 
     def _prescribed(self, time: float, inputs: Inputs) -> Vec:
-        """Return positions of prescribed nodes, (p, 3) [m]."""
+        """Return positions of prescribed nodes at a time [s], (p, 3) [m]."""
         places: Vec = np.array(self._still if self._motion is None else self._motion.at(time))
         moved = [(self._body == number, inputs.carrier(int(number))) for number in np.unique(self._bodies)]
         moved += [(self._obstacle == bump.number, bump.matrix) for bump in inputs.bumps]
@@ -86,7 +86,10 @@ class LiveNodes:
         return places
 
     def prepare(self, time: float, h: float, before: Inputs, inputs: Inputs) -> None:
-        """Before a step of h seconds from `time` on: what is prescribed goes from where it was to where it is now."""
+        """Set prescribed motion, targets of soft pins and gravity for a step of h seconds from `time` [s] on.
+
+        before, inputs: inputs at the start and at the end of the step, between which motion is linear.
+        """
         self._way.goes(time, h, self._prescribed(time, before), self._prescribed(time + h, inputs))
         for number, places, start in self._soft_pins:
             places.goes(time, h, *(carried(one.carrier(number), start) for one in (before, inputs)))
@@ -94,28 +97,37 @@ class LiveNodes:
             self.part.weigh(inputs.gravity)
 
     def choose(self, way: int) -> bool:
-        """Let the part be the one that is stepped in this way from now on. Returns whether that is another way."""
+        """Select the integrator of the part and return whether it has changed.
+
+        way: 0 for that of the job, 1 for linearised SSDIRK2, 2 for linearised semi-implicit Euler.
+        """
         changed, self._chosen = way != self._chosen, way
         self.part = self._ways[way]
         return changed
 
     def positions(self, state: State) -> Vec:
-        """Return positions of all nodes, (n, 3) [m]."""
+        """Return positions of all nodes in a state of the part, (n, 3) [m]."""
         return self.part.coordinates.positions(state.q, state.time, state.carrier_motion)
 
     def vertices(self, x: Vec, number: int) -> Vec:
-        """Return positions of one body's vertices, with the nodes at x (n, 3): [m], (v, 3)."""
+        """Return positions of the vertices of one body, (v, 3) [m].
+
+        x: positions of all nodes, (n, 3) [m]. number: index of the body in the part.
+        """
         body = self.part.bodies_in_world[number]
         own = x[body.nodes]
         return own if body.embedding is None else body.embedding.apply(own)
 
     def distance(self, x: Vec, hold: Hold) -> float:
-        """From a hand to the nearest node of a body [m]."""
+        """Return the distance from a hand to the nearest node of a body [m]. x: positions of all nodes, (n, 3) [m]."""
         last = max(body.nodes.stop for body in self.part.bodies_in_world)
         return float(np.linalg.norm(x[:last] - hold.start, axis=1).min())
 
     def hold(self, grabs: Sequence[Hold], x: Vec, time: float, h: float) -> None:
-        """Let what is pulled at follow the hand in a step of h seconds from `time` on. x: of nodes, (n, 3) [m]."""
+        """Make grabbed nodes follow the hands in a step of h seconds from `time` [s] on.
+
+        x: positions of all nodes at the start of the step, (n, 3) [m].
+        """
         present = {one.id for one in grabs}
         self.holds = {key: grab for key, grab in self.holds.items() if key in present}
         for one in grabs:
@@ -132,19 +144,19 @@ class LiveNodes:
         number = min(range(len(bodies)), key=lambda k: float(
             np.linalg.norm(x[bodies[k].nodes] - hold.start, axis=1).min()))
         own = free[(free >= bodies[number].nodes.start) & (free < bodies[number].nodes.stop)]
-        if not len(own):  # nothing of it moves
+        if not len(own):  # no node of the body is free
             own = free
         nodes, weights = around(x[own], hold.start, hold.radius or REACH * bodies[number].size)
         return number, Grabbed(own[nodes], weights, x, hold.start)
 
     def let_go(self) -> None:
-        """Pull at nothing."""
+        """Release all grabs."""
         self.holds.clear()
         self._all_pulls[:] = self._pulls
 
 
 class LiveJoints:
-    """Jointed rigid bodies: a hand pulls at a point of one by a damped spring."""
+    """Live input of a part of jointed rigid bodies: gravity, and damped springs from grabbed points to hands."""
 
     def __init__(self, part: JointsPart) -> None:
         self._part, self._springs = part, part.condensation.springs
@@ -152,14 +164,13 @@ class LiveJoints:
         self._mass: Vec = part.tree.inertia[:, 5, 5]
 
     def prepare(self, inputs: Inputs) -> None:
-        """Before a step."""
+        """Set gravity for the next step."""
         self._part.condensation.gravity[:] = inputs.gravity
 
     def hold(self, grabs: Sequence[Hold], state: State) -> None:
-        """Let springs pull grabbed rigid bodies to the targets of the user's hands.
+        """Set the springs that pull grabbed rigid bodies to the targets of the hands.
 
-        grabs: hands with their targets [m], others are ignored where their body is none of this part's. state: of the
-        joints.
+        grabs: hands on rigid bodies; those on bodies of other parts are ignored. state: of this part.
         """
         grabs = [one for one in grabs if self._part.shown.body[one.rigid] >= 0]
         if self.holds != [one.id for one in grabs]:
@@ -188,6 +199,6 @@ class LiveJoints:
         self.holds = [one.id for one in grabs]
 
     def let_go(self) -> None:
-        """Pull at nothing."""
+        """Release all grabs."""
         self.holds = []
         self._part.exchange_springs(self._springs)

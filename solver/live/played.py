@@ -1,4 +1,4 @@
-"""One body that is played separately: the interface for engines, and changes of its settings."""
+"""Base class of the live bodies that engines step separately, and changes of their settings."""
 
 from __future__ import annotations
 
@@ -15,41 +15,44 @@ from .engines.interface import GrabbedPlace, Hold, Inputs
 
 
 class PlayedBody(ABC):
-    """A body that takes steps of its own. Raises StepFailed of a step that has no end, and is as it was."""
+    """Interface of a live body that is stepped separately.
+
+    A step that fails raises StepFailed; the state is then unchanged.
+    """
 
     @property
     @abstractmethod
     def places(self) -> Vec:
-        """Return vertices of the artist's mesh [m], (n, 3)."""
+        """Return positions of the vertices of the artist's mesh in world space, (n, 3) [m]."""
 
     @property
     @abstractmethod
     def grabbed(self) -> list[GrabbedPlace]:
-        """Return the points that hands have hold of; vertices are the body's own."""
+        """Return the grabbed vertices, numbered within the body."""
 
     @abstractmethod
     def place(self, inputs: Inputs) -> None:
-        """Put it where its object is, before its first step."""
+        """Move the body to where its object is before its first step; do nothing before later ones."""
 
     @abstractmethod
     def restart(self) -> None:
-        """Put it back to the start, where its object is now."""
+        """Reset the body to its initial state, where its object is now, and release all grabs."""
 
     @abstractmethod
     def hold(self, grabs: Sequence[Hold], h: float) -> None:
-        """Make grabbed points follow the artist's hand in a step of h seconds."""
+        """Make grabbed points follow the hands of the artist in a step of h seconds; hands not in `grabs` release."""
 
     @abstractmethod
     def _build(self, job: Job, prepared: Prepared) -> None:
-        """Take the settings of a job. Raises what its maps raise."""
+        """Read the settings of a job. Raises a ConJacError where the body cannot be built."""
 
     @abstractmethod
     def _go_on(self, before: dict[str, Any]) -> None:
-        """Go on from where it stood before other settings were taken. before: its attributes then."""
+        """Continue from the state before a change of settings. before: attributes of the body before the change."""
 
     def change(self, job: Job, prepared: Prepared) -> Callable[[], None]:
-        """Continue from the present state with other settings. Returns a function that undoes the change. Raises what
-        its maps raise."""
+        """Continue from the present state with the settings of another job. Return a function that undoes the change.
+        Raises a ConJacError where the body cannot be built; it is then unchanged."""
         before = self.__dict__.copy()
         try:
             self._build(job, prepared)
@@ -60,10 +63,10 @@ class PlayedBody(ABC):
         return lambda: self._take_back(before)
 
     def _take_back(self, before: dict[str, Any]) -> None:
-        """Be as it was before other settings were taken. before: its attributes then."""
+        """Undo a change of settings. before: attributes of the body before the change."""
         self.__dict__.clear()
         self.__dict__.update(before)
 
     def distance(self, place: Vec) -> float:
-        """Return how far its nearest vertex is from a place, (3,) [m]."""
+        """Return the distance from a position, (3,) [m], to the nearest vertex of the body [m]."""
         return float(np.linalg.norm(self.places - place, axis=1).min())

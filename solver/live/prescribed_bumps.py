@@ -1,4 +1,4 @@
-"""Obstacles of a job as the colliders of live bodies: each is carried affinely from where it is at the start."""
+"""Obstacles of a job as colliders of live bodies, each with the affine motion nearest to its own."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ FLAT = 1.0e-9  #: of an obstacle's size: it is as flat as that where its vertice
 
 
 class PrescribedBump:
-    """One obstacle over time."""
+    """Collider that follows the motion of one obstacle of a job."""
 
     def __init__(self, vertices: Vec, mesh: BumpMesh, motion: OverTime | None, number: int) -> None:
-        """vertices: at the start, (n, 3) [m]. motion: where they are, (n, 3) [m] at a time; None: they stay. number:
-        among the obstacles of the job."""
+        """vertices: at the start, (n, 3) [m]. mesh: collider at the start. motion: positions of vertices over time,
+        (n, 3) [m]; None: no motion. number: among the obstacles of the job."""
         self._mesh, self._motion, self._number = mesh, motion, number
         self._middle = vertices.mean(axis=0)
         self._away = vertices - self._middle
         self._inverse = np.linalg.pinv(self._away, rcond=FLAT)
 
     def in_step(self, time: float, h: float) -> Bump:
-        """Return it as it moves in a step of h seconds from a time [s]."""
+        """Return the collider with its motion in a step of h seconds that starts at a time [s]."""
         return Bump(self._mesh, self._at(time + h), self._number, self._at(time))
 
     def _at(self, time: float) -> Vec:
-        """Return the affine motion from the start that is nearest to that of its vertices, (4, 4) [m]; across a flat
-        one, where these do not determine it, it is that of a rigid body."""
+        """Return the affine motion from the start to a time [s] that is nearest to that of the vertices, (4, 4) [m].
+        Across a flat obstacle, where vertices do not determine the motion, it is rigid."""
         found = np.eye(4)
         if self._motion is None:
             return found
@@ -47,7 +47,10 @@ class PrescribedBump:
 
 
 def prescribed_bumps(job: Job, names: Container[str] | None) -> list[PrescribedBump]:
-    """Return the obstacles with faces of a job that has contact. names: of those that count; None: all."""
+    """Return colliders of the obstacles with faces; none where the job has no contact.
+
+    names: of the obstacles that are included; None: all.
+    """
     found: list[PrescribedBump] = []
     for number, one in enumerate(job.scene.obstacles if job.scene.contact is not None else ()):
         if one.triangles is None or not (names is None or one.name in names):

@@ -1,4 +1,4 @@
-"""One cloth, rope or soft body on projective dynamics, as it is played: pins, hands, ground, colliders."""
+"""Live cloth, rope or soft body on projective dynamics, with pins, grabs, ground and colliders."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ from .skins import RESTS
 
 
 class ProjectedBody(PlayedBody):
-    """A draft on projective dynamics whose pins, ground and colliders are where the artist has them."""
+    """Live body on projective dynamics whose pins, ground and colliders the artist moves."""
 
     body: ProjectiveBody
 
     def __init__(self, job: Job, number: int, prepared: Prepared, report: Report) -> None:
-        """number: among the scene's bodies. Raises a ConJacError that names the body."""
+        """number: in the scene. report: receives progress. Raises a ConJacError that names the body."""
         self._report, self._number = report, number
-        self._inputs: Inputs | None = None  #: of its last step
+        self._inputs: Inputs | None = None  #: those of the last step
         self._leading = leading_of(job).get(number)
-        self._hands: dict[int, tuple[Grabbed, int, Vec]] = {}  #: by number; a vertex and where it is from the hand [m]
+        self._hands: dict[int, tuple[Grabbed, int, Vec]] = {}  #: spring, vertex and its offset from the hand [m]
         self._build(job, prepared)
         self.state = self._draft.initial_state()
 
     def _build(self, job: Job, prepared: Prepared) -> None:
         self._draft = draft = projective_draft(job, prepared, self._report)
         self.body, self._size = cast(ProjectiveBody, draft.body), draft.shown.size
-        draft.touches = None  # colliders are where the artist has them
+        draft.touches = None  # the artist moves colliders
         draft.blown = pressures([prepared], np.zeros(2, np.int32), self.body.rest)
         self._still = draft.motion.at(0.0)
         draft.motion = self._way = OnItsWay(self._still)
-        #: where soft pins are carried, and where that was at the start [m]
+        #: motion of the targets of soft pins, and targets at the start, (k, 3) [m]
         self._soft_pins: list[tuple[OnItsWay, Vec]] = []
         for pins in draft.pulls:
             if pins.is_on_object:
@@ -62,14 +62,14 @@ class ProjectedBody(PlayedBody):
         self._friction = RESTS if prepared.body.friction is None else prepared.body.friction
         triangles = prepared.skin if prepared.body.cloth is not None else np.zeros((0, 3), np.int32)
         edge = mean_edge(self.body.rest, triangles) if len(triangles) else 0.0
-        #: it as one of the sheets that meet each other; only cloth has triangles
+        #: sheet for contact with others; only cloth has triangles
         self.layer = Layer(neighbours(triangles, len(self.body.rest)), triangles, len(self.body.rest), edge,
                            self._thickness, self._friction)
         self._clearances = Clearances()
         self._strength = strength_of(float(self.body.mass.sum()), self._size)
 
     def _go_on(self, before: dict[str, Any]) -> None:
-        self._hands = {}  # they are taken hold of again where they are
+        self._hands = {}  # hands grab the body again, where it is now
         if len(self.state.q) != 3 * len(self.body.rest):
             self.restart()
 
@@ -80,12 +80,12 @@ class ProjectedBody(PlayedBody):
 
     @property
     def x(self) -> Vec:
-        """Return positions of its nodes [m], (n, 3)."""
+        """Return positions of nodes, (n, 3) [m]."""
         return self.state.q.reshape(-1, 3)
 
     @property
     def v(self) -> Vec:
-        """Return velocities of its nodes [m/s], (n, 3)."""
+        """Return velocities of nodes, (n, 3) [m/s]."""
         return self.state.u.reshape(-1, 3)
 
     def place(self, inputs: Inputs) -> None:
@@ -109,9 +109,10 @@ class ProjectedBody(PlayedBody):
         return carried(inputs.carrier(self._number), self._still)
 
     def step(self, h: float, iterations: int, inputs: Inputs, beside: Sequence[TargetRows] = ()) -> None:
-        """Move on by h seconds. Raises StepFailed, and is as it was.
+        """Advance by h seconds in `iterations` iterations. Raises StepFailed; the state is then unchanged.
 
-        beside: half-spaces of sheets that it meets, whose weights are shares of how firm ground and colliders are."""
+        beside: half-spaces of other sheets, with weights relative to those of ground and colliders.
+        """
         draft, body, before, time = self._draft, self.body, self._inputs or inputs, self.state.time
         self._way.goes(time, h, self._prescribed(before), self._prescribed(inputs))
         for way, start in self._soft_pins:
@@ -127,7 +128,7 @@ class ProjectedBody(PlayedBody):
         self.state, self._inputs = state, inputs
 
     def _on_colliders(self, h: float, inputs: Inputs, firm: Vec) -> list[TargetRows]:
-        """Return half-spaces of nodes that a step of h seconds leads to colliders. firm: weights of nodes [N/m]."""
+        """Return half-spaces for nodes near colliders in a step of h seconds. firm: weights of nodes, (n,) [N/m]."""
         if not inputs.bumps:
             return []
         begun = self.x[self._touching]
@@ -149,7 +150,7 @@ class ProjectedBody(PlayedBody):
             self._hands[one.id][0].follow(one.target, one.strength * self._strength, self.state.time, h)
 
     def _hand_rows(self) -> list[TargetRows]:
-        """Return springs from nodes to where their mean would be at the hand, as the body is now."""
+        """Return springs of single nodes that pull the mean of each grab to its hand, from present positions."""
         return [TargetRows.springs(*grabbed.springs_from(self.x)) for grabbed, _, _ in self._hands.values()]
 
     @property

@@ -1,4 +1,4 @@
-"""Recording of a live performance: positions, poses and hands, then frames in the cache of a job, as if baked."""
+"""Recording of a live performance, and its frames in the cache of a job, as if they were baked."""
 
 from __future__ import annotations
 
@@ -27,15 +27,17 @@ ENDING = 1.0e-6  #: of a frame: what is missing of the last one is rounding
 
 
 class Recording:
-    """Places over time, from when it is made."""
+    """Recording of positions, poses of rigid bodies and grabs at the ends of steps."""
 
     def __init__(self, fps: float) -> None:
         self._fps, self._times, self._places, self._poses = fps, list[float](), list[Vec](), list[Vec]()
         self._grabbed: list[tuple[GrabbedPlace, ...]] = []
 
     def add(self, time: float, places: Vec, poses: Vec | None = None, grabbed: Sequence[GrabbedPlace] = ()) -> None:
-        """Add positions (n, 3) [m] and poses of rigid bodies (r, 4, 4) at a time [s] later than the last; and what
-        was grabbed until then."""
+        """Append positions, (n, 3) [m], and poses of rigid bodies, (r, 4, 4) [m], at a time [s] later than the last.
+
+        grabbed: grabs in the step that ends at that time.
+        """
         self._times.append(time)
         self._places.append(places.astype(np.float32))
         self._poses.append(np.zeros((0, 4, 4)) if poses is None else poses.copy())
@@ -43,20 +45,22 @@ class Recording:
 
     @property
     def frames(self) -> int:
-        """How many whole frames it has."""
+        """Return the number of whole frames recorded."""
         if not self._times:
             return 0
         return int((self._times[-1] - self._times[0]) * self._fps + ENDING) + 1
 
     def is_at_snapshot(self, every: int) -> bool:
-        """Whether its last moment is that of a frame at which a bake keeps a snapshot, one in so many frames."""
+        """Whether the last entry is at a frame of a bake's snapshot. every: frames between snapshots."""
         frame = (self._times[-1] - self._times[0]) * self._fps
         return round(frame) > 0 and round(frame) % every == 0 and abs(frame - round(frame)) < ENDING
 
     def save(self, path: Path) -> None:
-        """Write a moment for each of k frames, straight between steps: "places", (k, n, 3) [m], and "poses",
-        (k, r, 4, 4); and each of g hands by its "vertex", (g,), its "target" [m], (k, g, 3), and its "stiffness"
-        [N/m], (k, g), 0 where it is open. Raises CacheUnwritable."""
+        """Write k frames to a file, interpolated linearly between steps. Raises CacheUnwritable.
+
+        Arrays: "places", (k, n, 3) [m], and "poses", (k, r, 4, 4); of g hands "vertex", (g,), "target", (k, g, 3) [m],
+        and "stiffness", (k, g) [N/m], 0 where a hand does not pull.
+        """
         times, count = np.array(self._times), self.frames
         frame_times = times[0] + np.arange(count) / self._fps if count else times
         after = np.clip(np.searchsorted(times, frame_times - ENDING / self._fps), 0, max(len(times) - 1, 0))
@@ -79,7 +83,7 @@ class Recording:
 
 
 def _between(one: Vec, other: Vec, share: float) -> Vec:
-    """Poses (r, 4, 4) between two, turned as far as they are moved."""
+    """Return poses interpolated between two, (r, 4, 4) [m], with orthonormal rotations. share: 0 at one, 1 at other."""
     found = (1.0 - share) * one + share * other
     u, _, v = np.linalg.svd(found[:, :3, :3])
     found[:, :3, :3] = u @ v
@@ -87,10 +91,11 @@ def _between(one: Vec, other: Vec, share: float) -> Vec:
 
 
 def keep(path: Path, performed: Path, report: Reporter, stop: Callable[[], bool], replaces: bool = False) -> None:
-    """Put what was performed into the cache of a job, from its first frame on.
+    """Write a recorded performance into the cache of a job, from the job's first frame on.
 
-    replaces: an existing bake, else StaleCache is raised. Raises BadInput where they do not fit, and Stopped,
-    CacheBusy, CacheUnwritable.
+    path: folder of the job. performed: file of `Recording.save`. report: receives progress. stop: whether to stop.
+    replaces: whether an existing bake is replaced. Raises BadInput where the file does not fit the job, StaleCache
+    where a bake exists and `replaces` is false, Stopped, CacheBusy and CacheUnwritable.
     """
     job = load(path)
     try:
@@ -136,8 +141,8 @@ def keep(path: Path, performed: Path, report: Reporter, stop: Callable[[], bool]
 
 
 def _bodies(job: Job) -> tuple[list[tuple[str, int, int]], list[Vec | None]]:
-    """Name, first vertex and number of vertices of each soft body, and what brings it to its object's space at each
-    frame. Raises BadInput where a body is shown by another mesh at each frame."""
+    """Return name, first vertex and number of vertices of each soft body, and its matrices from world to object space
+    by frame, (T, 4, 4) [m], or None. Raises BadInput where a body has no fixed mesh to show."""
     bodies, matrices, first = list[tuple[str, int, int]](), list[Vec | None](), 0
     for body in job.scene.bodies:
         if body.surface is None:
@@ -153,7 +158,7 @@ def _bodies(job: Job) -> tuple[list[tuple[str, int, int]], list[Vec | None]]:
 
 
 def _mechanisms(job: Job) -> list[dict[str, Any]]:
-    """Entries of the manifest: what joints do is not recorded."""
+    """Return the mechanisms' entries of the manifest, without joints, which are not recorded."""
     entries, first = list[dict[str, Any]](), 0
     for one in job.scene.mechanisms:
         entries.append(MechanismInWorld(one.name, [body.name for body in one.bodies], ()).plain(first))

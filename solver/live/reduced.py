@@ -1,4 +1,4 @@
-"""One soft body on its skinning eigenmodes in Play Live: pins, grabs, ground, colliders and contacts."""
+"""Live soft body on skinning eigenmodes, with pins, grabs, ground, colliders and contact with other bodies."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ FAR = 50.0  #: times its size: a body there was thrown out of the world
 
 @dataclass(frozen=True)
 class ReducedFrom:
-    """Inputs that a reduced body was built of."""
+    """Mesh, pins and material from which a reduced body was built."""
 
     tets: Index  #: (e, 4)
     nodes: Vec  #: [m], (n, 3)
-    pinned: Index  #: nodes
+    pinned: Index  #: pinned nodes, (k,)
     substance: Substance
 
     def stiffer_than(self, other: ReducedFrom) -> float | None:
-        """How many times stiffer this is than another that differs in nothing else; None where it does."""
+        """Return the ratio of the stiffness to that of `other`; None where they differ in anything else."""
         mine, its = self.substance, other.substance
         same = mine.material is its.material and all(
             np.array_equal(one, two) for one, two in ((self.tets, other.tets), (self.nodes, other.nodes),
@@ -64,22 +64,22 @@ class ReducedFrom:
 
 
 class LiveBody(PlayedBody):
-    """A soft body on a few dozen coordinates, which steps by itself and is pushed out of others then."""
+    """Live soft body with a few dozen coordinates. It is stepped alone; contact with others is resolved afterwards."""
 
     body: ReducedBody
 
     def __init__(self, job: Job, number: int, prepared: Prepared, report: Report) -> None:
-        """number: among the scene's bodies. Raises what its maps raise."""
+        """number: in the scene. report: receives progress. Raises a ConJacError where the body cannot be built."""
         self._report, self._number = report, number
         self._grabs: dict[int, Grab] = {}  #: by number of the hand
-        self._away: dict[int, Vec] = {}  # from the hand to the point that it has hold of
-        self._vertex: dict[int, int] = {}  # which that is
+        self._away: dict[int, Vec] = {}  # offset of each grabbed vertex from its hand [m], (3,)
+        self._vertex: dict[int, int] = {}  # grabbed vertex of each hand
         self._carrier, self._placed = np.eye(4), False
         self._leading, self._pinned = leading_of(job).get(number), np.zeros((0, 3))
         self._made: ReducedFrom | None = None
         self._build(job, prepared)
         self.state = self._begin()
-        self._before = self.state  #: where its last step began
+        self._before = self.state  #: state at the start of the last step
 
     def _build(self, job: Job, prepared: Prepared) -> None:
         body, volume = prepared.body, prepared.volume
@@ -89,7 +89,7 @@ class LiveBody(PlayedBody):
         made = ReducedFrom(volume.tets, volume.nodes, self._pinned_nodes(job, prepared), substance_of(job, prepared))
         stiffer = None if self._made is None else made.stiffer_than(self._made)
         if stiffer is not None:
-            # its ways to move are the same, and stiffness is proportional to what each point stands for
+            # the subspace is the same, and stiffness is proportional to the volumes of cubature points
             self._stiffen(stiffer)
         else:
             seen = None if prepared.embedding is None else prepared.embedding.matrix
@@ -100,21 +100,21 @@ class LiveBody(PlayedBody):
                                        else job.array(body.surface.triangles))
             self._touches, self._skin = touches, Skin(touches.rest, touches.triangles)
             self.body.touch_by(touches.rest, touches.functions, touches.led)
-            #: Φ and Ψ of what is drawn, in single precision: on fine meshes memory is what their products wait for
+            #: Φ and Ψ of drawn vertices, in single precision: on fine meshes bandwidth limits their products
             self._drawn_by = (self.body.surface_functions.astype(np.float32), self.body.surface_led.astype(np.float32))
-            self._drawn: list[tuple[ReducedState, Vec]] = []  #: where that is at the last two states
+            self._drawn: list[tuple[ReducedState, Vec]] = []  #: positions of drawn vertices in the last two states
         self._made, self._nodes = made, volume.nodes
         self._mass = float(self.body.subspace.mass.sum())
-        self._shape = self.body.placed(2.0 * self._nodes).y  #: coordinates of the rest shape itself, (p, 3)
+        self._shape = self.body.placed(2.0 * self._nodes).y  #: coordinates of the rest shape, (p, 3) [√kg m]
         self._half_life = half_life_at_start(job, body)
         self.body.stepping = self._stepping = replace(stepping, floor=floor_of(job, self.body))
         self._springs = self._soft_pins(job, prepared)
         self._strength = self.body.firm_grab()
-        self._push = FIRM * self.body.floor(np.eye(3)[2], 0.0).stiffness  #: of a point that is inside [N/m]
+        self._push = FIRM * self.body.floor(np.eye(3)[2], 0.0).stiffness  #: of a point inside a collider [N/m]
         self.friction = RESTS if body.friction is None else body.friction
 
     def _pinned_nodes(self, job: Job, prepared: Prepared) -> Index:
-        """Nodes whose motion is prescribed."""
+        """Return the nodes whose motion is prescribed, (k,)."""
         return prepared.fields.pinned
 
     def _stiffen(self, times: float) -> None:
@@ -131,7 +131,7 @@ class LiveBody(PlayedBody):
         old, state = before["body"], self.state
         if old is self.body:
             return
-        self._grabs = {}  # they are taken hold of again where they are
+        self._grabs = {}  # hands grab the body again, where it is now
         if len(old.nodes) != len(self.body.nodes):
             self.restart()
             return
@@ -143,7 +143,7 @@ class LiveBody(PlayedBody):
         return self.drawn_at(self.state)
 
     def drawn_at(self, state: ReducedState) -> Vec:
-        """Return vertices of the artist's mesh [m], (n, 3)."""
+        """Return positions of the vertices of the artist's mesh in a state, (n, 3) [m]."""
         found = next((places for known, places in self._drawn if known is state), None)
         if found is None:
             functions, led = self._drawn_by
@@ -155,7 +155,7 @@ class LiveBody(PlayedBody):
         return found
 
     def _soft_pins(self, job: Job, prepared: Prepared) -> PointSprings | None:
-        """Return springs of softly pinned points to their positions at the start."""
+        """Return springs from softly pinned points to their positions at the start; None where there are none."""
         mass, subspace = self.body.subspace.mass, self.body.subspace
         for pins in soft_pins(job, [prepared], mass, np.array([0, len(mass)])):
             nodes, stiffness, places = pins.springs_at(0.0)
@@ -164,7 +164,11 @@ class LiveBody(PlayedBody):
         return None
 
     def _lead(self, carrier: Vec, pinned: Vec) -> Vec:
-        """Coordinates of groups of pins where the object is, or where bones have vertices that lead, (s, 3) [m]."""
+        """Return coordinates of groups of pins, (4 g, 3) [m].
+
+        carrier: motion of the object, (4, 4) [m]. pinned: positions of vertices that bones move, (s, 3) [m]; where
+        there are any, groups follow them instead.
+        """
         groups = self.body.pins.groups
         if self._leading is None or not len(pinned):
             return self.body.pins.lead([carried(carrier, self._nodes[nodes]) for nodes in groups])
@@ -173,7 +177,7 @@ class LiveBody(PlayedBody):
         return self.body.pins.lead(np.split(where, np.cumsum([len(one) for one in groups])[:-1]))
 
     def _begin(self) -> ReducedState:
-        """The start, where the object is now."""
+        """Return the initial state, where the object is now."""
         rest = replace(self.body.rest(), carrier_motion=self._lead(self._carrier, self._pinned))
         return self.body.placed(carried(self._carrier, self._nodes), rest)
 
@@ -182,10 +186,10 @@ class LiveBody(PlayedBody):
         self.stand(self._begin())
 
     def stand(self, state: ReducedState) -> None:
-        """Stand at a state, from which the next step begins."""
+        """Set the state from which the next step begins."""
         self.state = self._before = state
 
-    # -- what it meets -----------------------------------------------------------------------------------------
+    # -- contact -----------------------------------------------------------------------------------------------
 
     def place(self, inputs: Inputs) -> None:
         if not self._placed:
@@ -193,7 +197,7 @@ class LiveBody(PlayedBody):
             self.restart()
 
     def standing(self) -> Standing:
-        """How it is at the end of its step."""
+        """Return the surface of the body at the start and the end of its last step, for contact."""
         touching, state, before = self.body.touching, self.state, self._before
         at = self.drawn_at if self._touches.is_drawn else self._touches.at
         now, places = at(state), at(before)
@@ -202,18 +206,18 @@ class LiveBody(PlayedBody):
                         self.body.points_of(touching, before.y, before.carrier_motion))
 
     def rows_of(self, found: Meeting, is_first: bool) -> Vec:
-        """Φ at the points by which it is part of a meeting, (k, p)."""
+        """Return Φ at this body's points of a contact, (k, p). is_first: whether its touching points are tested."""
         rows: Vec = self.body.touching.rows[found.points]
         if not is_first:
             rows = np.einsum("kc,kcp->kp", found.weights, self._touches.functions[found.corners])
         return rows
 
     def pushed_on(self, moved: Vec) -> None:
-        """It ends its step otherwise by so much, (3 p,), as `ReducedBody.yielding` has it."""
+        """Change the coordinates at the end of the last step. moved: the change, (3 p,), axis by axis [√kg m]."""
         self.state = self.body.pushed_on(self.state, moved)
 
     def _bumped(self, h: float, inputs: Inputs) -> Planes | None:
-        """Planes that push touching points out of colliders that they are in, or that a step leads them into."""
+        """Return planes for the touching points that a step of h seconds moves into colliders; None where none does."""
         if not inputs.bumps:
             return None
         body, touching, state = self.body, self.body.touching, self.state
@@ -230,7 +234,10 @@ class LiveBody(PlayedBody):
     # -- a step ------------------------------------------------------------------------------------------------
 
     def step(self, h: float, iterations: int, inputs: Inputs) -> None:
-        """Move on by h seconds, through other bodies. Raises StepFailed, and is as it was."""
+        """Advance by h seconds without contact with other bodies; where one step fails, by four substeps.
+
+        iterations: of each stage. Raises StepFailed where the substeps fail, too; the state is then unchanged.
+        """
         body, led = self.body, self._led_to(inputs, h)
         x, y, z = inputs.gravity.tolist()
         body.stepping = replace(self._stepping, gravity=(x, y, z), iterating=Iterating(iterations=iterations),
@@ -250,21 +257,21 @@ class LiveBody(PlayedBody):
         raise StepFailed("it was thrown too far")
 
     def _led_to(self, inputs: Inputs, h: float) -> Vec | None:
-        """Coordinates of groups of pins at the end of a step of h seconds, (s, 3) [m]; None where they stay."""
+        """Return coordinates of groups of pins after a step of h seconds, (4 g, 3) [m]; None where they do not move."""
         carrier = inputs.carrier(self._number)
         if np.array_equal(self._carrier, carrier) and np.array_equal(self._pinned, inputs.pinned):
             return None
         return self._lead(carrier, inputs.pinned)
 
     def _sprung_to(self, inputs: Inputs, h: float) -> PointSprings | None:
-        """Springs of softly pinned points at the end of a step of h seconds."""
+        """Return springs of softly pinned points at the end of a step of h seconds; None where there are none."""
         springs = self._springs
         return None if springs is None else replace(
             springs, targets=carried(inputs.carrier(self._number), springs.targets))
 
     def _is_here(self, state: ReducedState) -> bool:
         away = float(np.linalg.norm(state.y))  # [√kg m], as coordinates are orthonormal in mass
-        return bool(away < FAR * self.body.subspace.size * np.sqrt(self._mass))  # not so where it is no number
+        return bool(away < FAR * self.body.subspace.size * np.sqrt(self._mass))  # false for NaN
 
     def hold(self, grabs: Sequence[Hold], h: float) -> None:
         requested = {hold.id: hold for hold in grabs}
@@ -280,7 +287,7 @@ class LiveBody(PlayedBody):
                                        damping=self._drag_of(stiffness))
 
     def _drag_of(self, stiffness: float) -> float:
-        """Return the damping [N s/m] of a spring that has hold of it [N/m]."""
+        """Return the damping of a grab [N s/m]. stiffness: of its spring [N/m]."""
         return float(DRAG * 2.0 * np.sqrt(stiffness * self._mass))
 
     @property
@@ -289,7 +296,10 @@ class LiveBody(PlayedBody):
 
 
 def substance_of(job: Job, prepared: Prepared) -> Substance:
-    """Return the material of a body's elements without fibers; cells count by the share inside of the artist's mesh."""
+    """Return the material of a body's elements, without fibers.
+
+    Stiffness and density of cells that cover the artist's mesh are multiplied by the fraction of volume inside it.
+    """
     body, fields, volume = prepared.body, prepared.fields, prepared.volume
     material = catalogue.find("material", body.material.kind).load()
     constants = material.constants(**fields.element_parameters)
@@ -302,7 +312,7 @@ def substance_of(job: Job, prepared: Prepared) -> Substance:
 
 
 def pin_groups(tets: Index, pinned: Index) -> list[Index]:
-    """Pinned nodes, in groups of those that hang together by edges of tets (e, 4)."""
+    """Return the pinned nodes of each group that is connected by edges of tets, (e, 4). pinned: nodes, (k,)."""
     if not len(pinned):
         return []
     edges = unique_edges(tets, EDGES)

@@ -1,4 +1,4 @@
-"""The live loop: reads records of Blender, takes the steps that are due and shows where bodies are."""
+"""Live loop: reads inputs from Blender, takes the steps that are due, and writes positions of bodies for it."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ OnSaved = Callable[[Path, int], None]
 
 
 def engine_key(key: str, path: Path) -> str:
-    """Return the key of the engine that plays a job folder: this one, or of "" the first that plays all that is in it.
-    Raises a ConJacError that says what is wrong with the folder."""
+    """Return the catalogue key of the engine for a job folder: `key`, or where it is "" the first engine that can play
+    the whole scene, or the last engine where none can. Raises a ConJacError where the folder cannot be read."""
     if key:
         return key
     scene, entries = load(path).scene, catalogue.menu("live_engine")
@@ -36,37 +36,37 @@ def engine_key(key: str, path: Path) -> str:
 
 
 def engine_of(key: str, path: Path, report: Report) -> Engine:
-    """Return the engine of this name on a job folder; of the name "" the first that plays all that is in it. Raises a
-    ConJacError that says what is wrong with either."""
+    """Return a new engine for a job folder. key: in the catalogue; "": the engine of `engine_key`.
+    report: receives progress. Raises a ConJacError where the key is unknown or the engine cannot play the job."""
     made: Engine = catalogue.find("live_engine", engine_key(key, path)).load()(load(path), report)
     return made
 
 
 class Live:
-    """Bodies in Play Live. `turn` processes pending events; `run` continues until it is stopped."""
+    """Live loop of one engine. `turn` processes inputs and takes the steps that are due; `run` repeats it."""
 
     def __init__(self, path: Path, engine: Engine, board: Board, clock: Clock, say: Say = lambda text: None,
                  on_saved: OnSaved = lambda path, frames: None) -> None:
-        """path: of the job folder, which is read again on a record with other settings. say: is called with sentences
-        for the artist. on_saved: is called with the file of a recording, see `recording`, and its number of frames."""
+        """path: of the job folder, which is read again when settings change. board: memory shared with Blender. say: is
+        called with sentences for the artist. on_saved: is called with the file and number of frames of a recording."""
         self._path, self._engine, self._board, self._clock, self._say = path, engine, board, clock, say
         time = load(path).scene.time
         self._pace, self._fps, self._snapshots = Timekeeper(engine.efforts), time.fps, time.snapshot_every
         self._shapes = shapes_of(path)
-        self._inputs: Inputs | None = None  #: nothing moves before the first record
+        self._inputs: Inputs | None = None  #: None before the first record: no steps are taken
         self._on_saved, self._recorded = on_saved, 0
         self._recording: Recording | None = None
         self._settings, self._running, self._reported = 0, True, 0
         self._time, self._last = 0.0, clock.now()
 
     def run(self, stop: Stop) -> None:
-        """Run until `stop` returns true."""
+        """Repeat `turn` until `stop` returns true."""
         while not stop():
             self.turn()
             self._clock.wait(min(self._pace.until_due, LONGEST_WAIT))
 
     def turn(self) -> None:
-        """Listen, take the steps that are due, and show the last one."""
+        """Read inputs, take the steps that are due, and write the positions of bodies after the last one."""
         record = self._board.read_control()
         if record is not None:
             self._listen(record[0][0], record[1])
@@ -86,13 +86,13 @@ class Live:
             if self._recording is not None:
                 self._recording.add(self._time, self._engine.places, self._engine.poses, self._engine.grabbed)
                 if self._recording.is_at_snapshot(self._snapshots):
-                    self._engine.forget_past()  # as a bake of it will
+                    self._engine.forget_past()  # as a bake will
             moved = True
         if moved:
             self._show()
 
     def _listen(self, record: NDArray[Any], pinned: NDArray[np.float64]) -> None:
-        """Take inputs and settings of a record."""
+        """Read inputs and settings from a record. pinned: positions of vertices that bones move, (s, 3) [m]."""
         grabs = tuple(Hold(int(one["id"]), one["start"].copy(), one["target"].copy(), float(one["radius"]),
                            float(one["strength"]), int(one["rigid"]) - 1) for one in record["grabs"] if one["id"])
         first = self._inputs is None
@@ -114,10 +114,10 @@ class Live:
                 self._say(str(error))
             else:
                 self._pace = Timekeeper(self._engine.efforts)
-            self._last = self._clock.now()  # what that took is not made up for
+            self._last = self._clock.now()  # the time spent here is not made up for
 
     def _record(self, on: bool) -> None:
-        """Start recording, or save the recording."""
+        """Start recording where `on` becomes true, and save the recording where it becomes false."""
         if on and self._recording is None:
             self._recording = Recording(self._fps)
             self._recording.add(self._time, self._engine.places, self._engine.poses)
@@ -129,7 +129,7 @@ class Live:
             self._recording = None
 
     def _show(self) -> None:
-        """Write where bodies are, and send new sentences."""
+        """Write positions of bodies to the board, and send new notes to the artist."""
         frame = np.zeros(1, FRAME)
         pace = self._pace
         frame["time"], frame["pace"], frame["cost"], frame["step"] = self._time, pace.shown_rate, pace.cost, pace.step
@@ -142,8 +142,11 @@ class Live:
 
 def control(gravity: NDArray[np.float64], carriers: NDArray[np.float64] | None = None, settings: int = 0,
             grabs: tuple[Hold, ...] = (), run: int = PLAYED) -> NDArray[Any]:
-    """Return a record of CONTROL, to play without Blender. carriers: of the first bodies, (b, 4, 4), or of
-    one, (4, 4)."""
+    """Return a record of CONTROL, (1,), to play without Blender.
+
+    gravity: (3,) [m/s²]. carriers: motion of the objects of the first bodies, (b, 4, 4) [m], or of the first one,
+    (4, 4). settings: number of changes of scene.json. run: HALTED, PLAYED or RECORDED.
+    """
     record = np.zeros(1, CONTROL)
     record["settings"], record["run"], record["gravity"], record["carriers"] = settings, run, gravity, np.eye(4)
     if carriers is not None:

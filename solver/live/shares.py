@@ -1,4 +1,4 @@
-"""How much of each tetrahedron lies inside of the mesh that it covers: cells at the surface stand out of it."""
+"""Fraction of each tetrahedron inside the mesh that cells cover: cells at the surface are partly outside."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ STEPS = 4  #: parts of each edge in which points of a tetrahedron are counted
 
 
 def share_inside(nodes: Vec, tets: Index, vertices: Vec, triangles: Index) -> Vec:
-    """Return which share of each tetrahedron (e, 4) of nodes (n, 3) [m] is inside of a surface, (e,), 0.05 at least.
+    """Return the fraction of the volume of each tetrahedron that is inside a surface, (e,), at least 0.05.
 
-    vertices: (v, 3) [m]; triangles: (t, 3), their normals outwards.
+    nodes: (n, 3) [m]. tets: (e, 4). vertices: of the surface, (v, 3) [m]. triangles: (t, 3), with outward normals.
     """
     ends = nodes[unique_edges(tets, EDGES)]
     longest = float(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).max())
@@ -30,7 +30,7 @@ def share_inside(nodes: Vec, tets: Index, vertices: Vec, triangles: Index) -> Ve
     corners = nodes[tets]
     middle = corners.mean(axis=1)
     away = tree.query(middle, distance_upper_bound=2.0 * longest)[0]
-    # what the surface cannot reach is on the side of its middle
+    # a tetrahedron that the surface does not intersect is on the side of its centroid
     reach = (1.0 - 1.0 / STEPS) * np.linalg.norm(corners - middle[:, None], axis=2).max(axis=1) + SPACING * longest
     shares = np.ones(len(tets))
     whole, cut = np.flatnonzero((away >= reach) & (away < np.inf)), np.flatnonzero(away < reach)
@@ -43,7 +43,7 @@ def share_inside(nodes: Vec, tets: Index, vertices: Vec, triangles: Index) -> Ve
 
 
 def _lattice() -> Vec:
-    """Barycentric coordinates of points evenly inside of a tetrahedron, (w, 4)."""
+    """Return barycentric coordinates of evenly spaced points inside a tetrahedron, (w, 4)."""
     first = np.array([one for one in product(range(STEPS), repeat=3) if sum(one) < STEPS])
     corners = np.concatenate([first, STEPS - 1 - first.sum(axis=1, keepdims=True)], axis=1)
     weights: Vec = (corners + 0.25) / STEPS

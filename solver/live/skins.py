@@ -1,4 +1,4 @@
-"""Surfaces of live bodies as they meet each other: points all over them, and which of these are inside of others."""
+"""Contact of live bodies: sampled points of their surfaces, and points of one body inside another."""
 
 from __future__ import annotations
 
@@ -20,47 +20,57 @@ RESTS = 0.5  #: Coulomb's coefficient where none is given
 
 
 class Skin:
-    """Points all over a surface of triangles, each a mean of three corners."""
+    """Sampled points of a surface of triangles, each a weighted mean of three vertices."""
 
     def __init__(self, vertices: Vec, triangles: Index) -> None:
-        """vertices: at rest, (n, 3) [m]; triangles: (t, 3), their normals outwards."""
+        """vertices: at rest, (n, 3) [m]. triangles: (t, 3), with outward normals."""
         self.diagonal = float(np.linalg.norm(np.ptp(vertices, axis=0)))
         self.spacing = spacing = max(self.diagonal, 1e-9) / FINE  #: between points [m]
         points, face = middles(vertices, triangles, spacing)
-        # fine meshes have more than enough: one point in each box of the spacing
+        # fine meshes have more points than needed: one in each box of the spacing remains
         _, first = np.unique(np.floor((points - vertices.min(axis=0)) / spacing).astype(np.int64), axis=0,
                              return_index=True)
         points, face = points[np.sort(first)], face[np.sort(first)]
         self.corners: Index = triangles[face]  #: (k, 3)
-        self.weights: Vec = _shares(points, vertices[self.corners])  #: of the corners, (k, 3)
+        self.weights: Vec = _shares(points, vertices[self.corners])  #: barycentric coordinates, (k, 3)
 
     def below(self, which: Index, places: Vec, vertices: Vec) -> Vec:
-        """Shares (k, 3) of the corners of some points' triangles that make the places (k, 3) [m] nearest to others:
-        straight below them, or the points themselves where that is far off. vertices: (n, 3) [m]."""
+        """Return barycentric coordinates, (k, 3), of the projections of positions onto the planes of triangles, or of
+        the sampled points where a projection is far outside its triangle.
+
+        which: sampled points, whose triangles are meant, (k,). places: positions, (k, 3) [m]. vertices: (n, 3) [m].
+        """
         found = _shares(places, vertices[self.corners[which]])
         far = np.abs(found).max(axis=1) > OFF
         found[far] = self.weights[which[far]]
         return found
 
     def points(self, vertices: Vec) -> Vec:
-        """Return positions of its points, (k, 3) [m], with the vertices at (n, 3) [m]."""
+        """Return positions of the sampled points, (k, 3) [m]. vertices: (n, 3) [m]."""
         found: Vec = np.einsum("kc,kcd->kd", self.weights, vertices[self.corners])
         return found
 
     def normals(self, vertices: Vec) -> Vec:
-        """Outwards, (k, 3), unit length."""
+        """Return outward unit normals at the sampled points, (k, 3). vertices: (n, 3) [m]."""
         return unit_normals(vertices, self.corners)
 
 
 def middles(vertices: Vec, triangles: Index, spacing: float) -> tuple[Vec, Index]:
-    """Points all over triangles as of `meshing.cells.spread`, but none on an edge, where the normal is of two."""
+    """Return points spread over triangles, (k, 3) [m], and the triangle of each, (k,). None is on an edge.
+
+    vertices: (n, 3) [m]. triangles: (t, 3). spacing: largest distance of neighbouring points, approximately [m].
+    """
     points, face = spread(vertices, triangles, spacing)
     return points + INWARDS * (vertices[triangles[face]].mean(axis=1) - points), face
 
 
 def inside_of(tree: cKDTree, points: Vec, normals: Vec, places: Vec, deep: float) -> tuple[Index, Index, Vec]:
-    """Which places (p, 3) [m] are inside of a surface of which points and normals are known, (k, 3), by which of these
-    each leaves it soonest, and how far that is, negative: (m,) each. deep: what is deeper [m] is not looked for."""
+    """Find positions inside a sampled surface. Return their indices, the sampled points whose tangent planes are
+    nearest, and the signed distances from these planes, negative [m]: (m,) each.
+
+    tree: of the sampled points. points, normals: of the surface, (k, 3) [m] and unit. places: positions, (p, 3) [m].
+    deep: positions farther than this from all sampled points are not inside [m].
+    """
     near = min(NEAR, len(points))
     away, which = tree.query(places, k=near, distance_upper_bound=deep)
     away, which = away.reshape(-1, near), which.reshape(-1, near)
@@ -74,7 +84,7 @@ def inside_of(tree: cKDTree, points: Vec, normals: Vec, places: Vec, deep: float
 
 
 def _shares(points: Vec, corners: Vec) -> Vec:
-    """Barycentric coordinates (k, 3) of points (k, 3) in triangles (k, 3, 3)."""
+    """Return barycentric coordinates of points, (k, 3) [m], in triangles with corners (k, 3, 3) [m]: (k, 3)."""
     u, v, w = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0], points - corners[:, 0]
     uu, uv, vv, wu, wv = (np.einsum("ij,ij->i", p, q) for p, q in ((u, u), (u, v), (v, v), (w, u), (w, v)))
     area = np.maximum(uu * vv - uv * uv, 1e-300)
@@ -83,20 +93,20 @@ def _shares(points: Vec, corners: Vec) -> Vec:
 
 
 class Standing:
-    """One body in a step, as the others collide with it."""
+    """Surface and touching points of one body at the start and the end of a step, for contact with others."""
 
     def __init__(self, skin: Skin, vertices: Vec, before: Vec, touching: Vec, touching_before: Vec) -> None:
-        """vertices, before: of its mesh at the step's end and start, (n, 3) [m]. touching: of the points by which it
-        touches, (s, 3) [m]."""
+        """vertices, before: of the surface at the step's end and start, (n, 3) [m]. touching, touching_before: of the
+        points that are tested against other bodies, at the step's end and start, (s, 3) [m]."""
         self.skin, self.touching, self.touching_before = skin, touching, touching_before
         self.low, self.high = before.min(axis=0), before.max(axis=0)
-        #: how far any of it moves in the step [m]
+        #: largest displacement of a vertex in the step [m]
         self.farthest = float(np.sqrt(((vertices - before) ** 2).sum(axis=1).max(initial=0.0)))
         self.vertices, self.before = vertices, before
         self._surface: tuple[cKDTree, Vec, Vec] | None = None
 
     def surface(self) -> tuple[cKDTree, Vec, Vec]:
-        """A tree of the points of its surface where the step starts, these, and their normals, (k, 3) each."""
+        """Return a tree of sampled points at the step's start, the points [m] and their normals, (k, 3) each."""
         if self._surface is None:
             points = self.skin.points(self.before)
             self._surface = cKDTree(points), points, self.skin.normals(self.before)
@@ -105,22 +115,23 @@ class Standing:
 
 @dataclass(frozen=True)
 class Meeting:
-    """Points of one body that a step takes into another one."""
+    """Contacts of points of a first body that a step moves into a second one."""
 
-    points: Index  #: among the touching points of the first, (k,)
-    corners: Index  #: vertices of the second's mesh, (k, 3)
-    weights: Vec  #: what these three count at the place that each is pushed from, (k, 3)
-    normals: Vec  #: of that surface, (k, 3)
-    gaps: Vec  #: along these, at the step's end [m], (k,), negative inside
-    gaps_before: Vec  #: and at its start
-    slides: Vec  #: how far the first's have moved along the second's surface in the step [m], (k, 3)
+    points: Index  #: among the touching points of the first body, (k,)
+    corners: Index  #: vertices of the second body's surface, (k, 3)
+    weights: Vec  #: barycentric coordinates of the contact in those corners, (k, 3)
+    normals: Vec  #: outward unit normals of the second body's surface, (k, 3)
+    gaps: Vec  #: along the normals, at the step's end [m], (k,), negative inside
+    gaps_before: Vec  #: along the normals, at the step's start [m], (k,)
+    slides: Vec  #: tangential displacement relative to the second body in the step [m], (k, 3)
 
 
 def meeting(one: Standing, other: Standing, most: int) -> Meeting | None:
-    """Which touching points of `one` are inside of `other` at a step's end, the `most` deepest; None where none is.
+    """Return the contacts of touching points of `one` inside `other` at a step's end, the `most` deepest; None where
+    there are none.
 
-    Each is pushed out of the side that it stood on when the step began. A point that has gone deep in a step is nearer
-    to sides that it did not come through: at edges these would throw bodies off each other that lie on each other.
+    Each normal is that of the side where the point was at the step's start. A point that has moved deep inside in a
+    step may be nearer to other sides, whose normals would separate resting bodies violently at edges.
     """
     reach = one.farthest + other.farthest
     low, high = other.low - reach, other.high + reach
@@ -136,7 +147,7 @@ def meeting(one: Standing, other: Standing, most: int) -> Meeting | None:
     rows = np.arange(len(near))
     some = np.flatnonzero(np.isfinite(away[:, 0]) & (height[rows, best] > -deep))
     near, places, which, height = near[some], places[some], which[some, best[some]], height[some, best[some]]
-    # force and reaction must be in one line, or both would begin to turn
+    # force and reaction must be collinear, or both bodies would start to rotate
     corners, weights, normal = other.skin.corners[which], other.skin.below(which, places, other.before), normals[which]
     moved = one.touching[near] - places - np.einsum("kc,kcd->kd", weights, (other.vertices - other.before)[corners])
     out = np.einsum("ij,ij->i", moved, normal)
@@ -150,8 +161,8 @@ def meeting(one: Standing, other: Standing, most: int) -> Meeting | None:
 
 
 def _nearest(tree: cKDTree, places: Vec, reach: float) -> tuple[Vec, Index]:
-    """How far the nearest few points of a tree are from places (p, 3) [m], ∞ where they are beyond reach, and which
-    they are, (p, NEAR) each."""
+    """Return distances [m] from positions to the nearest points of a tree, ∞ beyond `reach` [m], and their indices,
+    (p, NEAR) each. places: (p, 3) [m]."""
     near = min(NEAR, tree.n)
     away, which = tree.query(places, k=near, distance_upper_bound=reach)
     return away.reshape(-1, near), np.minimum(which.reshape(-1, near), tree.n - 1)

@@ -1,1 +1,1 @@
-"""Engines that move live bodies: one file each, named in the catalogue's family `live_engine`."""
+"""Engines that simulate live bodies: one file each, listed in the catalogue's family `live_engine`."""

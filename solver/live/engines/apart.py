@@ -1,4 +1,4 @@
-"""Common part of all engines whose bodies take steps of their own."""
+"""Base class of the engines that step each body separately."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Body = TypeVar("Body", bound=PlayedBody)
 
 
 def who_meet(scene: Scene) -> Mask:
-    """Return which soft bodies of a scene touch each other, and on the diagonal themselves, symmetric, (b, b)."""
+    """Return which soft bodies of a scene are in contact with each other, (b, b), symmetric; diagonal: self-contact."""
     names = [one.name for one in scene.bodies]
     wanted = np.array([[scene.contact is not None and (one.touches is None or name in one.touches)
                         for name in names] for one in scene.bodies])
@@ -33,39 +33,40 @@ def who_meet(scene: Scene) -> Mask:
 class ApartEngine(ABC, Generic[Body]):
     """Live simulation of bodies that are stepped one by one, with contact between them resolved before or after.
 
-    A body whose step fails is put back to its start.
+    A body whose step fails restarts from its initial state.
     """
 
     poses = nothing_rigid()
-    #: of a step: at best, where the clock asks for fewer, and in the longest steps
+    #: number of iterations of a step at each effort: the best, fewer iterations, longer steps
     iterations: ClassVar[tuple[int, int, int]]
-    #: how many times longer the longest steps are: the first by which whole ones make a frame, or else the first
+    #: ratios of the longest step to a normal one: the first that divides a frame evenly, or else the first
     longer: ClassVar[tuple[int, ...]] = (2,)
 
     def __init__(self, job: Job, report: Report) -> None:
-        """Raises BadInput where it cannot play the scene, and what volumes and maps of bodies raise."""
+        """Build the bodies of a job. report: receives progress. Raises BadInput where the engine cannot play the scene,
+        and a ConJacError where a body cannot be built."""
         self._report, self.notes, self.restarts = report, list[str](), 0
-        self._owner: dict[int, int] = {}  # which body a hand has hold of, by its number
+        self._owner: dict[int, int] = {}  # index of the body that each hand grabs, by number of the hand
         job, prepared = self._prepare(job)
         self.bodies = [self._body(job, k, one) for k, one in enumerate(prepared)]
         self._set_up(job)
 
     @abstractmethod
     def _prepare(self, job: Job) -> tuple[Job, Sequence[Prepared]]:
-        """Return the job as it is played, and its bodies. Raises a ConJacError that names the body."""
+        """Return the job as the engine plays it, and its prepared bodies. Raises a ConJacError that names the body."""
 
     @abstractmethod
     def _body(self, job: Job, number: int, prepared: Prepared) -> Body:
-        """Return one body. Raises what its maps raise."""
+        """Return the live body of a prepared one. number: in the scene. Raises a ConJacError that names the body."""
 
     @abstractmethod
     def _step_body(self, number: int, h: float, iterations: int, inputs: Inputs) -> None:
-        """Move one body on by h seconds. Raises StepFailed, and is as it was."""
+        """Advance one body by h seconds. Raises StepFailed where the step fails; the body is then unchanged."""
 
     def _set_up(self, job: Job) -> None:
-        """Take the settings that are no body's own."""
+        """Read the settings of a job that do not belong to one body: efforts and contact."""
         scene = job.scene
-        steps, h = step_size(scene.time.fps, scene.time.step)  # a bake's, so that one gives what is recorded
+        steps, h = step_size(scene.time.fps, scene.time.step)  # those of a bake, which then reproduces a recording
         longest = next((k for k in self.longer if steps % k == 0), self.longer[0]) * h
         self.efforts = [Effort("", h), Effort("fewer iterations", h), Effort("longer steps", longest)]
         self._meet = who_meet(scene)
@@ -99,7 +100,7 @@ class ApartEngine(ABC, Generic[Body]):
         """Find the constraints that keep bodies apart in a step of h seconds."""
 
     def _meet_after(self) -> None:
-        """Part bodies that have taken a step."""
+        """Resolve contact between bodies at the end of a step."""
 
     def _hold(self, grabs: tuple[Hold, ...], h: float) -> None:
         self._owner = {hold.id: self._owner.get(hold.id, -1) for hold in grabs}
@@ -110,7 +111,7 @@ class ApartEngine(ABC, Generic[Body]):
             body.hold([hold for hold in grabs if self._owner[hold.id] == number], h)
 
     def forget_past(self) -> None:
-        """Do nothing: the engine caches only its states."""
+        """Do nothing: the engine stores only the states of its bodies."""
 
     def change(self, job: Job) -> None:
         job, prepared = self._prepare(job)

@@ -1,4 +1,4 @@
-"""Protocol between the live loop and engines."""
+"""Interface between the live loop and engines: inputs of the artist, grabs, and the protocol of an engine."""
 
 from __future__ import annotations
 
@@ -19,93 +19,93 @@ Report = Callable[[str, str | None, float | None, str], None]
 
 
 def nothing_rigid() -> Vec:
-    """Poses of no rigid body, (0, 4, 4)."""
+    """Return the poses of an engine without rigid bodies, (0, 4, 4)."""
     return np.zeros((0, 4, 4))
 
 
 @dataclass(frozen=True)
 class Hold:
-    """A place of a body that is taken hold of and pulled to another one."""
+    """A grab of the artist: a point of a body that is pulled to a target."""
 
-    id: int  #: another one whenever it is taken again
-    start: Vec  #: where the body was taken hold of [m], (3,)
-    target: Vec  #: where that is pulled to [m], (3,)
-    radius: float  #: how much of the body around it is taken hold of [m]; 0 picks a share of its size
-    strength: float  #: 1 is what lifts the body; 0 lets go
-    rigid: int = -1  #: number of the rigid body that it is on; -1: on the nearest soft one
+    id: int  #: number of the hand, a new one for each grab
+    start: Vec  #: where the body was grabbed [m], (3,)
+    target: Vec  #: position to which that point is pulled [m], (3,)
+    radius: float  #: of the part of the body that is grabbed [m]; 0 picks a fraction of its size
+    strength: float  #: 1 lifts the body; 0 releases it
+    rigid: int = -1  #: number of the grabbed rigid body; -1: the nearest soft body is grabbed
 
 
 @dataclass(frozen=True)
 class GrabbedPlace:
-    """A hand on a soft body, in one step."""
+    """A grabbed vertex of a soft body, with its target and stiffness in one step."""
 
-    id: int  #: as of the hold
-    vertex: int  #: that it has hold of, among those of all bodies
-    target: Vec  #: where that is pulled to [m], (3,)
+    id: int  #: number of the hand, as in `Hold`
+    vertex: int  #: number of the grabbed vertex among those of all bodies
+    target: Vec  #: position to which the vertex is pulled [m], (3,)
     stiffness: float  #: [N/m]
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """Inputs of the artist at a moment."""
+    """Inputs of the artist at one time: gravity, motion of objects, grabs, ground, colliders and pinned vertices."""
 
     gravity: Vec  #: [m/s²], (3,)
-    #: how the object of each body has moved since the job was read, (b, 4, 4) [m]; those left out stand still
+    #: motion of each body's object since the job was read, (b, 4, 4) [m]; bodies without an entry do not move
     carriers: Vec = field(default_factory=lambda: np.zeros((0, 4, 4)))
     grabs: tuple[Hold, ...] = ()
-    ground: Vec | None = None  #: a point of the plane [m] and its normal, (2, 3); None: where the job has it
+    ground: Vec | None = None  #: a point of the plane [m] and its normal, (2, 3); None: the plane of the job
     bumps: tuple[Bump, ...] = ()
-    #: where vertices that bones lead are now, as board.LEADING names them [m], (s, 3); none: pins go with their object
+    #: positions of vertices that bones move, in the order of board.LEADING [m], (s, 3); none: pins move with the object
     pinned: Vec = field(default_factory=lambda: np.zeros((0, 3)))
 
     def coming_from(self, before: Inputs) -> Inputs:
-        """Return these inputs after others, with colliders that move from where they were."""
+        """Return these inputs with colliders that start their motion where the inputs `before` have them."""
         known = {id(one.shape): one for one in before.bumps}
         return replace(self, bumps=tuple(replace(one, before=known[id(one.shape)].before) if id(one.shape) in known
                                          else one for one in self.bumps))
 
     def reached(self) -> Inputs:
-        """Return these inputs after a step, with colliders where they were to go."""
+        """Return the inputs after a step: colliders start the next one at the end of their motion."""
         return replace(self, bumps=tuple(replace(one, before=one.matrix) for one in self.bumps))
 
     def carrier(self, body: int) -> Vec:
-        """How the object of a body has moved, by its number in the scene, (4, 4) [m]."""
+        """Return the motion of a body's object since the job was read, (4, 4) [m]. body: number in the scene."""
         moved: Vec = self.carriers[body] if body < len(self.carriers) else np.eye(4)
         return moved
 
 
 class Engine(Protocol):
-    """Moves all bodies of a job, whose first frame they stand at."""
+    """Interface of an engine, which simulates all bodies of a job from its first frame on."""
 
-    efforts: Sequence[Effort]  #: ways to step, the best first
+    efforts: Sequence[Effort]  #: settings of a step, the most accurate first
     notes: list[str]  #: sentences for the artist, which may grow
-    restarts: int  #: how often it could not go on and started again
+    restarts: int  #: number of restarts after steps that failed
 
     @staticmethod
     def plays(scene: Scene) -> bool:
-        """Whether it can play all that is in a scene."""
+        """Whether the engine can play every part of a scene."""
 
     def __init__(self, job: Job, report: Report) -> None:
-        """Raises a ConJacError that names the body."""
+        """Build the engine of a job. report: receives progress. Raises a ConJacError that names the body."""
 
     @property
     def places(self) -> Vec:
-        """Vertices of the artist's meshes in world space, those of one body behind the other's [m], (n, 3)."""
+        """Return the vertices of the artist's meshes in world space, concatenated by body [m], (n, 3)."""
 
     @property
     def poses(self) -> Vec:
-        """Own frames of rigid bodies in world space, those of one mechanism behind the other's [m], (r, 4, 4)."""
+        """Return the frames of rigid bodies in world space, concatenated by mechanism [m], (r, 4, 4)."""
 
     @property
     def grabbed(self) -> tuple[GrabbedPlace, ...]:
-        """Return the points that hands had hold of in the last step, without those of rigid bodies."""
+        """Return the vertices of soft bodies that were grabbed in the last step."""
 
     def step(self, effort: int, inputs: Inputs) -> None:
-        """Move on by `efforts[effort].step`."""
+        """Advance all bodies by `efforts[effort].step` seconds. Bodies whose step fails restart; `notes` reports it."""
 
     def forget_past(self) -> None:
-        """Drop what is remembered beside the state, as a bake does at a snapshot: both go on alike from there."""
+        """Drop everything cached except the state, as a bake does at a snapshot, so that both continue identically."""
 
     def change(self, job: Job) -> None:
-        """Go on from where it stands with the settings of another job of the same mesh. Raises a ConJacError where
-        these cannot be used, and stays as it was."""
+        """Continue from the present state with the settings of another job of the same mesh. Raises a ConJacError where
+        they cannot be used; the engine is then unchanged."""

@@ -1,4 +1,4 @@
-"""Bodies on their skinning eigenmodes: steps cost the same on any mesh, so they are played as they will be baked."""
+"""Engine of soft bodies on skinning eigenmodes. Its steps cost the same on any mesh and are those of a bake."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .interface import Inputs
 
 
 class ModesEngine(ApartEngine[LiveBody]):
-    """Soft bodies on a few dozen coordinates each, which meet by points of their surfaces."""
+    """Live simulation of soft bodies with a few dozen coordinates each, in contact at points of their surface."""
 
     iterations = (4, 1, 1)
-    _job: Job | None = None  #: as it was filled first
+    _job: Job | None = None  #: the first job, filled with cells
 
     @staticmethod
     def plays(scene: Scene) -> bool:
-        """Whether there is nothing but volumes that hang on nothing."""
+        """Whether a scene has only volumetric soft bodies, without attachments, mechanisms, forces or constraints."""
         return bool(scene.bodies) and not (scene.mechanisms or scene.forces or scene.constraints) and not any(
             one.cloth is not None or one.rope is not None or one.attach for one in scene.bodies)
 
@@ -52,5 +52,5 @@ class ModesEngine(ApartEngine[LiveBody]):
 
 
 def pairs_that_meet(meet: Mask) -> list[tuple[int, int]]:
-    """Return which bodies touch each other, first the one whose points are looked for. meet: whether two do, (b, b)."""
+    """Return pairs of bodies in contact, tested points of the first. meet: whether two touch, (b, b), symmetric."""
     return [(i, k) for i, k in permutations(range(len(meet)), 2) if meet[i, k]]

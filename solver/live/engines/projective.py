@@ -1,4 +1,4 @@
-"""Cloth on projective dynamics: a few iterations on one factor a step, whatever it folds and falls on."""
+"""Engine of cloth, ropes and soft bodies on projective dynamics: each step is a few iterations on one factor."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ CELLS = 300  #: in the box of a soft body, about
 
 
 class ProjectiveEngine(ApartEngine[ProjectedBody]):
-    """Cloths, ropes and soft bodies, stepped independently except for contact between sheets of cloth."""
+    """Live simulation of cloth, ropes and soft bodies, which are coupled only by contact between sheets of cloth."""
 
     iterations = (10, 5, 8)
     longer = (2, 3)
 
     @staticmethod
     def plays(scene: Scene) -> bool:
-        """Whether there is nothing but cloth that hangs on nothing and is sewn to nothing."""
+        """Whether a scene has only cloth, without attachments, seams, mechanisms, forces or constraints."""
         return _is_apart(scene) and all(one.cloth is not None for one in scene.bodies)
 
     def _prepare(self, job: Job) -> tuple[Job, Sequence[Prepared]]:
@@ -68,7 +68,7 @@ def _is_sewn(body: Body) -> bool:
 
 
 def _by_projections(job: Job) -> Job:
-    """The job with projective dynamics in place of its method, and cells in place of its mesher."""
+    """Return the job with projective dynamics instead of its method, and cells instead of its mesher."""
     job = filled(job, CELLS, by_bake=False)
     bodies = [structs.replace(one, method=None, integrator=None) for one in job.scene.bodies]
     return replace(job, scene=structs.replace(job.scene, bodies=bodies, method=Choice("projective"),

@@ -1,4 +1,4 @@
-"""The bake's own solver on coarse cells: whatever a bake knows, at a cost that the clock allows."""
+"""Engine that runs the solver of a bake on coarse cells, with every feature of a bake."""
 
 from __future__ import annotations
 
@@ -28,19 +28,22 @@ LONGEST_RIGID = 1.0 / 72.0  #: of mechanisms alone [s]: they are shown sixty tim
 
 
 class WorldEngine:
-    """All of a job as a bake solves it: stages to the end, then linearised ones, then long steps that calm it."""
+    """Live simulation of a whole job by the solver of a bake.
+
+    Efforts: stages that converge, then linearised stages, then long semi-implicit steps, which are dissipative.
+    """
 
     @staticmethod
     def plays(scene: Scene) -> bool:
-        """Whether there is anything to play."""
+        """Whether a scene has soft or rigid bodies."""
         return bool(scene.bodies or scene.mechanisms)
 
     def __init__(self, job: Job, report: Report) -> None:
-        """Raises what building its world raises."""
+        """Build the world of a job. report: receives progress. Raises a ConJacError that names the body."""
         self._report, self.notes, self.restarts = report, list[str](), 0
-        #: vertices that hands have hold of, and where each was from its hand [m], by their numbers
+        #: grabbed vertex and its offset from the hand [m], (3,), by number of the hand
         self._vertices: dict[int, tuple[int, Vec]] = {}
-        self._carriers: Vec | None = None  #: where the objects were in the last step
+        self._carriers: Vec | None = None  #: motion of objects in the last step, (b, 4, 4) [m]
         self._build(job)
         self._inputs = Inputs(np.array(job.scene.gravity, float))
         self._state = self._begin()
@@ -55,7 +58,7 @@ class WorldEngine:
                       for k, part in enumerate(built.world.parts) if isinstance(part, NodesPart)]
         self._rigid = [(k, LiveJoints(part)) for k, part in enumerate(built.world.parts)
                        if isinstance(part, JointsPart)]
-        #: of each body of the scene: its part, and which of that part's bodies it is
+        #: for each body of the scene: index of its part, the part, and its index among the bodies of the part
         self._shown = [next((k, soft, n) for k, soft in self._soft for n, one in enumerate(soft.part.bodies_in_world)
                             if one.name == name) for name in numbers]
         h = step_size(job.scene.time.fps, job.scene.time.step)[1]
@@ -66,7 +69,7 @@ class WorldEngine:
                 self.efforts.append(Effort("longer steps", min(LONGER * h, LONGEST_RIGID)))
 
     def _begin(self) -> State:
-        """The start, where the objects are now."""
+        """Return the initial state, with bodies moved to where their objects are now."""
         parts = self._world.parted(self._world.initial_state())
         for k, soft in self._soft:
             parts[k] = soft.begun(parts[k], self._inputs)
@@ -96,8 +99,8 @@ class WorldEngine:
                      for key, vertex, away, stiffness in taken)
 
     def _vertex(self, part: int, number: int, place: Vec) -> tuple[int, Vec]:
-        """The vertex, among those of all bodies, of a part's body that is nearest to a place [m], (3,), and where it
-        is from there."""
+        """Return the number, among the vertices of all bodies, of the vertex of one body that is nearest to a position
+        (3,) [m], and its offset from that position, (3,) [m]. part: index of the part. number: of its body."""
         parts, first = self._world.parted(self._state), 0
         for k, soft, n in self._shown:
             own = soft.vertices(soft.positions(parts[k]), n)
@@ -110,7 +113,7 @@ class WorldEngine:
     def step(self, effort: int, inputs: Inputs) -> None:
         h = self.efforts[effort].step
         way = effort if self._soft else 2 * effort
-        if self._carriers is None:  # all is put where the objects are
+        if self._carriers is None:  # bodies start where their objects are
             self._inputs, self._carriers = inputs, inputs.carriers
             self._state = self._begin()
         self._choose(way)
@@ -124,7 +127,7 @@ class WorldEngine:
             self._state = replace(self._advanced(h, way), time=self._state.time + h)
         except Diverged as failure:
             if self._soft and way < 2:
-                self._choose(2)  # the calmest, for this step
+                self._choose(2)  # the most dissipative step, once
                 with suppress(Diverged):
                     self._state = replace(self._advanced(h, 2), time=self._state.time + h)
                     return
@@ -137,7 +140,7 @@ class WorldEngine:
             self._state = self._begin()
 
     def _choose(self, way: int) -> None:
-        """Step soft bodies in this way from now on."""
+        """Select the integrator of soft bodies, as in `LiveNodes.choose`, and clear their memory where it changes."""
         changed = [soft.choose(way) for _, soft in self._soft]
         if any(changed):
             parts = self._world.parted(self._state)
@@ -148,7 +151,7 @@ class WorldEngine:
             self._state = self._world.merged(parts, self._state)
 
     def _advanced(self, h: float, way: int) -> State:
-        """The state after h seconds; in halves where it cannot be solved. Raises Diverged."""
+        """Return the state after h seconds, in substeps where one step fails. Raises Diverged where these fail, too."""
         time = self._job.scene.time
         if way:
             with suppress(StepFailed), np.errstate(over="ignore", invalid="ignore"):
