@@ -70,7 +70,7 @@ TIMED = ("measure", "fill", "largest_step", "largest_steps", "lagged_friction") 
 
 
 def clocked(spent: list[float], function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function, whose thread time goes to the list's one number."""
+    """Return a function that calls `function` and adds its thread time [s] to spent[0]."""
     def call(*arguments: Any) -> Any:
         began = time.thread_time()
         try:
@@ -81,7 +81,10 @@ def clocked(spent: list[float], function: Callable[..., Any]) -> Callable[..., A
 
 
 def stepped(part: Nodes, state: State, steps: int, h: float = H) -> tuple[State, dict[str, Any]]:
-    """Thread milliseconds a step, of these in contact, factors a step, and pairs that push at the end."""
+    """Take steps of length h [s] and return the last state and a row.
+
+    The row has thread milliseconds a step, those of contact, factors a step, and active pairs at the end.
+    """
     spent, halved = [0.0], Halved()
     laws = [law for law in part.contacts if isinstance(law, Barrier)]
     for law in laws:
@@ -104,12 +107,12 @@ def stepped(part: Nodes, state: State, steps: int, h: float = H) -> tuple[State,
 
 
 def quicker(one: dict[str, Any] | None, other: dict[str, Any]) -> dict[str, Any]:
-    """Return the one of two rows of equal steps that took less time."""
+    """Return the faster of two rows of the same steps."""
     return other if one is None or other["ms"] < one["ms"] else one
 
 
 def against_itself(folder: Path) -> tuple[list[Claim], dict[str, Any]]:
-    """The mat, its upper half on the way down."""
+    """Measure the part `self`: a folded mat, whose upper half moves down."""
     rows: dict[str, dict[str, Any]] = {}
     for run in range(RUNS):
         for contact in (False, True):
@@ -123,7 +126,7 @@ def against_itself(folder: Path) -> tuple[list[Claim], dict[str, Any]]:
 
 
 def by_the_clock(folder: Path) -> tuple[list[Claim], dict[str, Any]]:
-    """Measure self-contact by the clock with two threads.
+    """Measure the part `clock`: self-contact by the clock with two threads.
 
     Raises RuntimeError where other programs had the second core in all runs.
     """
@@ -150,7 +153,7 @@ def by_the_clock(folder: Path) -> tuple[list[Claim], dict[str, Any]]:
 
 
 def at_rest(folder: Path) -> tuple[list[Claim], dict[str, Any]]:
-    """The block, after it has come to lie."""
+    """Measure the part `share`: a block after it has come to rest on a sheet."""
     part = touching.resting_block(folder, (27, 27, 6), H, True)
     state, _ = stepped(part, part.initial_state(), STEPS["share"])
     _, told = stepped(part, state, STEPS["share"])
@@ -158,7 +161,7 @@ def at_rest(folder: Path) -> tuple[list[Claim], dict[str, Any]]:
 
 
 def many(folder: Path) -> tuple[list[Claim], dict[str, Any]]:
-    """Few balls and many."""
+    """Measure the part `ducks`: steps of few and of many balls in a box."""
     rows: dict[str, dict[str, Any]] = {}
     for run in range(RUNS):
         for count in DUCKS:
@@ -170,7 +173,7 @@ def many(folder: Path) -> tuple[list[Claim], dict[str, Any]]:
 
 
 def ten_in_a_bowl(name: str) -> Callable[[Path], tuple[list[Claim], dict[str, Any]]]:
-    """A frame of them after some steps, which also tells what these cost."""
+    """Return a benchmark of a frame of ten jellies in a bowl. name: its part; its row has the steps before, too."""
     def ran(folder: Path) -> tuple[list[Claim], dict[str, Any]]:
         part = touching.ten_jellies(folder, 12, H)
         state = part.initial_state()

@@ -58,22 +58,22 @@ CACHE = 1 << 20  #: bytes of a core's own cache: more is read from the one that 
 
 
 class Run(NamedTuple):
-    """From the scene's state on."""
+    """Times of the steps of a scene from its start state, and the state after them."""
 
     seconds: float  #: by the clock
     processor: float  #: seconds of all threads together
     others: float  #: cores that other programs took meanwhile
-    end: bytes  #: where it ends
+    end: bytes  #: bytes of the end state
 
 
 def all_work() -> float:
-    """Seconds that all processors of this machine have worked for whomever."""
+    """Return the processor time of all programs on this machine since it started [s]."""
     told = Path("/proc/stat").read_text().split()[1:9]  # user nice system idle iowait irq softirq steal
     return sum(int(told[k]) for k in (0, 1, 2, 5, 6, 7)) / os.sysconf("SC_CLK_TCK")
 
 
 def timed(scene: cores_scenes.Measured, count: int, repeats: int = 1) -> Run:
-    """So many runs on so many threads one after the other, the mean of their times."""
+    """Run a scene `repeats` times on `count` threads and return the mean times."""
     threads.configure(count)
     gc.collect()
     before, began, worked = all_work(), time.perf_counter(), time.process_time()
@@ -86,8 +86,11 @@ def timed(scene: cores_scenes.Measured, count: int, repeats: int = 1) -> Run:
 
 
 def in_turns(scene: cores_scenes.Measured, turns: int) -> dict[int, list[Run]]:
-    """Runs with one and two threads that nobody disturbed: so many of each, or where somebody always did the ones that
-    were disturbed least. Raises RuntimeError where not all end with the same bytes, or others left no second core."""
+    """Return the `turns` least disturbed runs with one thread and with two, by number of threads.
+
+    Runs are repeated until enough are undisturbed, at most MOST_TRIES × `turns` times. Raises RuntimeError where end
+    states differ, or other programs used the second core in all runs.
+    """
     found: dict[int, list[Run]] = {1: [], 2: []}
     repeats = 1 + int(SHORTEST_RUN / timed(scene, 1).seconds)
     for _ in range(MOST_TRIES * turns):
@@ -104,13 +107,13 @@ def in_turns(scene: cores_scenes.Measured, turns: int) -> dict[int, list[Run]]:
 
 
 class Account:
-    """Times that one thread took in each call that is shared, and between them."""
+    """Times of one thread in each shared call, and between shared calls."""
 
     def __init__(self, scene: cores_scenes.Measured) -> None:
         record = threads.record()
         scene.forget()
         gc.collect()
-        gc.disable()  # what is recorded is not looked through
+        gc.disable()  # a collection would search all records
         began = time.thread_time()
         scene.go(scene.start)
         whole = time.thread_time() - began
@@ -120,7 +123,7 @@ class Account:
         self.shared = sum(sum(call.pieces) for call in self.calls)
 
     def seconds(self, count: int, prices: Prices) -> float:
-        """That `count` threads would take."""
+        """Return the predicted time on `count` threads [s]."""
         habits, stages = Habits(), list[list[Call]]()
         for call in self.calls:
             if call.follows:
@@ -131,8 +134,10 @@ class Account:
 
     @classmethod
     def _call(cls, stages: list[Call], habits: Habits, count: int, prices: Prices) -> float:
-        """Return the seconds that one call, or stages with one waking, take on `count` threads, by what those before
-        took."""
+        """Return the time that a call, or stages with one waking, takes on `count` threads [s].
+
+        habits: choices of the pool from the times of earlier calls, which this call updates.
+        """
         work, kind = max(sum(sum(call.pieces) for call in stages), SHORTEST), stages[0].kind
         if count == 1 or max(call.total for call in stages) < 2:
             return work
@@ -150,12 +155,11 @@ class Account:
 
     @staticmethod
     def _shared(stages: list[Call], helpers: int, expected: float | None, prices: Prices) -> tuple[float, float]:
-        """Return the seconds that a call takes on so many threads besides the one that asks: all together, and by the
-        clock."""
+        """Return the time of a call with `helpers` more threads [s]: of all threads together, and by the clock."""
         at_work, busy, end, last_one = helpers + 1, 0.0, 0.0, 0
-        free = [(prices.wake * (k > 0), k) for k in range(at_work)]  # who leads is 0
+        free = [(prices.wake * (k > 0), k) for k in range(at_work)]  # the calling thread is 0
         for number, call in enumerate(stages):
-            if number:  # whoever is there begins once all have ended
+            if number:  # a stage begins once all threads have ended the previous one
                 free = sorted((max(at, end + prices.meet), who) for at, who in free)
             pieces, work = len(call.pieces), max(sum(call.pieces), SHORTEST)
             # share of the time; large arrays may not be read as a whole
@@ -174,7 +178,7 @@ class Account:
 
 
 def measured(name: str, prices: Prices) -> dict[str, Any]:
-    """A row."""
+    """Return the row of a scene: measured times, and predicted ones for more threads."""
     scene = cores_scenes.made(name)
     threads.configure(1)
     scene.go(scene.start)  # what is compiled at first use, and what memory is found
@@ -197,7 +201,7 @@ def measured(name: str, prices: Prices) -> dict[str, Any]:
 
 
 def claims_of(rows: dict[str, dict[str, Any]], suffix: str) -> list[Claim]:
-    """Worst scene of each goal."""
+    """Return the claims, each by the worst of its scenes. rows: by scene. suffix: appended to the names of claims."""
     found: list[Claim] = []
     by_size = (("cores_two", "two", 1.75, LARGE, np.inf, rows), ("cores_small", "two", 1.3, MIDDLE, LARGE, rows),
                ("cores_tiny", "two", 1.0, 0, MIDDLE, rows))

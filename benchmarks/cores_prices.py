@@ -23,7 +23,7 @@ CARRIED = 1 << 15  #: float64, a copy of which is in one core's cache with the a
 
 
 def bytes_a_second(count: int) -> float:
-    """Return how many bytes a second `count` threads together read and write, the best of five."""
+    """Return the memory bandwidth of `count` threads together, reading and writing [byte/s], the best of five runs."""
     arrays = [(np.zeros(STREAM), np.ones(STREAM)) for _ in range(count)]
     best = np.inf
     for _ in range(5):
@@ -38,21 +38,21 @@ def bytes_a_second(count: int) -> float:
 
 
 class Waits(NamedTuple):
-    """Seconds that it takes to share a call with one helper, medians."""
+    """Median times to share a call with one helper [s]."""
 
     wake: float  #: until the helper begins
-    join: float  #: after the helper's end until the one who asked goes on
+    join: float  #: from the helper's end until the caller continues
 
 
 def waits() -> Waits:
-    """Measure what two threads wait for each other, each with a piece of HASHED bytes, the helper's the later one."""
+    """Measure how long two threads wait for each other, with a piece of HASHED bytes each; the helper ends later."""
     pool, data, began, ended = Pool(2, threads.waiting), bytes(HASHED), dict[bool, float](), dict[bool, float]()
 
     def piece(start: int, stop: int) -> None:
         leads = threading.current_thread() is threading.main_thread()
         began[leads] = time.perf_counter()
         for _ in range(stop - start):
-            hashlib.sha256(data)  # lets go of Python's lock, as kernels do
+            hashlib.sha256(data)  # releases Python's lock, as kernels do
         ended[leads] = time.perf_counter()
 
     found = []
@@ -71,7 +71,7 @@ def waits() -> Waits:
 
 
 def meeting() -> float:
-    """Return the seconds from the end of a stage that two threads share until each begins the next one, the median."""
+    """Return the median time from the end of a stage that two threads share until each begins the next one [s]."""
     pool, data = Pool(2, threads.waiting), bytes(HASHED // 16)
     began, ended = (np.full((STAGES, 2), np.nan) for _ in range(2))
 
@@ -95,9 +95,9 @@ def meeting() -> float:
 
 
 def carrying() -> float:
-    """Return the seconds for each byte that one core's cache hands to another's and back.
+    """Return the time to move a byte from one core's cache to another's and back [s].
 
-    That is what a copy takes more, both cores' time together, which another core makes and whose answer the first core
+    It is the additional time, of both cores together, of a copy that another core makes and whose result the first core
     reads.
     """
     pool, source, answer = Pool(2, threads.waiting), np.zeros(CARRIED), np.zeros(CARRIED)
@@ -123,7 +123,7 @@ def carrying() -> float:
 
 
 def asking() -> float:
-    """Seconds that a kernel takes which has hardly anything to do, the median: what each portion costs besides."""
+    """Return the median time of a kernel with hardly any work [s], the additional cost of each portion."""
     x, nothing = np.zeros((PIECES, 3)), np.zeros(0, dtype=bool)
     position, spent = np.arange(PIECES), []
     for _ in range(CALLS):
@@ -134,7 +134,7 @@ def asking() -> float:
 
 
 def handing_on() -> float:
-    """Return the seconds by which a call through the pool of one thread is longer than the kernel's own, the median."""
+    """Return the median additional time of a call of a kernel through the pool of one thread [s]."""
     x, nothing = np.zeros((PIECES, 3)), np.zeros(0, dtype=bool)
     arguments = np.arange(PIECES), nothing, x, x, x, 1.0, np.empty_like(x), np.empty_like(x)
     threads.configure(1)
@@ -149,11 +149,11 @@ def handing_on() -> float:
 
 
 class Prices(NamedTuple):
-    """Prices of this machine, as they were measured."""
+    """Measured costs of sharing work on this machine."""
 
     wake: float  #: seconds until a helper begins
-    join: float  #: seconds after its end until the one who asked goes on
-    meet: float  #: seconds from the end of a stage to the begin of the next one
+    join: float  #: seconds from its end until the caller continues
+    meet: float  #: seconds from the end of a stage to the start of the next one
     carry: float  #: seconds for each byte from one core's cache to another's and back
     ask: float  #: seconds for each portion
     hand: float  #: seconds more that a call takes on one thread by way of the pool
@@ -161,17 +161,17 @@ class Prices(NamedTuple):
     two: float  #: of two
 
     def memory(self, count: int) -> float:
-        """Bytes a second of so many threads."""
+        """Return the memory bandwidth of `count` threads together [byte/s]."""
         contention = max(2.0 * self.one / self.two - 1.0, 0.0)
         return count * self.one / (1.0 + contention * (count - 1))
 
     @classmethod
     def measured(cls) -> Prices:
-        """Return the prices of this machine now."""
+        """Measure the costs on this machine and return them."""
         return cls(*waits(), meeting(), carrying(), asking(), handing_on(), bytes_a_second(1), bytes_a_second(2))
 
     def as_details(self) -> dict[str, float]:
-        """Return the prices as a row of the benchmark names them: microseconds and gigabytes a second."""
+        """Return the costs by their names in rows of the benchmark, in microseconds and gigabytes a second."""
         return {"waking_us": 1e6 * self.wake, "joining_us": 1e6 * self.join, "meeting_us": 1e6 * self.meet,
                 "carrying_us_a_mb": 1e12 * self.carry,
                 "asking_us": 1e6 * self.ask, "handing_us": 1e6 * self.hand, "gb_a_second": 1e-9 * self.one,

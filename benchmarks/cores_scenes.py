@@ -45,13 +45,13 @@ LANDED = 10  #: steps of 1/96 s until the sheet lies on the box
 
 @dataclass(frozen=True)
 class Measured:
-    """A scene to be measured: `go` leads from a state to one after it."""
+    """A scene to be measured: its start state, and a function `go` that advances a state."""
 
     nodes: int
     start: State
-    seconds: float  #: that are simulated
+    seconds: float  #: simulated by `go`
     go: Callable[[State], State]
-    forget: Callable[[], None]  #: what a world remembers of the steps before
+    forget: Callable[[], None]  #: deletes the data of earlier steps that the world caches
 
 
 def _steps(part: Any, state: State, h: float, steps: int) -> Measured:
@@ -114,7 +114,7 @@ def million(_: Path) -> Measured:
 
 
 def example(folder: Path, name: str) -> Measured:
-    """Frames of a job that Blender wrote."""
+    """Return the scene of a job that Blender wrote. name: of an example in EXAMPLES."""
     shutil.copytree(_job_of(name), folder, dirs_exist_ok=True)
     job = load(folder)
     world = build(job, lambda *_: None)[0]
@@ -140,7 +140,7 @@ SCENES: dict[str, Callable[[Path], Measured]] = {
 
 
 def made(name: str) -> Measured:
-    """Return a scene, where it is measured; what it begins from is made where that is missing."""
+    """Return a scene at its start state, whose cached data are built if they are missing."""
     with tempfile.TemporaryDirectory() as folder:
         return SCENES[name](Path(folder) / "job")
 
@@ -153,12 +153,12 @@ def _job_of(name: str) -> Path:
 
 
 def _gather_apart(name: str) -> None:
-    """Gather in a process of its own: Blender stays out of the one that measures."""
+    """Gather an example in a separate process, so that Blender is not loaded in the one that measures."""
     subprocess.run([sys.executable, "-m", "benchmarks.cores_scenes", name], cwd=ROOT, check=True)
 
 
 def gather(name: str) -> None:
-    """Has Blender write an example's job; its first frame is baked with it."""
+    """Write the job of an example with Blender, which bakes its first frame too."""
     import importlib
 
     import bpy
@@ -176,7 +176,7 @@ def gather(name: str) -> None:
 
 
 def pile_up() -> None:
-    """Jellies fall onto each other."""
+    """Simulate the fall of jellies onto each other and store the state of their heap."""
     threads.configure(None)
     with tempfile.TemporaryDirectory() as folder:
         part = touching.ten_jellies(Path(folder) / "job", 12, 1 / 96)

@@ -61,8 +61,11 @@ def main() -> int:
 
 
 def baked(bpy: Any, kind: str | None, other: str | None, frames: int) -> tuple[np.ndarray, float]:
-    """Return the vertices of the body that is looked at, (frames, n, 3) [m], none where it is absent; and what the bake
-    took [s]. Raises RuntimeError where it does not come to its end."""
+    """Bake a scene and return vertices of the near body, (frames, n, 3) [m], and the processor time of the bake [s].
+
+    kind: near body, "jelly" or "cloth"; None: none, and no vertices. other: kind of the far body, or None. Raises
+    RuntimeError where the bake is not completed.
+    """
     from conjac.conjac_addon.bake.foreground import bake_object
 
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
@@ -84,7 +87,7 @@ def baked(bpy: Any, kind: str | None, other: str | None, frames: int) -> tuple[n
 
 
 def near(bpy: Any, kind: str) -> Any:
-    """A jelly above a table, or cloth above a ball."""
+    """Add a jelly above a table, or cloth above a ball, and return the soft body."""
     if kind == "jelly":
         bpy.ops.mesh.primitive_cube_add(size=1.0, location=(0.0, 0.0, -0.05))
         bpy.context.object.scale = (1.0, 1.0, 0.1)
@@ -106,7 +109,7 @@ def near(bpy: Any, kind: str) -> Any:
 
 
 def far(bpy: Any, kind: str) -> Any:
-    """Add a body that falls freely, so far off that it touches nothing."""
+    """Add a body in free fall, so far away that it touches nothing, and return its object."""
     if kind == "cloth":
         bpy.ops.mesh.primitive_grid_add(x_subdivisions=10, y_subdivisions=10, size=0.5, location=(FAR, 0.0, 5.0))
         bpy.ops.conjac.add_cloth()
@@ -133,7 +136,7 @@ def grid(bpy: Any, cuts: int) -> None:
 
 
 def places(bpy: Any, obj: Any, frame: int) -> np.ndarray:
-    """Its vertices as they play, in world, (n, 3) [m]."""
+    """Return the baked vertices of an object at a frame, in world space, (n, 3) [m]."""
     bpy.context.scene.frame_set(frame)
     evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
     flat = np.empty(3 * len(evaluated.data.vertices), np.float32)

@@ -53,7 +53,10 @@ DROP, LANDING, STIFFNESS = 0.1, 36, 3.27e7  #: [m], steps of 1/48 s, of the grou
 
 def block(where: str, mu: float, slope: float, modulus: float, step: float, solver: str = "quick",
           half_life: float = 0.75, lifted: float = 0.0) -> Nodes:
-    """A block on what is there, under gravity that leans. lifted: above the ground [m]."""
+    """Return the world of a block on the ground or another support, under inclined gravity.
+
+    where: kind of support. slope: tangent of the inclination. modulus: [Pa]. step: [s]. lifted: height above it [m].
+    """
     nodes, tets = box_tets(CELLS, SIZE)
     arrays: dict[str, Any] = {"nodes": nodes, "tets": tets}
     g = G / np.hypot(1.0, slope)
@@ -98,7 +101,10 @@ def block(where: str, mu: float, slope: float, modulus: float, step: float, solv
 
 
 def speeds(world: Nodes, q: np.ndarray, thrown: float, step: float, seconds: float) -> tuple[np.ndarray, State]:
-    """Return the block's speed along the slope after each step [m/s], from coordinates on, all thrown alike [m/s]."""
+    """Return the velocity of a block along the slope after each step, (steps,) [m/s], and the last state.
+
+    q: coordinates at the start. thrown: initial velocity of all its nodes [m/s].
+    """
     own = world.bodies_in_world[0].nodes  # free nodes of the block come first
     u = world.initial_state().u.reshape(-1, 3).copy()
     u[: own.stop - own.start] += [thrown, 0.0, 0.0]
@@ -110,7 +116,7 @@ def speeds(world: Nodes, q: np.ndarray, thrown: float, step: float, seconds: flo
 
 
 def landing(modulus: float, half_life: float, mu: float) -> float:
-    """The largest energy that a step gains in a landing, of what the block has fallen through."""
+    """Return the largest gain of energy in a step of a landing, relative to the energy of the fall."""
     world = block("ground", mu, 0.0, modulus, 1 / 48, half_life=half_life, lifted=DROP)
     state, gained, before = world.initial_state(), 0.0, np.inf
     for _ in range(LANDING):
@@ -122,13 +128,16 @@ def landing(modulus: float, half_life: float, mu: float) -> float:
 
 
 def rest_of(world: Nodes, step: float, seconds: float = SETTLING) -> np.ndarray:
-    """Coordinates of a block that was left alone for a while."""
+    """Return the coordinates of a block that has come to rest for `seconds`."""
     return speeds(world, world.initial_state().q, 0.0, step, seconds)[1].q
 
 
 def sliding(where: str, mu: float, share: float, modulus: float, step: float, rest: np.ndarray, solver: str = "quick",
             half_life: float = 0.75) -> tuple[float, float]:
-    """The mean speed [m/s] and the acceleration [m/s²] over the last two thirds on a slope of a share of μ."""
+    """Return the mean speed [m/s] and the acceleration [m/s²] of a block in the last two thirds of its time on a slope.
+
+    share: slope relative to μ. rest: coordinates at the start.
+    """
     world = block(where, mu, share * mu, modulus, step, solver, half_life)
     seen, _ = speeds(world, rest, 0.0, step, SLIDING)
     late = seen[len(seen) // 3:]
@@ -136,7 +145,7 @@ def sliding(where: str, mu: float, share: float, modulus: float, step: float, re
 
 
 def measured(where: str, mu: float, modulus: float, step: float) -> dict[str, float]:
-    """How far off it is on each slope and braking, and how fast what should stand moves [m/s]."""
+    """Return the row of a block: relative errors on slopes and in braking, and speeds where it should stand [m/s]."""
     level = block(where, mu, 0.0, modulus, step)
     rest, row = rest_of(level, step), dict[str, float]()
     for share in (0.8, 1.05, 1.5):
@@ -158,7 +167,7 @@ def measured(where: str, mu: float, modulus: float, step: float) -> dict[str, fl
 
 
 def main() -> None:
-    """Print the claims."""
+    """Measure all blocks and print the report."""
     threads.configure(1)
     rows = {f"{where}, {mu:g}, {modulus / 1e3:g} kPa, 1/{1 / step:.0f} s": measured(where, mu, modulus, step)
             for where in PLACES for mu in FRICTIONS for modulus in MODULI for step in STEPS}

@@ -61,7 +61,10 @@ def standing(nodes: np.ndarray, tets: np.ndarray, symmetric: bool) -> Shape:
 
 
 def mirrored(cells: tuple[int, int, int], size: tuple[float, float, float]) -> tuple[np.ndarray, np.ndarray]:
-    """A grid around the origin whose eight octants mirror each other: else the mesh itself turns what lands."""
+    """Return nodes, (n, 3) [m], and tetrahedra, (e, 4), of a grid around the origin with mirrored octants.
+
+    An asymmetric mesh would rotate a body that lands.
+    """
     octant, tets = box_tets((cells[0] // 2, cells[1] // 2, cells[2] // 2), tuple(0.5 * s for s in size))
     nodes, all_tets = [], []
     for signs in np.array(np.meshgrid(*[(1, -1)] * 3)).T.reshape(-1, 3):
@@ -77,7 +80,7 @@ def cube() -> Shape:
 
 
 def ball() -> Shape:
-    """The cube's grid blown up to a ball."""
+    """Return a ball, mapped from the grid of a cube."""
     nodes, tets = mirrored((8, 8, 8), (2.0, 2.0, 2.0))
     x, y, z = (nodes**2).T
     squares = np.stack([1 - y / 2 - z / 2 + y * z / 3, 1 - z / 2 - x / 2 + z * x / 3, 1 - x / 2 - y / 2 + x * y / 3])
@@ -85,7 +88,7 @@ def ball() -> Shape:
 
 
 def torus() -> Shape:
-    """Lying flat, of the cells of a grid that are inside."""
+    """Return a torus that lies flat, made of the tetrahedra of a grid that are inside."""
     nodes, tets = mirrored((14, 14, 4), (1.0, 1.0, 0.3))
     around = np.linalg.norm(nodes[:, :2], axis=1)
     away = np.hypot(around - 0.35, nodes[:, 2])
@@ -107,7 +110,10 @@ def bar() -> Shape:
 
 
 def built(folder: Path, nodes: np.ndarray, tets: np.ndarray, stage_solver: dict[str, Any], **body: Any) -> Any:
-    """The job of a body with the settings of a new one, loaded. chosen: its dynamic nodes, where it has some."""
+    """Write and load the job of a body with the settings of a new soft body.
+
+    body: settings that differ; `motion` is (indices of pinned nodes, their positions), `chosen` lists dynamic nodes.
+    """
     (folder / "arrays").mkdir()
     motion, chosen = body.pop("motion", None), body.pop("chosen", None)
     arrays = {"nodes": nodes, "tets": tets}
@@ -142,7 +148,8 @@ def world_of(nodes: np.ndarray, tets: np.ndarray, stage_solver: dict[str, Any], 
 
 
 def seen(world: Nodes, timeline: Timeline) -> tuple[list[np.ndarray], State, int]:
-    """Positions of all nodes at each frame, the last state, and how many steps were halved for more than a landing."""
+    """Return positions of all nodes at each frame, the last state, and the number of steps that were halved for other
+    reasons than a landing."""
     state, halved, out = world.initial_state(), Halved(), []
     for frame in range(timeline.start + 1, timeline.end + 1):
         state = advance_frame(world, state, timeline, frame, halved=halved)
@@ -151,14 +158,14 @@ def seen(world: Nodes, timeline: Timeline) -> tuple[list[np.ndarray], State, int
 
 
 def longest(world: Nodes, frames: list[np.ndarray]) -> float:
-    """The longest edge in any frame, as a share of its length at rest."""
+    """Return the largest ratio of the length of an edge in any frame to its rest length."""
     pairs = unique_edges(world.tets, EDGES)
     rest = np.linalg.norm(np.diff(world.rest[pairs], axis=1)[:, 0], axis=1)
     return max(float((np.linalg.norm(np.diff(x[pairs], axis=1)[:, 0], axis=1) / rest).max()) for x in frames)
 
 
 def turned(world: Nodes, frames: list[np.ndarray]) -> float:
-    """The largest angle of a frame's best-fit rotation from the rest shape [degrees]."""
+    """Return the largest angle of the best-fit rotation from the rest shape to a frame [degrees]."""
     share = (world.mass / world.mass.sum())[:, None]
     before, most = world.rest - (share * world.rest).sum(axis=0), 0.0
     for x in frames:
@@ -170,7 +177,7 @@ def turned(world: Nodes, frames: list[np.ndarray]) -> float:
 
 
 def sunk(nodes: np.ndarray, tets: np.ndarray) -> float:
-    """How deep it stands in the ground once it rests, as a share of its height."""
+    """Return the depth of a body in the ground at rest, relative to its height. nodes: (n, 3) [m]. tets: (e, 4)."""
     on = nodes - [0.0, 0.0, nodes[:, 2].min()]
     braked = {"kind": "rayleigh", "params": {"mass_damping": 5.0}}
     world, _ = world_of(on, tets, QUICK, damping=braked)
@@ -182,7 +189,7 @@ def sunk(nodes: np.ndarray, tets: np.ndarray) -> float:
 
 
 def dropped(name: str, size: float, shape: Shape) -> dict[str, Any]:
-    """One row."""
+    """Return the row of a shape of width `size` [m] that is dropped."""
     nodes = size * shape.nodes
     high = nodes + [0.0, 0.0, DROP]
     row: dict[str, Any] = {"scene": f"{name}, {size:g} m", "nodes": len(nodes)}
@@ -207,13 +214,16 @@ def dropped(name: str, size: float, shape: Shape) -> dict[str, Any]:
 
 
 def followed(high: np.ndarray, tets: np.ndarray) -> float:
-    """The largest turn of the same body with ConJac, whose spots are where *Suggest* finds them [degrees]."""
+    """Return the largest rotation of a dropped body with ConJac and the spots of *Suggest* [degrees].
+
+    high: nodes at the drop height, (n, 3) [m]. tets: (e, 4).
+    """
     world, timeline = world_of(high, tets, QUICK, **SPOTS)
     return turned(world, seen(world, timeline)[0])
 
 
 def stopped() -> dict[str, Any]:
-    """A bar whose end is carried along y and stops at once."""
+    """Return the row of a bar whose end moves along y and stops at once."""
     shape = bar()
     held = np.flatnonzero(shape.nodes[:, 0] < shape.nodes[:, 0].min() + 1e-9).astype(np.int32)
     times = np.arange(2 * FRAMES + 1) / (2 * FPS)

@@ -89,7 +89,7 @@ SHAPES: dict[str, tuple[Callable[[], Surface], dict[str, Any], str]] = {
 
 
 def added(name: str, surface: Surface, lowest: float) -> bpy.types.Object:
-    """The mesh as the active object, its lowest point at a height [m]."""
+    """Add a mesh as the active object and return it. lowest: height of its lowest point [m]."""
     mesh = bpy.data.meshes.new(name)
     mesh.from_pydata(surface[0], [], surface[1])
     obj = bpy.data.objects.new(name, mesh)
@@ -103,7 +103,10 @@ def added(name: str, surface: Surface, lowest: float) -> bpy.types.Object:
 
 
 def bounce(name: str, height: float, folder: Path, step: float | None = None) -> float:
-    """How far it comes up again, as a share of its fall. Raises RuntimeError where it is not baked."""
+    """Return the height of a bounce relative to the fall. Raises RuntimeError where the scene is not baked.
+
+    name: key of SHAPES. height: of the drop [m]. step: [s]; that of a new body where left out.
+    """
     make, settings, below = SHAPES[name]
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     scene = bpy.context.scene
@@ -136,7 +139,7 @@ def bounce(name: str, height: float, folder: Path, step: float | None = None) ->
 
 
 def middle(obj: bpy.types.Object, frame: int) -> float:
-    """The mean height of its vertices in the world [m]."""
+    """Return the mean height of an object's vertices at a frame, in world space [m]."""
     bpy.context.scene.frame_set(frame)
     shown = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
     places = np.empty(3 * len(shown.data.vertices), np.float32)
@@ -147,7 +150,7 @@ def middle(obj: bpy.types.Object, frame: int) -> float:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Leave out all that a bake prints, since the answer comes on standard output."""
+    """Return a context that suppresses the output of a bake on standard output, where the result is printed."""
     sys.stdout.flush()
     out, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)

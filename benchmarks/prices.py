@@ -69,7 +69,7 @@ Part = tuple[list[Claim], dict[str, Any]]
 
 
 def frames(part: Nodes, h: float, count: int, look: Callable[[Vec], None]) -> list[float]:
-    """Seconds of this thread for each frame; look: at all places after it, (n, 3) [m]."""
+    """Return the seconds of this thread for each frame. look: called after a frame with all positions, (n, 3) [m]."""
     timeline = Timeline(1, count, FPS, h, count, largest_deformation=0.5)
     state, spent = part.initial_state(), []
     for frame in range(2, count + 1):
@@ -82,7 +82,7 @@ def frames(part: Nodes, h: float, count: int, look: Callable[[Vec], None]) -> li
 
 
 def drape(folder: Path) -> Part:
-    """The sheet."""
+    """Measure the part `drape`."""
     part = cloth.world(folder, 100, (cloth.BOX, np.array(cloth.SIDES, np.int32)))
     _, triangles = cloth.square(100)
     edges = np.unique(np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1), axis=0)
@@ -102,7 +102,7 @@ def drape(folder: Path) -> Part:
 
 
 def cubes(folder: Path) -> Part:
-    """The cubes."""
+    """Measure the part `cubes`."""
     nodes, tets = box_tets(CELLS, (CUBE, CUBE, CUBE))
     modulus = DENSITY * max(2.5**2, GRAVITY * CUBE / 0.06)  # that of a new body of this size
     bodies = {f"Cube{k}": (nodes + (CUBE + GAP) * np.array([*divmod(k % 9, 3), k // 9]) + [0.0, 0.0, FALL], tets,
@@ -118,7 +118,7 @@ def cubes(folder: Path) -> Part:
 
 
 def violent(_: Path) -> Part:
-    """The dragon."""
+    """Measure the part `violent`."""
     watched = WATCHED["dragon"]()
     seen, cost, notes = lively.ran(watched, lively.SETTINGS[lively.DEFAULT], lively.DEFAULT_STEP,
                                    watched.look(watched.scene))

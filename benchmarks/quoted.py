@@ -2,11 +2,11 @@
 
     <!--row sharp_cloth: steps/EDGE (EOL)/ms, .3g-->14.2<!--/row-->
 
-A benchmark as `benchmarks.run` calls it; where the number is in its row, in the details or at `claims/NAME`, with
-` × 1000` behind it for another unit; and how it is written, as Python formats numbers. `benchmarks.run --write` writes
-them anew, and a test compares each with its row.
+A mark has the name of a benchmark in `benchmarks.run`; the path of the number in the details of its row, or
+`claims/NAME`, with ` × 1000` appended to change its unit; and a format of Python. `benchmarks.run --write` updates the
+numbers, and a test compares each with its row.
 
-    python -m benchmarks.quoted          writes them from the rows that are there
+    python -m benchmarks.quoted          updates the numbers from the stored rows
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NONE = "none"  #: where a row says that there is no such number, as where no set
 
 
 def filled(text: str, answers: dict[str, dict[str, Any]]) -> str:
-    """The text with each number as its row has it now. Raises KeyError where a row has no such number."""
+    """Return a text with its marked numbers updated. answers: rows by name. Raises KeyError where a number is gone."""
     def one(found: re.Match[str]) -> str:
         name, path, form, _ = found.groups()
         where, _, factor = path.partition(" × ")
@@ -39,10 +39,10 @@ def filled(text: str, answers: dict[str, dict[str, Any]]) -> str:
 
 
 def value(answer: dict[str, Any], path: str) -> float | None:
-    """Return a number of a row, None where the row has None. Raises KeyError where it has nothing there.
+    """Return the number at a path of a row, None where the row has None. Raises KeyError where the path does not exist.
 
-    Keys follow each other behind slashes, which they may have too; of a list its places from 0 on are such keys, and
-    `min` and `max` where it is of numbers.
+    path: keys separated by slashes, which keys may contain too. Keys of a list are its indices, and `min` and `max` if
+    it is of numbers.
     """
     at: Any = answer["details"] | {"claims": {claim["claim"]: claim["value"] for claim in answer["claims"]}}
     rest = path
@@ -58,13 +58,13 @@ def value(answer: dict[str, Any], path: str) -> float | None:
 
 
 def ordered(numbers: list[Any]) -> dict[str, Any]:
-    """The least and the largest of some numbers, by name; of none or of anything else an empty dictionary."""
+    """Return the extremes of a list of numbers as "min" and "max"; {} if the list is empty or has other items."""
     fitting = numbers and all(isinstance(one, (int, float)) for one in numbers)
     return {"min": min(numbers), "max": max(numbers)} if fitting else {}
 
 
 def write(answers: dict[str, dict[str, Any]]) -> None:
-    """Into all pages."""
+    """Update the marked numbers in all pages. answers: rows by name. Raises KeyError where a row lacks a number."""
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         fresh = filled(text, answers)

@@ -1,4 +1,4 @@
-"""Report of a benchmark: claims, each with its goal and whether it holds, and the machine, as one JSON line.
+"""Reports of benchmarks: claims, each with its goal and whether it holds, and the machine, as one JSON line.
 
     report.emit("step", [report.claim("vanilla_ms", 93.1, "ms", "<= 100"), ...], details={...})
 """
@@ -29,18 +29,18 @@ PACKAGES = ("numpy", "scipy", "numba", "scikit-sparse", "bpy")
 
 @dataclass(frozen=True)
 class Claim:
-    """One measured number against its goal."""
+    """A measured number and its goal."""
 
-    claim: str  #: its id, stable: the README and docs/benchmarks.md know it by this
+    claim: str  #: its stable identifier in the README and docs/benchmarks.md
     value: float
     unit: str
     goal: str  #: "<= 1.08" or ">= 0.3"
-    paper: float | str | None  #: what the paper says, where it says anything
+    paper: float | str | None  #: value in the paper; None where it gives none
     holds: bool
 
 
 def claim(id: str, value: float, unit: str, goal: str, paper: float | str | None = None) -> Claim:
-    """A claim that holds or not, by its goal. Raises ValueError for a goal that is not a comparison with a number."""
+    """Return a claim, which holds if `value` meets `goal`. Raises ValueError where `goal` is not like "<= 1.08"."""
     said = GOAL.fullmatch(goal)
     if said is None:
         raise ValueError(f'claim {id}: goal "{goal}" is not a comparison with a number, such as "<= 1.08"')
@@ -48,7 +48,7 @@ def claim(id: str, value: float, unit: str, goal: str, paper: float | str | None
 
 
 def machine() -> dict[str, Any]:
-    """Return facts that a reader needs to judge the numbers: processor, cores, memory, versions."""
+    """Return the facts by which a reader judges measurements: processor, cores, memory, versions, commit."""
     try:
         cpus = len(os.sched_getaffinity(0))
     except AttributeError:  # not on macOS and Windows
@@ -67,7 +67,7 @@ def machine() -> dict[str, Any]:
 
 
 def emit(benchmark: str, claims: list[Claim], details: dict[str, Any] | None = None) -> None:
-    """Prints the one JSON line on stdout. Progress and tables for people belong on stderr."""
+    """Print the report of a benchmark as one JSON line on stdout, and a line for each claim on stderr."""
     line = {"benchmark": benchmark, "claims": [asdict(one) for one in claims], "details": details or {},
             "machine": machine()}
     print(json.dumps(line, ensure_ascii=False), flush=True)
@@ -77,13 +77,13 @@ def emit(benchmark: str, claims: list[Claim], details: dict[str, Any] | None = N
 
 
 def seal(answer: dict[str, Any]) -> str:
-    """Return the seal of an answer: a number that is changed by hand breaks it."""
+    """Return a digest of a report, 16 hexadecimal digits, which detects numbers that were changed by hand."""
     said = json.dumps({key: value for key, value in answer.items() if key != "seal"}, sort_keys=True)
     return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
 def why_not(answer: dict[str, Any]) -> str | None:
-    """Return what an answer lacks to be traced to code and machine as a row; None where it lacks nothing."""
+    """Return why a report cannot be traced to code and machine, one clause; None where it can."""
     facts = answer.get("machine", {})
     if not COMMIT.fullmatch(facts.get("commit") or ""):
         return "the code that was measured is in no commit"
@@ -95,9 +95,9 @@ def why_not(answer: dict[str, Any]) -> str | None:
 
 
 def _commit() -> str | None:
-    """Return the commit that is measured, "-dirty" behind it where code differs from it; None outside of a checkout.
+    """Return the commit of the code, with "-dirty" appended where code has changes; None outside of a checkout.
 
-    What benchmarks themselves write does not count.
+    Files that benchmarks write are not code.
     """
     try:
         at, changed = _git("rev-parse", "--short=9", "HEAD"), _git("status", "--porcelain", "--", *CODE)
@@ -119,7 +119,7 @@ def _version(name: str) -> str | None:
 
 
 def _line(path: str, key: str) -> str | None:
-    """Return the text after `key :` in one of the kernel's files."""
+    """Return the text after `key :` in a file of the operating system; None where there is none."""
     try:
         text = Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -1,15 +1,15 @@
-"""Runs benchmarks, each in its own process: `make bench NAME=step`, `make benchmarks`.
+"""Run benchmarks, each in its own process: `make bench NAME=step`, `make benchmarks`.
 
-    python -m benchmarks.run NAME      prints its JSON line
-    python -m benchmarks.run --all     all of them, and writes docs/benchmarks.md
-    python -m benchmarks.run --write NAME …     these, and writes docs/benchmarks.md and the README's table,
-                                                with what the others said last; without a name it measures nothing
-    python -m benchmarks.run --list    which have a row, of what commit, and which have none
+    python -m benchmarks.run NAME      prints the report of a benchmark, one JSON line
+    python -m benchmarks.run --all     runs all benchmarks and writes docs/benchmarks.md
+    python -m benchmarks.run --write NAME …     runs these, and writes docs/benchmarks.md and the README's table with
+                                                the latest reports of all; without a name it measures nothing
+    python -m benchmarks.run --list    lists the commit of each report, and the benchmarks without a report
 
-What each said last is kept in benchmarks/results, so a quiet hour may go to those that need it; of code that is in no
-commit nothing is kept. Those with parts, such as conjac_scenes.dragon, run part by part, each with a row, a commit and
-a machine of its own; the name alone means all of its parts. A claim that does not hold stands in the table as it is;
-only a benchmark that crashes is an error.
+The latest report of each benchmark is stored in benchmarks/results, unless the code that was measured is in no commit.
+A benchmark with parts, such as conjac_scenes.dragon, runs part by part, each with its report, commit and machine; the
+name without a part means all parts. A claim that does not hold appears in the table too; only a benchmark that crashes
+is an error.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ PARTS = {
 
 
 def names() -> list[str]:
-    """Every script of this folder that makes claims, and their parts."""
+    """Return the names of all benchmarks of this folder, with their parts."""
     scripts = sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in NOT_BENCHMARKS)
     return [name for script in scripts for name in parts_of(script)]
 
@@ -69,7 +69,7 @@ def parts_of(script: str) -> list[str]:
 
 
 def run(name: str) -> dict[str, Any]:
-    """Return one benchmark's answer. Raises RuntimeError where it failed or said nothing."""
+    """Run a benchmark and return its report. Raises RuntimeError where it fails or prints no report."""
     script, _, part = name.partition(".")
     ran = subprocess.run([sys.executable, "-m", f"benchmarks.{script}", *([part] if part else [])], cwd=ROOT,
                          stdout=subprocess.PIPE, text=True)
@@ -83,7 +83,7 @@ def run(name: str) -> dict[str, Any]:
 
 
 def keep(name: str, answer: dict[str, Any]) -> None:
-    """Into the folder of results. Raises RuntimeError where nobody could tell what was measured."""
+    """Store the report of a benchmark in the folder of results. Raises RuntimeError where it cannot be traced."""
     lacks = report.why_not(answer)
     if lacks:
         raise RuntimeError(f"benchmark {name} is not kept: {lacks}. Commit it and measure again")
@@ -96,13 +96,13 @@ def path_of(name: str) -> Path:
 
 
 def stored_results() -> list[dict[str, Any]]:
-    """Return each benchmark's last answer, of those that say which code and machine said it."""
+    """Return the stored reports of all benchmarks that can be traced to code and machine."""
     found = [json.loads(path_of(name).read_text(encoding="utf-8")) for name in names() if path_of(name).exists()]
     return [answer for answer in found if report.why_not(answer) is None]
 
 
 def commits() -> dict[str, str | None]:
-    """Return each benchmark's commit; None where there is no row that can be traced."""
+    """Return the commit of each benchmark's stored report, by name; None where there is none that can be traced."""
     found: dict[str, str | None] = dict.fromkeys(names())
     for name in names():
         if path_of(name).exists():
@@ -112,7 +112,7 @@ def commits() -> dict[str, str | None]:
 
 
 def table(answers: list[dict[str, Any]]) -> str:
-    """docs/benchmarks.md: claim, ours, goal, paper, the machine each was measured on, and what else was measured."""
+    """Return the text of docs/benchmarks.md: claims with value, goal and paper's value, machines, and details."""
     rows = ["# Benchmarks", "",
             "Written by `make benchmarks`; every row is one run of the commit and on the machine below it. A claim "
             "that does not hold stands as it is. `python -m benchmarks.run --write NAME` measures one anew, "

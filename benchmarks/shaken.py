@@ -76,7 +76,7 @@ def cube(size: float, at: tuple[float, float, float], cuts: int = 0,
 
 
 def moved(obj: bpy.types.Object, frames: int, along_x: Callable[[float], float]) -> None:
-    """Key its place at each frame, and make it a collider."""
+    """Animate the position of an object at each frame and make it a collider. along_x: x [m] at a time [s]."""
     for frame in range(1, frames + 1):
         obj.location.x = along_x((frame - 1) / FPS)
         obj.keyframe_insert("location", frame=frame)
@@ -147,7 +147,7 @@ GOALS = {"glass": ("shaken_frame_s", "<= 0.6"), "mixed": ("mixed_frame_s", "<= 1
 
 
 def job_of(name: str, folder: Path) -> Any:
-    """The scene's job as the add-on gathers it. Raises RuntimeError where its first frame does not bake."""
+    """Return the job of a scene as the add-on gathers it. Raises RuntimeError where its first frame does not bake."""
     make, frames = SCENES[name]
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     scene = bpy.context.scene
@@ -163,11 +163,14 @@ def job_of(name: str, folder: Path) -> Any:
 
 
 def run(job: Any, step: float | None = None) -> dict[str, Any]:
-    """Seconds a frame, steps and what they were cut to; of each frame and body height, spread and kinetic energy."""
+    """Bake a job and return seconds a frame, cut steps, and height, spread and kinetic energy by frame and body.
+
+    step: length of all steps [s]; by default the scene's step, which may be cut.
+    """
     regroup = Regroup(job)
     world, line = build(job, lambda *_: None, grouping=regroup.begin).world, Timeline.of(job.scene.time)
     groups = None if step is not None else GroupSteps(regroup)
-    if step is not None:  # all bodies by the same steps
+    if step is not None:  # equal steps for all bodies
         world = build(job, lambda *_: None).world
         line = replace(line, step=step, largest_deformation=0.0)
     state, pace, told, shortest = replace(world.initial_state(), time=0.0), Pace(), [], []
@@ -204,7 +207,10 @@ def seen(mass: np.ndarray, x: np.ndarray, v: np.ndarray) -> tuple[float, float, 
 
 
 def off(told: np.ndarray, truth: np.ndarray) -> float:
-    """The largest share by which means over all frames differ, energies of all bodies together."""
+    """Return the largest relative difference of means over all frames, of energies summed over all bodies.
+
+    told, truth: (frames, bodies, 3), height, spread and kinetic energy.
+    """
     own, other = told.mean(axis=0), truth.mean(axis=0)
     found = np.abs(own[:, :2] / other[:, :2] - 1.0).max(), abs(own[:, 2].sum() / other[:, 2].sum() - 1.0)
     return float(max(found))

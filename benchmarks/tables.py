@@ -1,4 +1,4 @@
-"""Tables in docs/benchmarks.md of the details of a benchmark besides its claims.
+"""Markdown tables of the details of benchmarks, for docs/benchmarks.md.
 
 `details` of a result are nested dicts. A dict of dicts becomes a table with a row for each of them; deeper levels
 become more rows, "dragon, ConJac"; plain values are in a line above.
@@ -14,7 +14,7 @@ Row = dict[str, Any]
 
 
 def rows(details: Row) -> list[str]:
-    """Lines of Markdown, a heading for each entry that is a dict; no line where there is nothing to tell."""
+    """Return Markdown lines of the details of a benchmark, with a heading for each entry that is a dict."""
     lines: list[str] = []
     facts = _facts(details)
     if facts:
@@ -26,7 +26,7 @@ def rows(details: Row) -> list[str]:
 
 
 def _of(entry: Row) -> list[str]:
-    """One entry: its own facts, then a table of the dicts in it."""
+    """Return Markdown lines of an entry: its plain values, then a table of its dicts."""
     facts = _facts(entry)
     lines = [facts, ""] if facts else []
     found = [(", ".join(path), row) for path, row in _leaves(entry)]
@@ -43,7 +43,7 @@ def _of(entry: Row) -> list[str]:
 
 
 def _leaves(entry: Row, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Row]]:
-    """Dicts with plain values somewhere below, and the names that lead there; None is a row without values."""
+    """Yield (path of keys, dict) of each nested dict with plain values; None yields an empty dict."""
     for name, inner in entry.items():
         if inner is None:
             yield (*path, name), {}
@@ -59,7 +59,7 @@ def _facts(entry: Row) -> str:
 
 
 def _plain(value: Any) -> bool:
-    """Whether a table's cell can hold it: a number, a word, or up to four of them."""
+    """Return whether a value fits into a table cell: a number, a word, or up to four of them."""
     return value is None or isinstance(value, (str, int, float)) or (
         isinstance(value, list) and len(value) <= 4 and all(isinstance(one, (str, int, float)) for one in value))
 

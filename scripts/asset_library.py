@@ -54,9 +54,9 @@ def catalogs() -> str:
 
 
 def build(folder: Path, pictures: bool = True) -> list[Block]:
-    """Write the library into a folder and return its assets, which stand in the file that is open then.
+    """Write the library into a folder and return its assets, which are then in the open Blender file.
 
-    The extension must be registered. pictures: whether each asset gets one.
+    The extension must be registered. pictures: whether each asset gets a preview picture.
     """
     from conjac.conjac_addon import menus, upgrade
 
@@ -89,7 +89,7 @@ def build(folder: Path, pictures: bool = True) -> list[Block]:
 
 
 def _mark(block: Block, kind: str, tooltip: str, picture: np.ndarray | None) -> Block:
-    """Make a data-block an asset of a catalog, with a picture of PIXELS² values of RGBA, and return it."""
+    """Make a data-block an asset of a catalog and return it. picture: RGBA values of its preview of PIXELS² pixels."""
     block.asset_mark()
     block.asset_data.catalog_id = catalog_id(kind)
     block.asset_data.description = tooltip
@@ -106,7 +106,7 @@ def _no_picture(_objects: Iterable[bpy.types.Object]) -> None:
 
 
 def _studio(scene: bpy.types.Scene) -> Callable[[Iterable[bpy.types.Object]], np.ndarray]:
-    """Return a function that renders objects and returns the pixels: beside a camera, a sun and a pale sky."""
+    """Return a function that renders objects with a camera, a sun and a pale sky, and returns the pixels."""
     camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
     camera.data.type = "ORTHO"
     sun = bpy.data.objects.new("Sun", bpy.data.lights.new("Sun", "SUN"))

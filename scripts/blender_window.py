@@ -14,7 +14,7 @@ import sys
 
 
 def elf_symbols(path, names):
-    """{mangled-name: value} for names in .symtab (the wheels are not stripped)."""
+    """Return {mangled name: value} for names in .symtab of an ELF file (the wheels are not stripped)."""
     with open(path, "rb") as fh:
         m = mmap.mmap(fh.fileno(), 0, access=mmap.ACCESS_READ)
     shoff, = struct.unpack_from("<Q", m, 0x28)

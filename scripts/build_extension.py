@@ -1,4 +1,4 @@
-"""Builds the extension with Blender's own tool, which is part of every bpy wheel: `make extension`.
+"""Build the extension with Blender's own tool, which is part of every bpy wheel: `make extension`.
 
     python scripts/build_extension.py                             every Python and every platform, and their repository
     python scripts/build_extension.py --python 3.13 --platform this
@@ -37,7 +37,7 @@ LISTED_SIZE = 5e5  #: parts below this size are listed as one [bytes]
 
 
 def blender_tool() -> Path:
-    """Blender's blender_ext.py, found without importing bpy. Raises SystemExit where bpy is not installed."""
+    """Return the path of Blender's blender_ext.py without importing bpy. Raises SystemExit where bpy is missing."""
     spec = importlib.util.find_spec("bpy")
     if spec is None or spec.origin is None:
         raise SystemExit("bpy is not installed here: run `make setup`")
@@ -45,19 +45,19 @@ def blender_tool() -> Path:
 
 
 def run_tool(*arguments: str) -> None:
-    """Run Blender's tool with these arguments. Raises SystemExit with its output where it fails."""
+    """Run Blender's extension tool with arguments. Raises SystemExit with its output where it fails."""
     ran = subprocess.run([sys.executable, "-I", str(blender_tool()), *arguments], capture_output=True, text=True)
     if ran.returncode:
         raise SystemExit(f"Blender's tool failed at {arguments[0]}: {(ran.stdout + ran.stderr).strip()}")
 
 
 def name_of(version: str, python: str, target: str | None) -> str:
-    """Return the name of a zip. target: a key of wheels.TAGS, or None for the one without wheels."""
+    """Return the file name of a zip. target: a key of wheels.TAGS, or None for a zip without wheels."""
     return f"conjac-{version}-" + (f"py{python.replace('.', '')}-{target}.zip" if target else "light.zip")
 
 
 def stage(folder: Path) -> None:
-    """Copies what is packed, without caches, into an empty folder."""
+    """Copy all files of the zip, without caches, into an empty folder."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for name in PACKED:
@@ -69,7 +69,7 @@ def stage(folder: Path) -> None:
 
 
 def write_manifest(folder: Path, bundled: list[Path], platforms: list[str], blender_min: str) -> str:
-    """The manifest with its wheels, platforms and lowest Blender; returns the extension's version."""
+    """Write the manifest with its wheels, platforms and lowest Blender, and return the extension's version."""
     text = (ROOT / "blender_manifest.toml").read_text(encoding="utf-8")
     listed = "".join(f'    "./wheels/{wheel.name}",\n' for wheel in bundled)
     for key, value in (
@@ -84,17 +84,16 @@ def write_manifest(folder: Path, bundled: list[Path], platforms: list[str], blen
 
 
 def write_build(folder: Path, version: str, python: str, target: str) -> None:
-    """Write the Python version and platform that the extension is for, for its message under another one
-    (conjac_addon/built_for.py)."""
+    """Write conjac_addon/built_for.py with the Python version and platform of the zip, for a message under others."""
     others = {one: name_of(version, one, target) for one in wheels.PYTHONS}
     built_for = {"python": python, "platform": target, "zips": others}
     (folder / "conjac_addon" / "built_for.json").write_text(json.dumps(built_for, indent=1) + "\n", encoding="utf-8")
 
 
 def build(out: Path, python: str = "3.11", target: str | None = None, with_kernels: bool = False) -> Path:
-    """Builds one zip into `out` and returns its path. target: a key of wheels.TAGS, or None for one without wheels.
+    """Build one zip in `out` and return its path. target: a key of wheels.TAGS, or None for a zip without wheels.
 
-    with_kernels: compile them for the zip, which takes minutes, if this machine can (compiled_kernels). Raises
+    with_kernels: compile kernels for the zip, which takes minutes, if this machine can (compiled_kernels). Raises
     SystemExit where a wheel is missing, a kernel does not compile or Blender's tool finds something wrong.
     """
     own = wheels.fetch(python, target) if target else []
@@ -120,8 +119,10 @@ def build(out: Path, python: str = "3.11", target: str | None = None, with_kerne
 
 
 def repack(source: Path, path: Path) -> Path:
-    """Write these files to a zip whose bytes are independent of where and when it was made: in order of their names, of
-    one date, readable to all. Wheels are stored as they are. Returns `path`."""
+    """Write the files of the zip `source` to a zip whose bytes do not depend on where and when it is made.
+
+    Files are in order of their names, with one date, readable to all; wheels are not compressed. Returns `path`.
+    """
     with zipfile.ZipFile(source) as first, zipfile.ZipFile(path, "w") as packed:
         for name in sorted(one for one in first.namelist() if not one.endswith("/")):
             entry = zipfile.ZipInfo(name, WHEN)
@@ -132,7 +133,7 @@ def repack(source: Path, path: Path) -> Path:
 
 
 def sizes(path: Path) -> list[tuple[str, int]]:
-    """Name and size in the zip [bytes] of its parts, the largest first; small ones together."""
+    """Return (name, size [bytes]) of the parts of a zip, the largest first; small parts are added up."""
     found: dict[str, int] = {}
     with zipfile.ZipFile(path) as packed:
         for entry in packed.infolist():
@@ -149,10 +150,10 @@ def sizes(path: Path) -> list[tuple[str, int]]:
 
 
 def write_repository(folder: Path) -> None:
-    """index.json and index.html of all zips in a folder: what Blender asks a repository of extensions for.
+    """Write index.json and index.html of all zips in a folder, which make the folder a repository of extensions.
 
-    Blender's tool finds the Pythons of a zip in the names of all its wheels, its signs among them
-    (wheels.fetch_signs). What a repository offers is for the Python in the zip's own name alone.
+    Blender's tool derives the Python versions of a zip from the names of all its wheels, including those of
+    `wheels.fetch_signs`; the index lists only the version in the name of the zip.
     """
     run_tool("server-generate", "--repo-dir", str(folder), "--html")
     index, page = folder / "index.json", folder / "index.html"

@@ -1,4 +1,4 @@
-"""Compiles the kernels of a zip of the extension, for scripts/build_extension.py.
+"""Compile the kernels of a zip of the extension, for scripts/build_extension.py.
 
 Machine code is specific to a Python, its numba and a platform, so this needs an interpreter of the zip's Python on the
 zip's platform. Zips for others have no kernels, and their first bake compiles them. A single process compiles all
@@ -45,7 +45,7 @@ sys.exit("; ".join(threads.cache_notes()) or 0)
 def for_zip(python: str, target: str, root: Path, bundled: Sequence[Path]) -> Path | None:
     """Return an archive of all kernels for a zip; None, with a printed reason, where they cannot be compiled here.
 
-    root: holds the zip's solver/. bundled: wheels that this zip unpacks. Raises SystemExit where compiling fails.
+    root: folder of the zip's solver/. bundled: wheels that this zip unpacks. Raises SystemExit where compiling fails.
     """
     try:
         if target != wheels.this_platform() or not target.endswith("-x64"):
@@ -66,9 +66,9 @@ def for_zip(python: str, target: str, root: Path, bundled: Sequence[Path]) -> Pa
 
 
 def compile_all(interpreter: Sequence[str | Path], root: Path, path: Path, packages: Iterable[str] = ()) -> Path:
-    """Write an archive of all kernels of root/solver as this interpreter compiles them, and return its path.
+    """Compile all kernels of root/solver with an interpreter, write their archive to `path`, and return `path`.
 
-    packages: folders in front of the interpreter's own ones. Raises SystemExit where compiling fails.
+    packages: folders that precede those of the interpreter on its path. Raises SystemExit where compiling fails.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as kernels:
@@ -82,7 +82,10 @@ def compile_all(interpreter: Sequence[str | Path], root: Path, path: Path, packa
 
 
 def write(folder: Path, made_with: Sequence[str], path: Path) -> Path:
-    """Write an archive of the kernels in a folder, and return its path. made_with: `kernel_archive.made_with` there."""
+    """Write an archive of the kernels in a folder to `path` and return `path`.
+
+    made_with: `kernel_archive.made_with` of the interpreter that compiled the kernels.
+    """
     contents = {kernel.name: kernel.read_bytes() for kernel in folder.glob("*.nb[ci]")}
     contents[kernel_archive.MADE_WITH] = json.dumps(made_with).encode()
     written = path.with_suffix(".new")
@@ -96,12 +99,12 @@ def write(folder: Path, made_with: Sequence[str], path: Path) -> Path:
 
 
 def put(path: Path, root: Path) -> None:
-    """Put an archive where the solver below `root` looks for it."""
+    """Copy an archive to where the solver below `root` reads it."""
     shutil.copyfile(path, root / "solver" / kernel_archive.ARCHIVE.name)
 
 
 def _install(python: str, target: str, requirements: Sequence[str], folder: Path) -> None:
-    """Unpack wheels for a Python into a folder. Raises SystemExit where they cannot be had."""
+    """Install wheels for a Python version and platform into a folder. Raises SystemExit where that fails."""
     tags = [word for tag in wheels.TAGS[target] for word in ("--platform", tag)]
     ran = subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps",
                           "--only-binary=:all:", "--implementation", "cp", "--python-version", python, *tags,

@@ -32,7 +32,7 @@ FIGURE_3 = ("backward_euler", "bdf2", "sdirk", "tr_bdf2")
 
 
 def curves(key: str) -> dict:
-    """d/ω over ωh of one integrator: {"knob", "at": its values, "curves": one list a value}."""
+    """Return d/ω over ωh of an integrator: {"knob", "at": values of the knob, "curves": a list for each value}."""
     entry = catalogue.find("integrator", key)
     knob, values = KNOBS.get(key, (None, (None,)))
     found = []
@@ -47,13 +47,13 @@ def curves(key: str) -> dict:
 
 
 def table() -> dict:
-    """The whole table."""
+    """Return the contents of conjac_addon/ui/damping.json: the damping curves of all integrators."""
     keys = [key for key in catalogue.menu("integrator") if key not in WITHOUT]
     return {"omega_h": [float(f"{y:.6g}") for y in OMEGA_H], "integrators": {key: curves(key) for key in keys}}
 
 
 def draw(known: dict) -> None:
-    """Figure 3 with backward Euler beside it, and the picture of what is left of a wobble."""
+    """Draw docs/damping.png: figure 3 with backward Euler beside it, and the remaining amplitude of an oscillation."""
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot

@@ -1,4 +1,4 @@
-"""Lists where each equation of the papers is implemented: `make equations` prints tag, file and line.
+"""List where each equation of the papers is implemented: `make equations` prints tag, file and line.
 
 A docstring names its source in brackets on any of its lines: [ConJac 12], [ConJac 6, 11-13] or [ConJac 12, changed:
 why]. docs/equations.txt lists the valid tags, one per line: the tag, a tab, its content. Units such as [m/s] or
@@ -25,7 +25,7 @@ NAMED = re.compile(r"\[" + NAME + "[ ,]")  # what a file without sources has not
 
 @dataclass(frozen=True)
 class Use:
-    """One docstring that names its source."""
+    """A source tag in a docstring, and where it is."""
 
     tag: str  #: as in the list, without what was changed
     changed: str  #: why the code departs from the paper, or empty
@@ -35,8 +35,10 @@ class Use:
 
 
 def listed(path: Path = LIST) -> dict[str, str]:
-    """Return the content of each valid tag, in the list's order. Raises ValueError that names a line without a tab or a
-    duplicate."""
+    """Return the content of each valid tag, in the order of the list.
+
+    Raises ValueError where a line has no tab or a tag occurs twice.
+    """
     tags: dict[str, str] = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if not line.strip() or line.startswith("#"):
@@ -49,7 +51,10 @@ def listed(path: Path = LIST) -> dict[str, str]:
 
 
 def tags_of(docstring: str) -> list[tuple[str, str]]:
-    """(tag, why it was changed) of each source that a docstring names, in its order; a bracket may go over lines."""
+    """Return (tag, reason of a change or "") of each source that a docstring names, in order.
+
+    A bracket may span several lines.
+    """
     sources = []
     for bracket in BRACKET.findall(" ".join(docstring.split())):
         if SOURCE.fullmatch(bracket):
@@ -59,7 +64,7 @@ def tags_of(docstring: str) -> list[tuple[str, str]]:
 
 
 def spread(named: str) -> list[str]:
-    """One tag an equation: "ConJac 6, 11-13" names four."""
+    """Return a tag for each equation of a bracket: four for "ConJac 6, 11-13"."""
     source, _, numbers = named.partition(" ")
     if not re.fullmatch(r"\d+(-\d+)?(, ?\d+(-\d+)?)*", numbers):
         return [named]
@@ -68,7 +73,7 @@ def spread(named: str) -> list[str]:
 
 
 def uses_in(path: Path, root: Path = ROOT) -> list[Use]:
-    """Every source named in one file, in the file's order."""
+    """Return all source tags in the docstrings of a file, in order. root: folder to which their paths are relative."""
     text, uses = path.read_text(encoding="utf-8"), list[Use]()
     if not NAMED.search(text):
         return uses
@@ -82,7 +87,7 @@ def uses_in(path: Path, root: Path = ROOT) -> list[Use]:
 
 
 def all_uses(root: Path = ROOT) -> list[Use]:
-    """Every source named in the two packages."""
+    """Return all source tags in the docstrings of the solver and the add-on. root: of the repository."""
     files = (path for folder in FOLDERS for path in sorted((root / folder).rglob("*.py")))
     return [use for path in files for use in uses_in(path, root)]
 

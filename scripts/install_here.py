@@ -1,4 +1,4 @@
-"""Installs a zip of the extension into the running Blender and bakes Suzanne with it; run by scripts/installs.py.
+"""Install a zip of the extension into the running Blender and bakes Suzanne with it; run by scripts/installs.py.
 
     BLENDER_USER_RESOURCES=EMPTY python install_here.py ZIP FOLDER       (bpy as a module)
     blender -b --python-exit-code 3 -P install_here.py -- ZIP FOLDER     (the program)
@@ -19,8 +19,7 @@ FRAMES = 8
 
 
 def installed(path: str) -> bool:
-    """Whether the zip is enabled after Blender has installed it; the result of `package_install_files` does not include
-    that."""
+    """Install a zip in Blender and return whether it is enabled; `package_install_files` does not return that."""
     try:
         bpy.ops.extensions.package_install_files(filepath=path, repo="user_default", enable_on_install=True,
                                                  overwrite=True)
@@ -30,7 +29,7 @@ def installed(path: str) -> bool:
 
 
 def bake(folder: Path) -> dict[str, object]:
-    """Bake Suzanne, pinned at her back and shaken by gravity, for a few frames; return the result."""
+    """Bake a few frames of Suzanne, pinned at her back, under gravity, and return the result."""
     bpy.ops.wm.read_homefile(use_factory_startup=False)  # an artist's scene: there is a camera, a light and a cube too
     bpy.ops.mesh.primitive_monkey_add(size=0.4)
     suzanne, scene = bpy.context.object, bpy.context.scene

@@ -1,4 +1,4 @@
-"""Installs the zips into every Blender that can run here and bakes Suzanne in each: `make installs`.
+"""Install the zips into every Blender that can run here and bake Suzanne in each: `make installs`.
 
     python scripts/installs.py [4.2.0 4.5.15 5.0.1 5.2.3 5.3.0 trixie sid]     default: all but sid
 
@@ -41,11 +41,11 @@ UNASKED = ("4.2.0", "4.5.15", "5.0.1", "5.2.3", "5.3.0", "trixie")  # sid change
 
 
 class NotHere(Exception):
-    """One line: why this Blender cannot run on this machine."""
+    """Error for a Blender that cannot run on this machine, with the reason in one line."""
 
 
 def environment(version: str) -> Path:
-    """The interpreter of a fresh environment with bpy and its numpy alone. Raises NotHere where it cannot be made."""
+    """Make an environment with only bpy and its numpy, and return its interpreter. Raises NotHere where that fails."""
     python, numpy = inside(version)
     folder = ROOT / "build" / f"install-{version}"
     done = folder / ".conjac-made"
@@ -62,7 +62,7 @@ def environment(version: str) -> Path:
 
 
 def in_module(version: str, path: Path, folder: Path) -> str:
-    """Return the output of `install_here.py` in bpy of this version."""
+    """Run `install_here.py` with a zip in bpy of a version and return its output. Raises NotHere."""
     resources = folder / "resources"
     for name in ("config", "extensions", "scripts", "datafiles"):
         (resources / name).mkdir(parents=True)
@@ -75,7 +75,10 @@ def in_module(version: str, path: Path, folder: Path) -> str:
 
 
 def make_chroot(suite: str) -> None:
-    """Make the whole Blender of a Debian, unless it exists: one process makes it while others wait. Raises NotHere."""
+    """Make the chroot of a Debian release with its Blender, unless it exists. Raises NotHere where that fails.
+
+    One process makes it while others wait.
+    """
     if not CHROOT.exists() or os.geteuid() != 0:
         raise NotHere("making a chroot needs root on Debian")
     import fcntl  # there is none on Windows, and no chroot
@@ -88,7 +91,10 @@ def make_chroot(suite: str) -> None:
 
 
 def in_program(suite: str, path: Path, folder: Path) -> str:
-    """Return the output in the whole Blender of a Debian. Raises NotHere where no chroot can be made or entered."""
+    """Run `install_here.py` with a zip in the Blender of a Debian release and return its output.
+
+    Raises NotHere where its chroot can be neither made nor entered.
+    """
     make_chroot(suite)
     shutil.copy(ROOT / "scripts" / "install_here.py", folder)
     shutil.copy(path, folder)
@@ -102,9 +108,9 @@ def in_program(suite: str, path: Path, folder: Path) -> str:
 
 
 def run(name: str, path: Path) -> dict[str, Any]:
-    """Return the result of a zip in one Blender: that of `install_here.py`, `passed`, and a message where it did not.
+    """Return the result of `install_here.py` with a zip in a Blender, with `passed` and, after a failure, a message.
 
-    Raises NotHere.
+    name: version of bpy, or a Debian release. Raises NotHere where this Blender cannot run here.
     """
     with tempfile.TemporaryDirectory(prefix="conjac-install-") as temporary:
         output = (in_module if name[0].isdigit() else in_program)(name, path, Path(temporary))
@@ -118,12 +124,12 @@ def run(name: str, path: Path) -> dict[str, Any]:
 
 
 def zip_for(name: str, out: Path) -> Path:
-    """Build and return the zip of this machine's platform for the Python inside of a Blender."""
+    """Build the zip of this machine's platform for the Python of a Blender, in `out`, and return its path."""
     return build_extension.build(out, BLENDERS[name], wheels.this_platform(), with_kernels=True)
 
 
 def table(rows: dict[str, dict[str, Any]]) -> str:
-    """The README's table of results."""
+    """Return the README's table of results. rows: result of each Blender, by its name."""
     lines = ["| Blender | Python | numpy | zip | installed, Suzanne baked | when | commit |",
              "| --- | --- | --- | --- | --- | --- | --- |"]
     for name in BLENDERS:
@@ -140,12 +146,12 @@ def table(rows: dict[str, dict[str, Any]]) -> str:
 
 
 def write_table(rows: dict[str, dict[str, Any]]) -> None:
-    """Put the table between its two marks in the README."""
+    """Write the table of results between its marks in the README."""
     marked.put(README, MARKS, table(rows))
 
 
 def _commit() -> str:
-    """Return the commit of the code here, with "-dirty" appended where it has changes."""
+    """Return the commit of this checkout, with "-dirty" appended where files have changes."""
     return subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=7"], cwd=ROOT, capture_output=True,
                           text=True).stdout.strip()
 

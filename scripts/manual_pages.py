@@ -1,4 +1,4 @@
-"""Converts the manual to web pages, which are part of the zip: Blender's *Online Manual* opens them without a network.
+"""Convert the manual to web pages, which are part of the zip: Blender's *Online Manual* opens them without a network.
 
 Supports the Markdown of README.md and docs/: headings, paragraphs, lists, tables, indented code, bold, italics, code,
 links and pictures. Standard library, and Pillow for the pictures.
@@ -33,7 +33,7 @@ code, pre {{ background: #f2f2f2; }} pre {{ padding: .6em; overflow-x: auto; }} 
 
 
 def write_pages(folder: Path) -> None:
-    """Write every page of the manual and its pictures into a folder, which is replaced."""
+    """Write all pages of the manual and their pictures into a folder; an existing folder is replaced."""
     shutil.rmtree(folder, ignore_errors=True)
     sources = {ROOT / "README.md": Path(INDEX)}
     sources |= {path: _target(path) for path in sorted((ROOT / "docs").rglob("*.md"))}
@@ -49,17 +49,17 @@ def write_pages(folder: Path) -> None:
 
 
 def _target(source: Path) -> Path:
-    """Return the path of the page of a file below docs/."""
+    """Return the path of the HTML page of a file below docs/, relative to the folder of pages."""
     return source.relative_to(ROOT / "docs").with_suffix(".html")
 
 
 def anchor(heading: str) -> str:
-    """A heading's name in links, as code hosts make it."""
+    """Return the anchor of a heading in links, as code hosts derive it."""
     return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
 
 
 def _blocks(text: str, source: Path, pages: dict[Path, Path], folder: Path) -> Iterator[str]:
-    """One piece of HTML for each paragraph, list, table or piece of code."""
+    """Yield HTML of each paragraph, list, table or block of code."""
     def inline(words: str) -> str:
         return _inline(words, source, pages, folder)
 
@@ -82,7 +82,7 @@ def _blocks(text: str, source: Path, pages: dict[Path, Path], folder: Path) -> I
 
 
 def _prose(lines: list[str], inline: Callable[[str], str]) -> Iterator[str]:
-    """Paragraphs, and lists that may follow them without an empty line."""
+    """Yield HTML of paragraphs, and of lists that follow them, also without an empty line."""
     items: list[str] = []
     kind, plain = "", []
     for line in [*lines, ""]:
@@ -107,7 +107,7 @@ def _prose(lines: list[str], inline: Callable[[str], str]) -> Iterator[str]:
 
 
 def _inline(words: str, source: Path, pages: dict[Path, Path], folder: Path) -> str:
-    """Code, pictures, links, bold and italics of a line."""
+    """Return HTML of a line with code, pictures, links, bold and italics."""
     pieces: list[str] = []
 
     def keep(piece: str) -> str:
@@ -127,7 +127,7 @@ def _inline(words: str, source: Path, pages: dict[Path, Path], folder: Path) -> 
 
 
 def _link(words: str, source: Path, target: str, pages: dict[Path, Path]) -> str:
-    """A link to another page; of what is not in the manual, such as a source file, the words alone."""
+    """Return an HTML link; only its words where the target, such as a source file, is not in the manual."""
     path, mark, place = target.partition("#")
     if "://" in target or not path:
         return f'<a href="{target}">{words}</a>'
@@ -140,8 +140,8 @@ def _link(words: str, source: Path, target: str, pages: dict[Path, Path]) -> str
 
 @cache
 def _small(picture: Path) -> bytes:
-    """A picture as WebP, no wider than a page shows it: all of the manual's are a fifth of what they were."""
-    from PIL import Image  # what only reads the pages does without
+    """Return a picture as WebP, at most as wide as pages show it, which takes a fifth of the bytes."""
+    from PIL import Image  # only imported where pictures are written
 
     made = io.BytesIO()
     with Image.open(picture) as image:
@@ -152,7 +152,7 @@ def _small(picture: Path) -> bytes:
 
 
 def _picture(words: str, source: Path, target: str, pages: dict[Path, Path], folder: Path) -> str:
-    """A picture, made small beside the pages."""
+    """Write a picture as WebP into the folder of pages and return HTML that shows it."""
     picture = (source.parent / target).resolve()
     place = picture.relative_to(ROOT / "docs").with_suffix(".webp")
     (folder / place).parent.mkdir(parents=True, exist_ok=True)

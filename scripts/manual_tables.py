@@ -1,4 +1,4 @@
-"""Writes docs/settings.md from solver/catalogue: `make manual`. Standard library only."""
+"""Write docs/settings.md from solver/catalogue: `make manual`. Standard library only."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ TITLES = {
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the text of docs/settings.md."""
     families = list(dict.fromkeys(entry.family for entry in catalogue.ENTRIES))
     lines = ["# Settings", "",
              "Written by `make manual` from `solver/catalogue`, which Blender's panels read too. SI units; Blender "
@@ -85,7 +85,7 @@ def page() -> str:
 
 
 def limits() -> list[str]:
-    """Rows of what choices of the menus lack and why, by the catalogue's table of capabilities."""
+    """Return lines of the table of capabilities that entries of the menus lack, with the reasons."""
     who: dict[tuple[str, str, str], list[str]] = {}
     for word, capability in catalogue.CAPABILITIES.items():
         # "moves jointed rigid bodies" of one that does not move them
@@ -98,7 +98,7 @@ def limits() -> list[str]:
 
 
 def row(param: catalogue.Param) -> str:
-    """One parameter as a table row."""
+    """Return a parameter as a row of a Markdown table."""
     if isinstance(param.default, bool):
         default, limits = "on" if param.default else "off", ""
     else:

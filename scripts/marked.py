@@ -6,12 +6,12 @@ from pathlib import Path
 
 
 def marks(what: str, script: str) -> tuple[str, str]:
-    """Return the marks before and after such a text."""
+    """Return the marks before and after a generated text. what: its content. script: command that writes it."""
     return f"<!-- {what}: written by scripts/{script} -->", f"<!-- end of {what} -->"
 
 
 def put(page: Path, between: tuple[str, str], text: str) -> None:
-    """Write a text between its marks in a page. Raises ValueError where the page lacks them."""
+    """Write a text between two marks in a page. Raises ValueError where the page lacks them."""
     begin, end = between
     whole = page.read_text(encoding="utf-8")
     if begin not in whole or end not in whole:
@@ -21,5 +21,5 @@ def put(page: Path, between: tuple[str, str], text: str) -> None:
 
 
 def read(page: Path, between: tuple[str, str]) -> str:
-    """Return the text between its marks in a page."""
+    """Return the text between two marks in a page."""
     return page.read_text(encoding="utf-8").partition(between[0])[2].partition(between[1])[0].strip()

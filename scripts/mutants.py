@@ -1,4 +1,4 @@
-"""Breaks the code one line at a time and reports the breaks that no test detects: `make mutants`.
+"""Break the code one line at a time and report the breaks that no test detects: `make mutants`.
 
     python scripts/mutants.py [WORD …] [--list] [--folder build/mutants] [--seconds 900]
 
@@ -26,7 +26,7 @@ NO_TESTS = 5  #: pytest's exit code where none was found
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change that some test has to notice."""
+    """A change of the code that a test must detect."""
 
     name: str
     file: str  #: from the tree's root
@@ -36,7 +36,7 @@ class Mutant:
 
 
 def mutants(path: Path = LIST) -> list[Mutant]:
-    """Return the mutants of the list, in its order. Raises SystemExit where two have one name."""
+    """Return the mutants of a list, in order. Raises SystemExit where two have the same name."""
     entries = tomllib.loads(path.read_text(encoding="utf-8"))["mutant"]
     found = [Mutant(**{**one, "tests": tuple(one["tests"])}) for one in entries]
     names = [one.name for one in found]
@@ -47,7 +47,7 @@ def mutants(path: Path = LIST) -> list[Mutant]:
 
 
 def broken(mutant: Mutant, root: Path) -> str:
-    """The file's text with the change. Raises ValueError where the old text does not stand there once."""
+    """Return the text of a mutant's file with its change. Raises ValueError unless the old text occurs exactly once."""
     path = root / mutant.file
     if not path.is_file():
         raise ValueError(f'"{mutant.name}": there is no {mutant.file}')
@@ -58,7 +58,7 @@ def broken(mutant: Mutant, root: Path) -> str:
 
 
 def copy_tree(folder: Path) -> None:
-    """Make `folder` what the working tree is, files that git does not know left out."""
+    """Make `folder` a copy of the working tree, without files that git does not track."""
     listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
                             capture_output=True, check=True).stdout.decode().split("\0")
     tracked = {name for name in listed if name and (ROOT / name).is_file()}
@@ -78,7 +78,7 @@ def copy_tree(folder: Path) -> None:
 
 
 def run(tests: tuple[str, ...], folder: Path, seconds: float) -> tuple[int | None, str]:
-    """(pytest's exit code, None where it took too long; the end of its output)."""
+    """Run tests in a folder and return pytest's exit code, None after `seconds`, and the end of its output."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "--tb=line", "-p", "no:cacheprovider", *tests]
     # one cache for all, separate from the user's. Bytecode detects changes by whole seconds alone
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder.parent / "kernels"), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -90,7 +90,7 @@ def run(tests: tuple[str, ...], folder: Path, seconds: float) -> tuple[int | Non
 
 
 def judge(chosen: list[Mutant], folder: Path, seconds: float) -> int:
-    """Run them all; prints a line for each. The exit code."""
+    """Run mutants in a copy of the tree, print a line for each, and return the exit code of the script."""
     wrong = []
     for tests in dict.fromkeys(one.tests for one in chosen):
         code, output = run(tests, folder, seconds)

@@ -1,4 +1,4 @@
-"""Writes the presets of materials and fabrics, and docs/presets.md with the source of each: `make manual`.
+"""Write the presets of materials and fabrics, and docs/presets.md with the source of each: `make manual`.
 
 Materials that ring and materials that stop at once differ in their loss factor η: a wobble of frequency f halves its
 amplitude in ln 2 / (π f η). *Wobble Half-Life* is that time at 4 Hz. Standard library only.
@@ -18,7 +18,7 @@ HERTZ = 4.0  #: of the wobble whose half-life is given
 
 @dataclass(frozen=True)
 class Body:
-    """A material: Young's modulus [Pa], Poisson's ratio, density [kg/m³], loss factor, and where that stands."""
+    """A material: Young's modulus [Pa], Poisson's ratio, density [kg/m³], loss factor and their source."""
 
     name: str
     young: float
@@ -29,7 +29,7 @@ class Body:
 
     @property
     def settings(self) -> dict[str, object]:
-        """Settings of a soft body and their values."""
+        """Values of the settings of a soft body, by name."""
         half_life = math.log(2.0) / (math.pi * HERTZ * self.loss)
         return {"material": "stable_neo_hookean", "youngs_modulus": self.young, "poisson_ratio": self.poisson,
                 "density": self.density, "wobble_half_life": float(f"{half_life:.2g}")}
@@ -37,7 +37,7 @@ class Body:
 
 @dataclass(frozen=True)
 class Fabric:
-    """A fabric: mass per area [kg/m²], stretch and shear [N/m], bending [N m], how far it stretches, and the source."""
+    """A fabric: mass per area [kg/m²], stiffness of stretch, shear [N/m] and bending [N m], stretch limit, source."""
 
     name: str
     area_density: float
@@ -50,15 +50,17 @@ class Fabric:
 
     @property
     def settings(self) -> dict[str, object]:
-        """Settings of cloth and their values."""
+        """Values of the settings of cloth, by name."""
         return {"area_density": self.area_density, "stretch_warp": self.warp, "stretch_weft": self.weft,
                 "shear": self.shear, "bending_stiffness": self.bending, "stretch_limit": self.limit}
 
 
 @dataclass(frozen=True)
 class Line:
-    """A rope, cable or cord: diameter [m], mass per length [kg/m], bending stiffness [N m²], tension that would double
-    its length [N], 0 for one that keeps its length, and the source."""
+    """A rope, cable or cord: diameter [m], mass per length [kg/m], bending [N m²] and axial stiffness [N], and source.
+
+    The axial stiffness is the tension that would double the length; 0 means inextensible.
+    """
 
     name: str
     diameter: float
@@ -69,7 +71,7 @@ class Line:
 
     @property
     def settings(self) -> dict[str, object]:
-        """Settings of ropes and their values."""
+        """Values of the settings of a rope, by name."""
         stretch = {"rope": "springy", "axial_stiffness": self.axial} if self.axial else {"rope": "inextensible"}
         return stretch | {"linear_density": self.linear_density, "rope_bending_stiffness": self.bending,
                           "rope_thickness": self.diameter}
@@ -127,18 +129,18 @@ def file_name(name: str) -> str:
 
 
 def preset(values: dict[str, object]) -> str:
-    """Return the script that Blender runs where a preset is chosen."""
+    """Return the script that Blender runs when an artist chooses a preset. values: settings by name."""
     lines = [f"settings.{name} = {value!r}" for name, value in values.items()]
     return "\n".join(["import bpy", "", "settings = bpy.context.object.conjac", *lines, ""])
 
 
 def files() -> dict[Path, str]:
-    """Every file of presets and what stands in it."""
+    """Return the content of each preset file by its path."""
     return {FOLDER / kind / file_name(one.name): preset(one.settings) for kind, all_ in KINDS.items() for one in all_}
 
 
 def page() -> str:
-    """The page of the manual."""
+    """Return the text of docs/presets.md."""
     lines = [
         "# Presets", "",
         "Written by `make manual` from `scripts/presets.py`. The menu at the top of *Look*, *Cloth* or *Rope* sets "

@@ -1,4 +1,4 @@
-"""Installs what ConJac's commands need on this machine: system packages, then a .venv with pinned packages.
+"""Install the requirements of ConJac's commands on this machine: system packages, then a .venv of pinned packages.
 
     python3.11 scripts/setup.py
 
@@ -26,22 +26,22 @@ PYTHON = VENV / "bin" / "python"
 
 
 class SetupStopped(Exception):
-    """One line that names what is missing."""
+    """Error that names in one line the packages or programs that are missing."""
 
 
 def pins(project: dict) -> dict[str, list[str]]:
-    """Requirement lines by group, in the order they are installed in."""
+    """Return the requirement lines of each group, in the order of installation. project: contents of pyproject.toml."""
     return {name: list(project["dependency-groups"][name]) for name in ("build", "solver", "blender", "dev", "farm")}
 
 
 def is_installed(package: str) -> bool:
-    """Whether Debian's package is installed, whatever its version."""
+    """Return whether a Debian package is installed, in any version."""
     answer = subprocess.run(["dpkg-query", "-W", "-f", "${Status}", package], capture_output=True, text=True)
     return answer.returncode == 0 and answer.stdout.endswith("ok installed")
 
 
 def missing_packages(packages: list[str]) -> list[str]:
-    """Which of Debian's packages are not installed, and what the running Python lacks to make a .venv."""
+    """Return the Debian packages that are not installed, including those that this Python needs to make a .venv."""
     missing = [package for package in packages if not is_installed(package)]
     if not Path(sysconfig.get_paths()["include"], "Python.h").exists():
         missing.append("python3.11-dev")
@@ -51,7 +51,7 @@ def missing_packages(packages: list[str]) -> list[str]:
 
 
 def install_system(packages: list[str]) -> None:
-    """Installs what is missing, as root. Raises SetupStopped with one line that names it for anybody else."""
+    """Install missing Debian packages as root. Raises SetupStopped, which names them, for other users."""
     if shutil.which("dpkg-query") is None:
         print("setup: no dpkg here, so the system packages are not checked:", " ".join(packages))
         return
@@ -68,19 +68,19 @@ def install_system(packages: list[str]) -> None:
 
 
 def installed_versions() -> dict[str, str]:
-    """Name (as pip spells it) and version of every package in the .venv."""
+    """Return the version of each package in the .venv by its canonical name."""
     listing = subprocess.run([PYTHON, "-m", "pip", "list", "--format=json", "--disable-pip-version-check"],
                              check=True, capture_output=True, text=True).stdout
     return {canonical(row["name"]): row["version"] for row in json.loads(listing)}
 
 
 def canonical(name: str) -> str:
-    """A distribution's name in the one spelling that compares."""
+    """Return the canonical spelling of a distribution's name, for comparisons."""
     return name.lower().replace("_", "-").replace(".", "-")
 
 
 def install_python(groups: dict[str, list[str]]) -> None:
-    """A .venv that holds exactly the pinned versions of `groups`."""
+    """Make a .venv with exactly the pinned versions of `groups`."""
     requested = json.dumps([groups, sys.version_info[:2]], sort_keys=True)
     stamp = hashlib.sha256(requested.encode()).hexdigest()
     if STAMP.exists() and STAMP.read_text() == stamp:

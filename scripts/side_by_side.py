@@ -1,4 +1,4 @@
-"""Compares the time of steps of two worktrees, in turns, so that load on the machine slows both alike.
+"""Compare the time of steps of two worktrees, in turns, so that load on the machine slows both alike.
 
     python scripts/side_by_side.py BEFORE AFTER [NAME …]
 
@@ -26,7 +26,7 @@ Turn = Callable[[], bytes]  #: steps from a state, to the bytes of the last one'
 
 
 def stepping(world: Any, h: float, steps: int, forget: bool = True) -> Turn:
-    """Return the steps of a world or part from its start."""
+    """Return a function that takes `steps` steps of length h [s] from the start of a world or part."""
     start = world.initial_state()
 
     def turn() -> bytes:
@@ -41,7 +41,7 @@ def stepping(world: Any, h: float, steps: int, forget: bool = True) -> Turn:
 
 
 def grid(method: str, count: int) -> Turn:
-    """Return steps of the grid of the row `step`."""
+    """Return a function that takes steps of the grid of the benchmark `step`."""
     from benchmarks import step
     from solver.meshing.grid import box_tets
 
@@ -50,7 +50,7 @@ def grid(method: str, count: int) -> Turn:
 
 
 def touching(make: str, steps: int, *given: Any) -> Turn:
-    """Return steps of a scene of the rows `contact`."""
+    """Return a function that takes steps of a scene of the benchmark `contact`. make: function of `scenes.touching`."""
     from benchmarks.scenes import touching as scenes
 
     folder = Path(tempfile.mkdtemp(prefix="conjac-beside-"))
@@ -58,7 +58,7 @@ def touching(make: str, steps: int, *given: Any) -> Turn:
 
 
 def hinges(count: int, steps: int) -> Turn:
-    """Return steps of a chain of the rows `articulated`."""
+    """Return a function that takes steps of a chain of `count` hinges of the benchmark `articulated`."""
     from benchmarks.chains import Ours
 
     chain = Ours(count, "hinge")
@@ -73,14 +73,14 @@ def hinges(count: int, steps: int) -> Turn:
 
 
 def bearings(law: str, links: int, steps: int) -> Turn:
-    """Return steps of a chain with friction in its joints, of the rows `articulated`."""
+    """Return a function that takes steps of a chain with friction in its joints of the benchmark `articulated`."""
     from benchmarks.scenes import chain
 
     return stepping(chain.world(links=links, law={"kind": law}), 1.0 / (chain.FPS * chain.STEPS), steps)
 
 
 def walker(steps: int) -> Turn:
-    """Return steps of the walker of the row `articulated.klann`."""
+    """Return a function that takes steps of the walker of the benchmark `articulated.klann`."""
     from benchmarks.scenes import klann
     from solver.build.mechanisms import build_mechanisms
     from solver.job.load import load
@@ -91,7 +91,7 @@ def walker(steps: int) -> Turn:
 
 
 def bar(name: str, steps: int) -> Turn:
-    """Return steps of the bar of the row `newton`."""
+    """Return a function that takes steps of the bar of the benchmark `newton`. name: of the stage solver there."""
     from benchmarks import newton
 
     world = newton.bar()
@@ -100,7 +100,7 @@ def bar(name: str, steps: int) -> Turn:
 
 
 def sharp() -> Turn:
-    """Return steps of the cloth of the row `sharp_cloth`, from where it slides."""
+    """Return a function that takes steps of the cloth of the benchmark `sharp_cloth` while it slides."""
     from benchmarks import sharp_cloth
 
     steps, start = sharp_cloth.scene(14, True, sharp_cloth.box())
@@ -117,7 +117,7 @@ def sharp() -> Turn:
 
 
 def bars(count: int) -> Turn:
-    """Return steps of the scene of the row `bodies`."""
+    """Return a function that takes steps of the scene of the benchmark `bodies` with `count` bodies."""
     from benchmarks import bodies
     from solver.build.world import build
     from solver.job.load import load
@@ -141,7 +141,7 @@ SCENES: dict[str, Callable[[], Turn]] = {
 
 
 def serve() -> None:
-    """Answer each name on standard input by the seconds of a turn and a digest of its end, or by the failure."""
+    """Print, for each name on standard input, the seconds of a turn and a digest of its end state, or the failure."""
     import hashlib
 
     from solver import threads
@@ -159,7 +159,7 @@ def serve() -> None:
 
 
 def main(before: str, after: str, names: list[str]) -> None:
-    """Print a row for each scene."""
+    """Print the comparison of each scene as JSON. before, after: worktrees. names: scenes; all if empty."""
     sides = [subprocess.Popen([sys.executable, str(Path(__file__).resolve()), "--serve"], cwd=tree, text=True,
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": tree})
              for tree in (before, after)]

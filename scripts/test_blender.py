@@ -1,4 +1,4 @@
-"""Runs tests/addon in another Blender, with that Blender's Python and numpy: `make test-blender VERSION=5.2.3`.
+"""Run tests/addon in another Blender, with that Blender's Python and numpy: `make test-blender VERSION=5.2.3`.
 
     python scripts/test_blender.py 4.2.0 [--venv FOLDER] [pytest's arguments]
 
@@ -27,7 +27,7 @@ NEEDED = ("requests", "zstandard", "cattrs")
 
 
 def inside(version: str) -> tuple[str, str]:
-    """Python and numpy of a Blender. Raises SystemExit for one that the extension does not support."""
+    """Return versions of Python and numpy of a Blender. Raises SystemExit where the extension does not support it."""
     number = tuple(int(part) for part in version.split("."))
     known = [first for first in INSIDE if first <= number]
     if not known:
@@ -36,7 +36,7 @@ def inside(version: str) -> tuple[str, str]:
 
 
 def interpreter(python: str) -> Path:
-    """An interpreter of this version: on the path or pyenv's. Raises SystemExit with one line where there is none."""
+    """Return an interpreter of a Python version, from the path or pyenv. Raises SystemExit where there is none."""
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
     for candidate in (f"python{python}", *sorted(pyenv.glob(f"{python}.*/bin/python"))):
         try:
@@ -48,7 +48,7 @@ def interpreter(python: str) -> Path:
 
 
 def environment(version: str, folder: Path) -> Path:
-    """The interpreter of an environment with this Blender; made where it does not stand yet."""
+    """Return the interpreter of an environment with a Blender in `folder`, which is made unless it exists."""
     python, numpy = inside(version)
     executable, done = folder / "bin" / "python", folder / ".conjac-pins"
     dev = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]["dev"]

@@ -1,4 +1,4 @@
-"""Writes the table of wheel sizes of each zip in docs/install.md, from the lock file: `make manual`."""
+"""Write the table of wheel sizes of each zip in docs/install.md, from the lock file: `make manual`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GOAL = 100.0  #: MB
 
 
 def table() -> str:
-    """A row for each wheel, a column for each zip [MB]; a zip without all of its wheels says which are missing."""
+    """Return a Markdown table of sizes [MB], a row for each wheel and a column for each zip, with missing wheels."""
     lock = json.loads(wheels.LOCK.read_text(encoding="utf-8"))
     zips = [(python, target) for python in wheels.PYTHONS for target in wheels.TAGS]
     sizes = {one: {row["name"]: row["size"] / 1e6 for row in lock.get(" ".join(one), [])} for one in zips}

@@ -64,7 +64,7 @@ NO_NETWORK = re.compile(r"NewConnectionError|name resolution|Max retries|Network
 
 @dataclass(frozen=True)
 class Wheel:
-    """One file of the lock."""
+    """An entry of scripts/wheels.json: a wheel file of a Python version and platform."""
 
     name: str  #: of the distribution, as in pyproject.toml
     version: str
@@ -75,7 +75,7 @@ class Wheel:
 
 
 def this_platform() -> str:
-    """Blender's name for the machine this runs on. Raises SystemExit where there is no zip for it."""
+    """Return Blender's name of this machine's platform. Raises SystemExit where there is no zip for it."""
     system = {"Linux": "linux", "Windows": "windows", "Darwin": "macos"}.get(platform.system(), "")
     machine = {"x86_64": "x64", "AMD64": "x64", "arm64": "arm64"}.get(platform.machine(), "")
     if f"{system}-{machine}" not in TAGS:
@@ -84,7 +84,7 @@ def this_platform() -> str:
 
 
 def pins(python: str, target: str) -> list[str]:
-    """The requirement of every wheel that is bundled."""
+    """Return the pinned requirements of all wheels in the zip of a Python version and platform."""
     group = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]["solver"]
     found = []
     for line in group:
@@ -96,7 +96,7 @@ def pins(python: str, target: str) -> list[str]:
 
 
 def locked(python: str, target: str) -> list[Wheel]:
-    """The files of one zip. Raises SystemExit where the lock is not that of the pins."""
+    """Return the entries of scripts/wheels.json for a zip. Raises SystemExit where they differ from the pins."""
     rows = json.loads(LOCK.read_text(encoding="utf-8")).get(f"{python} {target}", [])
     found = [Wheel(**{**row, "requires": tuple(row["requires"])}) for row in rows]
     if sorted(f"{wheel.name}=={wheel.version}" for wheel in found) != sorted(pins(python, target)):
@@ -106,18 +106,18 @@ def locked(python: str, target: str) -> list[Wheel]:
 
 
 def fetch(python: str, target: str) -> list[Path]:
-    """The files of one zip in build/wheels; what is missing there is downloaded one by one, so that what came stays.
+    """Return the wheels of a zip in build/wheels. Missing ones are downloaded one by one, so that an error loses none.
 
-    Raises SystemExit where one cannot be had.
+    Raises SystemExit where a wheel cannot be downloaded.
     """
     return _fetch(python, target, locked(python, target))
 
 
 def fetch_signs(python: str, target: str) -> list[Path]:
-    """A small wheel of each other Python, of another platform: Blender lets a zip in whose wheels name its Python.
+    """Return a small wheel of each other Python version, for another platform.
 
-    It unpacks none of these, and ConJac says which zip is the right one (conjac_addon/wrong_zip.py); Blender itself
-    would only name the two Pythons. Raises SystemExit as `fetch`.
+    With these wheels Blender installs the zip under another Python too, without unpacking them, so that ConJac can name
+    the right zip (conjac_addon/wrong_zip.py); Blender would only name the two versions. Raises SystemExit.
     """
     there = ELSEWHERE[target]
     return [path for other in PYTHONS if other != python
@@ -155,7 +155,7 @@ def _download(python: str, target: str, requirements: Iterable[str], folder: Pat
 
 
 def why_not(output: str, python: str, target: str) -> str:
-    """Return one sentence of the output of pip when it could not download."""
+    """Return a message for the output of pip after a failed download."""
     if NO_NETWORK.search(output):
         return (f"wheels: the package index cannot be reached, and build/wheels lacks files for Python {python} on "
                 f"{target}: connect, or copy the files that scripts/wheels.json names there, and run again "
@@ -165,7 +165,7 @@ def why_not(output: str, python: str, target: str) -> str:
 
 
 def lock() -> None:
-    """Rewrite wheels.json: whatever pip finds for the pins today."""
+    """Rewrite scripts/wheels.json with the files that pip finds for the pins today."""
     found: dict[str, list[dict[str, object]]] = {}
     CACHE.mkdir(parents=True, exist_ok=True)
     for python in PYTHONS:
@@ -181,7 +181,7 @@ def lock() -> None:
 
 
 def described(path: Path) -> Wheel:
-    """A wheel as the lock has it."""
+    """Return the entry of a wheel file for scripts/wheels.json."""
     data = path.read_bytes()
     with zipfile.ZipFile(path) as packed:
         metadata = next(name for name in packed.namelist() if name.endswith(".dist-info/METADATA"))

@@ -1,7 +1,7 @@
-"""Files of arrays, looked at before they are read: what a header promises must be in the file. Needs only numpy.
+"""Safe reading of .npy and .npz files, whose headers are compared with the size of the file first. Needs only numpy.
 
-Whatever a file holds, reading it raises OSError or Unreadable and nothing else, runs no code of it, and takes no more
-memory than the file is large.
+Reading any file raises OSError or Unreadable and no other exception, runs no code from the file, and takes no more
+memory than the size of the file.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from .files import open_regular
 
-LONGEST = 2**31  # of an axis; what has more is no array of ours
+LONGEST = 2**31  # of an axis; ConJac writes no longer array
 MEMBERS = 10_000  # of an archive
 
 
 class Unreadable(ValueError):
-    """The file is no array, or no archive of arrays, of plain numbers or text."""
+    """Error for a file that is no array, or no archive of arrays, of plain numbers or text."""
 
 
 @dataclass(frozen=True)
@@ -40,13 +40,16 @@ class Header:
 
 
 def read_header(stream: BinaryIO, size: int) -> Header:
-    """The header of a .npy file of `size` bytes. Raises Unreadable."""
+    """Return the header of a .npy file of `size` bytes; `stream` is then at the first number.
+
+    Raises Unreadable where the header cannot be parsed, promises more than `size`, or is not of numbers or text.
+    """
     try:
         version = np.lib.format.read_magic(stream)
         read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
         shape, fortran, dtype = read(stream)
         found = Header(tuple(shape), np.dtype(dtype), bool(fortran), stream.tell())
-    except Exception as error:  # it is parsed as Python's literals, which fail in a dozen ways
+    except Exception as error:  # numpy parses it as Python literals, which fails with many kinds of exception
         raise Unreadable(f"its header cannot be read ({type(error).__name__})") from error
     if found.dtype.kind not in "fiubcU" or not found.dtype.itemsize or not _sane(found.shape):
         raise Unreadable("it does not hold plain numbers")
@@ -56,21 +59,22 @@ def read_header(stream: BinaryIO, size: int) -> Header:
 
 
 def _sane(shape: tuple[Any, ...]) -> bool:
-    """Whether numpy can have an array of this shape, also an empty one."""
+    """Return whether numpy can represent an array of this shape, including an empty one."""
     whole = all(isinstance(length, int) and 0 <= length < LONGEST for length in shape)
     return whole and len(shape) < 16 and math.prod(max(1, length) for length in shape) < 2**48
 
 
 def header_of(path: Path, root: Path | None = None) -> Header:
-    """Return the header of a .npy file. root: as of `open_regular`. Raises OSError, Unreadable."""
+    """Return the header of a .npy file. root: see `open_regular`. Raises OSError, Unreadable."""
     with open_regular(path, root) as stream:
         return read_header(stream, _size(stream))
 
 
 def read_npy(path: Path, root: Path | None = None, large: int | None = None) -> NDArray[Any]:
-    """The array of a .npy file. large: one of more bytes stays in its file and is read where it is touched.
+    """Return the array of a .npy file.
 
-    root: as of `open_regular`. Raises OSError, Unreadable.
+    root: see `open_regular`. large: size [bytes] above which the array is memory-mapped, read-only, instead of read.
+    Raises OSError, Unreadable.
     """
     with open_regular(path, root) as stream:
         header = read_header(stream, _size(stream))
@@ -80,9 +84,9 @@ def read_npy(path: Path, root: Path | None = None, large: int | None = None) -> 
 
 
 def read_npz(path: Path, root: Path | None = None) -> dict[str, NDArray[Any]]:
-    """The arrays of an .npz that was packed without compression, as all of ours are.
+    """Return the arrays of an uncompressed .npz file by name; ConJac writes no compressed ones.
 
-    root: as of `open_regular`. Raises OSError, Unreadable.
+    root: see `open_regular`. Raises OSError; Unreadable also for a compressed archive.
     """
     with open_regular(path, root) as stream:
         size = _size(stream)

@@ -1,4 +1,4 @@
-"""Differences between the settings of two bakes, in an artist's words."""
+"""Differences between the settings of two bakes, by the names that an artist reads in the panels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .schema_values import AMONG_BODIES
 
 @dataclass(frozen=True)
 class Rules:
-    """How the settings of the scene, or of each of a family, are compared and called, by path."""
+    """Rules for comparing and naming the settings of the scene, of a body or of a mechanism, by their paths."""
 
     stages: Mapping[str, str]  #: that read them
     names: Mapping[str, str]  #: of what is not a catalogue parameter; the rest is called by its path
@@ -35,10 +35,10 @@ OF_MECHANISM = _rules(Mechanism, MECHANISM_READERS)
 
 
 def changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """Plain names of the settings that differ between two Settings.plain(), those that no stage reads left out.
+    """Return the plain names of the settings that differ between two bakes, without duplicates.
 
-    Differences that only follow from others are left out too: settings among several bodies where some come or go, and
-    motion where an object begins at another place.
+    old, new: results of `Settings.plain`. Left out are settings that no stage reads, and differences that follow from
+    others: settings among several bodies where bodies come or go, and motion of an object with a new start position.
     """
     more = any(len(old.get(family, ())) != len(new.get(family, ())) for family in ("bodies", "mechanisms"))
     found = _differences(old["scene"], new["scene"], OF_SCENE, "", more)
@@ -66,12 +66,12 @@ def changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
 
 
 def _differences(old: Flat, new: Flat, rules: Rules, whose: str, more: bool) -> list[str]:
-    """more: whether there are more bodies now, or fewer."""
+    """Return plain names of the settings that differ, each with `whose` behind it. more: whether bodies come or go."""
     names, both = [*new, *(name for name in old if name not in new)], {**old, **new}
     # caches from before there was a parameter do not have it: it was at its default
     names = [name for name in names
              if old.get(name, _default(name, both)) != new.get(name) and reader(name, rules.stages)]
-    # what another kind has, and this one has not, comes and goes with the kind
+    # parameters of only one of two kinds differ because the kind does
     others = {name.removesuffix("kind") for name in names if name.endswith(".kind")}
     names = [name for name in names if name.endswith(".kind") or (name in old and name in new)
              or name[: name.rfind(".") + 1] not in others]

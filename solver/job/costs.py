@@ -1,4 +1,4 @@
-"""Costs of a step by a direct factor and by multigrid, and the choice between both for a scene.
+"""Costs of a step with a direct factor and with multigrid, and the choice between both for a scene.
 
 From bars of six tetrahedra a cube that were measured once (30k to 1.03 M tetrahedra; two cores of 2023): right in order
 of magnitude. A thin body's factor is several times cheaper than a solid one's, so a direct factor is replaced only
@@ -31,8 +31,9 @@ class Cost:
 
 
 def direct(tets: Sequence[int]) -> Cost:
-    """Return the cost of a direct factor. tets: number of tetrahedra of each body. Bodies are factored separately or as
-    blocks of one matrix."""
+    """Return the cost of a step with a direct factor. tets: number of tetrahedra of each body.
+
+    Bodies are factored separately or as blocks of one matrix."""
     flops = sum(MEASURED_FLOPS * (count / MEASURED_TETS) ** FLOPS_GROW for count in tets)
     factor = sum(MEASURED_FACTOR_BYTES * (count / MEASURED_TETS) ** FACTOR_GROWS for count in tets)
     every = sum(tets)
@@ -40,16 +41,16 @@ def direct(tets: Sequence[int]) -> Cost:
 
 
 def multigrid(tets: Sequence[int]) -> Cost:
-    """tets: number of tetrahedra of each body."""
+    """Return the cost of a step with multigrid. tets: number of tetrahedra of each body."""
     every = sum(tets)
     return Cost((MULTIGRID_SECONDS_PER_TET + FILL_SECONDS_PER_TET) * every,
                 (MULTIGRID_BYTES_PER_TET + BYTES_PER_TET) * every)
 
 
 def why_multigrid(tets: Sequence[int], memory: float) -> str | None:
-    """Why a scene of bodies with so many tetrahedra should not be factored, one clause; None where it should.
+    """Return the reason, one clause, to solve a scene by multigrid; None where a direct factor is better.
 
-    memory: the machine's [bytes].
+    tets: number of tetrahedra of each body. memory: memory of the machine [bytes].
     """
     factor, iterated = direct(tets), multigrid(tets)
     if factor.memory > MEMORY_SHARE * memory:
@@ -62,8 +63,9 @@ def why_multigrid(tets: Sequence[int], memory: float) -> str | None:
 
 
 def machine_memory() -> float:
-    """Return the memory of this machine, or the limit of a process [bytes]; not what is free now, so that a bake
-    chooses equally tomorrow."""
+    """Return the memory of this machine, or of its control group where that is less [bytes].
+
+    The memory that is free now is not considered, so that later bakes choose the same solver."""
     limits = [_physical()]
     for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         try:

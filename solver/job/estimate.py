@@ -1,7 +1,7 @@
-"""How large a job is and how long it may take, before anything is computed.
+"""Estimates of the size, memory and time of a job, before anything is computed.
 
-Sizes are exact where the tetrahedra exist, else guessed from the surface. Memory and time are those of `costs`: right
-in order of magnitude, no promise.
+Sizes are exact where the tetrahedra exist, else estimated from the surface. Memory and time are those of `costs`:
+right in order of magnitude.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class MechanismSize:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Output of `check`."""
+    """Size, memory and time of a job, as the command `check` prints them."""
 
     name: str
     bodies: tuple[BodySize, ...]
@@ -88,7 +88,7 @@ class Estimate:
 
 
 def estimate(path: Path | str) -> Estimate:
-    """Check a job folder and estimate its memory and time. Raises what `load` raises."""
+    """Check a job folder and estimate its memory and time. Raises BadScene, BadMesh, NoSuchThing as `load` does."""
     job = load(path)
     read = hashes.hashes(hashes.settings(job))
     sizes = tuple(body_size(job, body, read.bodies[body.name]["tets"]) for body in job.scene.bodies)
@@ -107,7 +107,9 @@ def estimate(path: Path | str) -> Estimate:
 
 
 def mechanism_size(mechanism: Mechanism) -> MechanismSize:
-    """Return counts of a mechanism; bodies that are no joint's child have six rates, those with prescribed motion none.
+    """Return the numbers of bodies and joint rates of a mechanism.
+
+    A body that is no joint's child has six rates, a body with prescribed motion none.
     """
     children = {joint.child for joint in mechanism.joints}
     free = sum(body.name not in children and body.motion is None for body in mechanism.bodies)
@@ -116,7 +118,11 @@ def mechanism_size(mechanism: Mechanism) -> MechanismSize:
 
 
 def body_size(job: Job, body: Body, tets_hash: str) -> BodySize:
-    """Counts of a body: of the volume given or made already, else guessed from the surface and the edge length."""
+    """Return the numbers of vertices, nodes and tetrahedra of a body.
+
+    They are exact for cloth, ropes, and volumes that are given or already in the job; otherwise estimated from the
+    surface and the edge length. tets_hash: hash of the body's stage "tets". Raises BadScene, NoSuchThing.
+    """
     vertices = triangles = np.zeros((0, 3))
     if body.surface is not None:
         vertices, triangles = job.array(body.surface.vertices), job.array(body.surface.triangles)
@@ -140,10 +146,10 @@ def body_size(job: Job, body: Body, tets_hash: str) -> BodySize:
 
 def guessed_tets(vertices: NDArray[Any], triangles: NDArray[Any], params: Mapping[str, float | bool]
                  ) -> tuple[int, int]:
-    """Return about how many tetrahedra fill a surface: at least, if none is smaller than requested, and as thin as it
-    is.
+    """Return two estimates of the number of tetrahedra that fill a surface, 6 or more each.
 
-    vertices: (n, 3) [m]; triangles: (m, 3); params: of the mesher.
+    The first is for tetrahedra of the requested edge length; the second for edges that also fit a thin body.
+    vertices: (n, 3) [m]. triangles: (m, 3). params: parameters of the mesher.
     """
     corners = (vertices - vertices.mean(axis=0))[triangles]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

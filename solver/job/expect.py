@@ -1,4 +1,7 @@
-"""Validation of fields of every kind: choices of the catalogue, numbers within limits, arrays that fit."""
+"""Checks that all kinds of fields share: choices of the catalogue, limits of numbers, shapes of arrays.
+
+`where` is the path of the field in scene.json, for messages.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +22,10 @@ def check_vector(vector: schema_values.Vector, where: str) -> None:
 
 
 def check_numbers(part: Any, where: str, is_entry: bool = False) -> None:
-    """Refuse any number of the scene that products overflow or underflow with. Raises BadScene with its path.
+    """Check that all numbers of a struct, list or mapping are small and large enough to multiply. Raises BadScene.
 
-    is_entry: of a place or a turn, where what rounding leaves of a zero is no slip.
+    where: path of `part` in scene.json. is_entry: whether `part` is an entry of a vector or matrix, which may be as
+    close to 0 as rounding leaves it.
     """
     if isinstance(part, float):
         if not (part == 0.0 or (is_entry and abs(part) < 1.0) or 1 / FARTHEST <= abs(part) <= FARTHEST):
@@ -85,8 +89,12 @@ def check_indices(array: NDArray[Any], count: int, where: str, things: str) -> N
 
 
 def check_array(job: Job, name: str, where: str, kind: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
-    """The array, of this kind ("f" or "i") and shape (None fits any length)."""
-    # looked at before it is read: what does not fit may be of any size
+    """Return an array of the job after checking its type and shape. Raises BadScene, NoSuchThing.
+
+    name: path of its file in the job folder. where: path of the field that names it. kind: "f" for float64, "i" for
+    int32. shape: expected lengths; None permits any length.
+    """
+    # checked before the array is read: one that does not fit may be of any size
     actual, found = job.described(name, where)
     if actual not in "fi":
         raise refuse(f'"{name}" does not hold plain numbers', where)
@@ -102,7 +110,10 @@ def check_array(job: Job, name: str, where: str, kind: str, shape: tuple[int | N
 
 
 def check_joined_methods(scene: schema.Scene, names: list[str], where: str) -> None:
-    """Refuse what soft bodies of different methods cannot have that a force joins. Raises BadScene."""
+    """Check that soft bodies of different methods have no settings that prevent a force between them. Raises BadScene.
+
+    names: the soft bodies that a force or constraint joins. where: path of the field that names them.
+    """
     bodies = [body for body in scene.bodies if body.name in names]
     methods = [scene.method_of(body) for body in bodies]
     if all((one.kind, parameters("method", one)) == (methods[0].kind, parameters("method", methods[0]))
@@ -123,9 +134,9 @@ def check_joined_methods(scene: schema.Scene, names: list[str], where: str) -> N
 
 
 def check_one_damping(scene: schema.Scene, bodies: list[schema.Body], do: str) -> None:
-    """Refuse linearised steps of soft bodies that differ in Damping, which one matrix of all has once. Raises BadScene.
+    """Check that soft bodies in one linearised step have equal Damping, since they share a matrix. Raises BadScene.
 
-    do: what they do together.
+    do: verb phrase of the message that says why the bodies are solved together.
     """
     integrator = catalogue.find("integrator", scene.integrator.kind)
     if not integrator.able("beta"):

@@ -1,5 +1,7 @@
-"""Tables of the marks of scene.json's fields, by dotted path as in settings of a bake: "time.step" of the scene,
-"pin.motion" of a body. A field is declared in the schema, with its marks, and nowhere else.
+"""Tables of the marks that fields of scene.json have in the schema, by dotted path.
+
+Paths are those of a bake's settings: "time.step" of the scene, "pin.motion" of a body. Only the schema declares fields
+and their marks.
 """
 
 from __future__ import annotations
@@ -17,10 +19,9 @@ Mark = TypeVar("Mark")
 
 
 def stages(struct: type[Struct]) -> dict[str, str]:
-    """Return the stage that reads each field, by path; what is inside a field that is not named is read with it.
+    """Return the name of the stage that reads each field, by path; a field that is not listed has that of its parent.
 
-    struct: what stands at the top of settings: the scene, a body, a mechanism. Raises TypeError for a field of it
-    without a stage.
+    struct: Scene, Body or Mechanism. Raises TypeError where one of its own fields has no stage.
     """
     found = {path: of.name for path, of in _marked(struct, Stage)}
     missing = [name for name in struct.__struct_fields__ if name not in found | dict.fromkeys(separate(struct))]
@@ -30,36 +31,36 @@ def stages(struct: type[Struct]) -> dict[str, str]:
 
 
 def names(struct: type[Struct]) -> dict[str, str]:
-    """Return what an artist calls each field that has a name of its own, by path; of a choice: what it chooses."""
+    """Return the artist's name of each field that has one, by path; the name of a choice is listed under its "kind"."""
     return {path: called.words for path, called in _marked(struct, Called)}
 
 
 def with_rule(struct: type[Struct], rule: Rule) -> frozenset[str]:
-    """Return paths of the fields of a struct with a rule of comparison."""
+    """Return the paths of all fields of a struct, nested ones included, that have a given rule of comparison."""
     return frozenset(path for path, one in _marked(struct, Rule) if one == rule)
 
 
 @cache
 def separate(struct: type[Struct]) -> frozenset[str]:
-    """Return the fields of a struct whose items have settings of their own."""
+    """Return the names of a struct's fields whose items have separate settings, such as the bodies of a scene."""
     return frozenset(name for name, rule in _own(struct, Rule) if rule == SEPARATE)
 
 
 @cache
 def families(struct: type[Struct]) -> Mapping[str, str]:
-    """Return the catalogue's families of a struct's own fields that are choices inside of something else."""
+    """Return the catalogue family of each of a struct's own fields that is marked with one, by field name."""
     return {name: mark.name for name, mark in _own(struct, Family)}
 
 
 @cache
 def arrays(struct: type[Struct]) -> frozenset[str]:
-    """Return the fields of a struct that may name an array's file."""
+    """Return the names of a struct's fields that may contain the path of an array file."""
     of_path = get_args(Array)[1]
     return frozenset(name for name, kinds, marks in _fields(struct) if Array in kinds or of_path in marks)
 
 
 def rows_per_frame(struct: type[Struct], field: str, samples_per_frame: int) -> int:
-    """Return how many rows the array of a struct's own field has for each frame; 0 where it is not over time."""
+    """Return the number of rows per frame of the array in a struct's own field; 0 where it does not vary with time."""
     rule = _over_time(struct).get(field)
     return 0 if rule is None else samples_per_frame if rule == BY_SAMPLE else 1
 
@@ -70,11 +71,12 @@ def _over_time(struct: type[Struct]) -> Mapping[str, Rule]:
 
 
 def _marked(struct: type[Struct], mark: type[Mark], above: str = "") -> Iterator[tuple[str, Mark]]:
-    """Yield (path, mark) of the fields of a struct and of structs in its fields. Lists are one field: paths inside have
-    numbers."""
+    """Yield (path, mark) of the fields of a struct and of structs in its fields.
+
+    A list is one field: the paths of its items contain numbers."""
     for name, kinds, marks in _fields(struct):
         path = above + name
-        # the name of a choice is that of what it chooses
+        # a choice is listed by the path of its kind
         own = f"{path}.kind" if mark is Called and Choice in kinds else path
         yield from ((own, one) for one in marks if isinstance(one, mark))
         for kind in kinds:
@@ -89,13 +91,13 @@ def _own(struct: type[Struct], mark: type[Mark]) -> Iterator[tuple[str, Mark]]:
 
 @cache
 def _fields(struct: type[Struct]) -> tuple[tuple[str, tuple[Any, ...], tuple[Any, ...]], ...]:
-    """(name, the types that a value may have, marks) of each field."""
+    """Return (name, types that a value may have, marks) of each field."""
     hints = get_type_hints(struct, include_extras=True)
     return tuple((name, *_parted(hints[name])) for name in struct.__struct_fields__)
 
 
 def _parted(hint: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """(the types of a union, or the one type; marks of the annotation)."""
+    """Return the types of a union, or the single type, and the marks of an annotation."""
     marks: tuple[Any, ...] = ()
     if get_origin(hint) is Annotated:
         hint, *marks = get_args(hint)  # type: ignore[assignment]

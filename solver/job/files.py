@@ -1,7 +1,7 @@
-"""Files that are whole or not there: temporary name, flush, rename, flush; their digests. Standard library only.
+"""Atomic writing of files (temporary name, flush, rename, flush), safe opening, and digests. Standard library only.
 
-A job or a cache may come from a stranger, so no link in it is followed, and nothing but regular files is opened:
-what is written or deleted through a link is somebody else's, and a pipe would be waited for without end.
+A job or a cache may come from a stranger, so no link in it is followed and only regular files are opened: a link could
+lead to a file of somebody else, and opening a pipe could wait for ever.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ LINK_TAGS = {0xA000000C, 0xA0000003}  # symbolic link, junction
 
 
 class NotRegular(OSError):
-    """A link, or what is neither a file nor a folder."""
+    """Error for a path that is a link, no regular file, or a file with several names."""
 
     def __init__(self, path: Path, what: str) -> None:
         super().__init__(errno.ELOOP, f"{path.name} is {what}, which ConJac does not touch")
 
 
 def is_link(path: Path) -> bool:
-    """Whether this name leads elsewhere: a symbolic link or a junction. False where there is nothing."""
+    """Return whether a path is a symbolic link or a junction; False where it does not exist."""
     try:
         status = os.lstat(path)
     except OSError:
@@ -50,7 +50,7 @@ def is_link(path: Path) -> bool:
 
 
 def refuse_links(root: Path, path: Path) -> None:
-    """Raises NotRegular where `path`, or a folder on the way to it from `root`, is a link. `root` itself may be one."""
+    """Raise NotRegular where `path`, or a folder between `root` and `path`, is a link; `root` itself may be one."""
     at = root
     for part in path.relative_to(root).parts:
         at = at / part
@@ -59,16 +59,19 @@ def refuse_links(root: Path, path: Path) -> None:
 
 
 def open_regular(path: Path, root: Path | None = None) -> BufferedReader:
-    """Open a regular file for reading bytes; never one behind a link, nor a pipe. Raises OSError.
+    """Open a regular file for reading bytes. Raises OSError; its subclass NotRegular for a link, a pipe or a device.
 
-    root: no folder below it, on the path to the file, may be a link either; the file's own folder where left out.
+    root: folder below which no folder on the path to the file may be a link either; by default the file's own folder.
     """
     refuse_links(path.parent if root is None else root, path)
     return os.fdopen(_descriptor(path, os.O_RDONLY), "rb")
 
 
 def open_to_change(path: Path) -> BufferedRandom:
-    """A regular file that is there and has no other name, to be read and written where it stands. Raises OSError."""
+    """Open an existing regular file for reading and writing in place.
+
+    Raises OSError; NotRegular where the file has other names.
+    """
     stream = os.fdopen(_descriptor(path, os.O_RDWR), "r+b")
     if os.fstat(stream.fileno()).st_nlink > 1:
         stream.close()
@@ -77,9 +80,9 @@ def open_to_change(path: Path) -> BufferedRandom:
 
 
 def append(path: Path, content: bytes, root: Path) -> None:
-    """Add to the end of a regular file, which is made where there is none. root: as of `open_regular`.
+    """Append bytes to a regular file, which is created if it does not exist. root: see `open_regular`.
 
-    A file that has other names as well is not changed: a backup may have it. Raises OSError.
+    Raises OSError; NotRegular for a file that has other names, which may belong to a backup.
     """
     refuse_links(root, path)
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | CAREFUL, 0o666)
@@ -91,8 +94,8 @@ def append(path: Path, content: bytes, root: Path) -> None:
 
 
 def _descriptor(path: Path, how: int) -> int:
-    """Return a descriptor of an existing regular file."""
-    # looked at before: opening a device may already do something
+    """Return a descriptor of an existing regular file. Raises OSError; NotRegular for any other kind of file."""
+    # checked before opening, which alone may have an effect on a device
     if not stat.S_ISREG(os.lstat(path).st_mode):
         raise NotRegular(path, "no regular file")
     descriptor = os.open(path, how | CAREFUL)
@@ -103,9 +106,9 @@ def _descriptor(path: Path, how: int) -> int:
 
 
 def create(path: Path, root: Path | None = None) -> BufferedWriter:
-    """A file that was not there, to be written. What a crash or a stranger left under its name goes, not its target.
+    """Create a new file for writing bytes. An older file or link of this name is deleted, but not the link's target.
 
-    root: as of `open_regular`. Raises OSError.
+    root: see `open_regular`. Raises OSError.
     """
     refuse_links(path.parent if root is None else root, path.parent)
     path.unlink(missing_ok=True)
@@ -113,9 +116,9 @@ def create(path: Path, root: Path | None = None) -> BufferedWriter:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder where there is none. The one around it must exist: a folder that vanished is not made again.
+    """Make a folder unless it exists. Its parent must exist, so that a job folder that has gone is not made again.
 
-    Raises OSError, NotRegular where a link is there.
+    Raises OSError; NotRegular where the path is a link.
     """
     try:
         path.mkdir()
@@ -129,9 +132,9 @@ def make_folder(path: Path) -> None:
 
 
 def flush_names(folder: Path) -> None:
-    """Let the disk keep which files a folder has, which a rename alone leaves to it for seconds. Raises OSError.
+    """Flush the list of a folder's files to disk, which may otherwise be seconds behind a rename. Raises OSError.
 
-    Nothing where the system or the file system does not do this for folders (Windows, some network drives).
+    No effect where the system or the file system cannot flush folders (Windows, some network drives).
     """
     how = getattr(os, "O_DIRECTORY", None)
     if how is None:
@@ -150,23 +153,22 @@ def flush_names(folder: Path) -> None:
 
 
 def digest(path: Path) -> str:
-    """blake2b of a regular file's bytes, 40 hexadecimal digits. Raises OSError."""
+    """Return blake2b of a regular file's bytes, 40 hexadecimal digits. Raises OSError."""
     with open_regular(path) as stream:
         return hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=20)).hexdigest()
 
 
 def digest_of(content: bytes | memoryview) -> str:
-    """Return blake2b of these bytes, equal to `digest` of a file with them."""
+    """Return blake2b of bytes, 40 hexadecimal digits; equal to `digest` of a file with these bytes."""
     return hashlib.blake2b(content, digest_size=20).hexdigest()
 
 
 def write_whole(path: Path, content: bytes | memoryview, root: Path | None = None) -> None:
-    """Write a file that is complete under its name or does not exist; an older one of that name stays until then.
+    """Write a file atomically: an older file of this name stays until the new one is complete and on disk.
 
-    Once this returns the disk has it, even if the power fails.
-
-    Its folder must exist. root: no folder below it, on the path to the file, may be a link; the file's own folder where
-    left out. Raises CacheUnwritable when the disk is full or the folder cannot be written; nothing is left over then.
+    The folder must exist. root: folder below which no folder on the path to the file may be a link; by default the
+    file's own folder. Raises CacheUnwritable when the disk is full or the folder cannot be written, and then leaves no
+    temporary file.
     """
     temporary = path.with_name(path.name + TEMPORARY)
     try:
@@ -187,7 +189,10 @@ def write_whole(path: Path, content: bytes | memoryview, root: Path | None = Non
 
 
 def replace(source: Path, target: Path) -> None:
-    """os.replace, tried again with growing waits where another program holds the target open (Windows)."""
+    """Rename a file as os.replace does, with retries while another program has the target open (Windows).
+
+    Raises OSError, after BUSY_TRIES attempts where it is a PermissionError.
+    """
     for attempt in range(BUSY_TRIES):
         try:
             return os.replace(source, target)
@@ -202,7 +207,7 @@ BRING_BACK = "Restore it, or its disk, and resume: the frames written so far are
 
 
 def unwritable(path: Path, error: OSError) -> CacheUnwritable:
-    """The error for the user when `path` could not be written."""
+    """Return the error for the user, with a remedy, where writing `path` raised `error`."""
     if error.errno in FULL:
         return CacheUnwritable(f"there is no room left to write {path}",
                                "Free some space on that disk and resume; the frames written so far are whole")
@@ -219,10 +224,10 @@ def unwritable(path: Path, error: OSError) -> CacheUnwritable:
 
 
 def safe_name(name: str) -> str:
-    """Return a file name for any object name: readable where it can be, always unique, never a path.
+    """Return a unique file name for any object name: never a path, and readable where possible.
 
-    Letters and digits of any alphabet stay; the rest becomes `_`; a digest distinguishes "a/b", "a:b" and "A_B", also
-    on file systems that ignore case.
+    Letters and digits of all alphabets remain, other characters become `_`. A digest at its end distinguishes "a/b",
+    "a:b" and "A_B", also on file systems that ignore case.
     """
     readable = re.sub(r"[^\w-]+", "_", unicodedata.normalize("NFC", name)).strip("_")[:40]
     return f"{readable}-{digest_of(name.encode('utf-8', 'surrogatepass'))[:8]}".lstrip("-")

@@ -1,4 +1,4 @@
-"""A job folder's scene and arrays, as the stages of a bake ask for them."""
+"""Access to the scene and the arrays of a job folder, for the stages of a bake."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ FARTHEST = 1e30  # frames are in single precision, and the product of ten length
 
 
 def refuse(what: str, where: str, remedy: str = "", kind: type[BadInput] = BadScene) -> BadInput:
-    """An error that ends with the field's path."""
+    """Return an error of class `kind` that ends with the path `where` of a field of scene.json."""
     return kind(what, remedy, where=where)
 
 
 @contextmanager
 def blame(scene: schema.Scene, body: schema.Body, part: str) -> Iterator[None]:
-    """Errors from inside are of this body: they are given its name, and those of the input its path in the scene.
+    """Return a context that adds a body's name to ConJac's errors, and its path in the scene to errors of the input.
 
-    part: field of the body at fault where the error does not say one.
+    part: field of the body for the path of an error that has none.
     """
     try:
         yield
@@ -44,7 +44,7 @@ def blame(scene: schema.Scene, body: schema.Body, part: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Job:
-    """One bake: a validated scene and the arrays it names."""
+    """Input of one bake: a job folder, its validated scene and the arrays that the scene names."""
 
     path: Path
     scene: schema.Scene
@@ -54,7 +54,9 @@ class Job:
     sound: set[tuple[str, str]] = field(default_factory=set, repr=False, compare=False)
 
     def with_scene(self, scene: schema.Scene, raw: dict[str, Any]) -> Job:
-        """A job of the same folder and arrays with another scene, which is not checked yet."""
+        """Return a job with the same folder and arrays and another scene, which is not checked.
+
+        raw: plain values of that scene, for the manifest."""
         return Job(self.path, scene, raw, self._loaded, self.sound)
 
     @property
@@ -67,18 +69,18 @@ class Job:
 
     @cached_property
     def frames(self) -> range:
-        """Every frame of the scene, the start frame first."""
+        """Numbers of all frames of the scene, from the start frame to the last frame."""
         return range(self.scene.time.start, self.scene.time.end + 1)
 
     @cached_property
     def samples(self) -> int:
-        """T, the number of samples that a motion has."""
+        """Number T of samples of every motion."""
         return (self.scene.time.end - self.scene.time.start) * self.scene.time.samples_per_frame + 1
 
     def array(self, name: str, where: str = "$") -> NDArray[Any]:
-        """The array that the scene calls `name`: float64 or int32 in C order, read-only, finite.
+        """Return an array by its path in the job folder: float64 or int32 in C order, read-only, finite.
 
-        where: path of the field that names it, for messages. Large ones are mapped from the file, not read.
+        where: path of the field that names it, for messages. Large arrays are memory-mapped.
         Raises BadScene for a path that leaves the job folder, a file that is no array, a wrong number type or a
         number that is not finite or beyond 1e30; NoSuchThing for a missing file.
         """
@@ -87,13 +89,15 @@ class Job:
         return self._loaded[name]
 
     def described(self, name: str, where: str = "$") -> tuple[str, tuple[int, ...]]:
-        """Return kind ("f" or "i") and shape of an array, from its header alone. Raises as `array` does."""
+        """Return the kind ("f", "i" or another of numpy) and the shape of an array, from its header alone.
+
+        Raises BadScene, NoSuchThing."""
         with _read(name, where):
             header = header_of(self.array_path(name, where), self.path)
         return "i" if header.dtype.kind == "u" else header.dtype.kind, header.shape
 
     def array_path(self, name: str, where: str = "$") -> Path:
-        """Return the path of the array. Raises BadScene for a path that leaves the job folder."""
+        """Return the path of an array file. Raises BadScene where `name` leads out of the job folder."""
         if name.startswith(("/", "\\")) or ":" in name or "\\" in name or ".." in name.split("/"):
             raise refuse(f'"{name}" is not a path inside the job folder', where)
         return self.path / name
@@ -101,7 +105,7 @@ class Job:
 
 @contextmanager
 def _read(name: str, where: str) -> Iterator[None]:
-    """Add the field's path to errors of reading an array's file."""
+    """Return a context that turns errors of reading an array file into BadScene or NoSuchThing at the field's path."""
     try:
         yield
     except FileNotFoundError as error:
@@ -116,7 +120,11 @@ def _read(name: str, where: str) -> Iterator[None]:
 
 
 def read_array(path: Path, name: str, where: str, root: Path) -> NDArray[Any]:
-    """A .npy file as read-only float64 or int32 in C order. Raises what Job.array raises."""
+    """Return the array of a .npy file, read-only, as float64 or int32 in C order.
+
+    name, where: its name and the path of its field, for messages. root: see `open_regular`. Raises BadScene,
+    NoSuchThing.
+    """
     with _read(name, where):
         stored = read_npy(path, root, LARGE)
     if stored.dtype.kind not in "fiu":
@@ -136,7 +144,7 @@ def read_array(path: Path, name: str, where: str, root: Path) -> NDArray[Any]:
 
 
 def parts(array: NDArray[Any]) -> list[NDArray[Any]]:
-    """The array in pieces of some 8 MB, so that looking at a mapped file does not pull all of it into memory."""
+    """Return views of some 8 MB of rows each, so that a memory-mapped array is never read into memory as a whole."""
     if array.ndim == 0:
         return [array]
     rows = max(1, int(8 << 20) // max(1, array[:1].nbytes))
@@ -144,6 +152,6 @@ def parts(array: NDArray[Any]) -> list[NDArray[Any]]:
 
 
 def parameters(family: str, choice: schema_values.Choice) -> dict[str, float | bool]:
-    """Every parameter of a choice: those given, and the catalogue's default for the others."""
+    """Return all parameters of a choice of a catalogue family by key, with defaults for those that are not given."""
     entry = catalogue.find(family, choice.kind)
     return {param.key: choice.params.get(param.key, param.default) for param in entry.params}

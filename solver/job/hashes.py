@@ -1,8 +1,8 @@
-"""Inputs of each stage of a bake, as one hash: mesh -> tets -> fields -> solve.
+"""Hashes of the inputs of each stage of a bake: mesh -> tets -> fields -> solve.
 
-Settings are flat, {"time.step": 0.004, …} of the scene and of each body, with defaults filled in and arrays replaced by
-the digest of their file. Each belongs to one stage, by the longest prefix of its name among the fields of the schema,
-whose annotations have the stage; so a comparison can name the setting.
+Settings of the scene, of each body and of each mechanism are flat, {"time.step": 0.004, …}, with defaults filled in and
+arrays replaced by the digests of their files. The longest prefix of a setting's name among the fields of the schema
+determines the stage that reads it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Flat = dict[str, Any]
 
 @dataclass(frozen=True)
 class Settings:
-    """All inputs on which the result depends."""
+    """All inputs on which the result of a bake depends."""
 
     scene: Flat
     bodies: dict[str, Flat]  #: by name
@@ -48,12 +48,11 @@ class Settings:
     so_far: dict[str, list[str]] = field(default_factory=dict)
 
     def plain(self) -> dict[str, Any]:
-        """Return plain values for the manifest."""
+        """Return the settings as plain values for the manifest."""
         return {"scene": self.scene, "bodies": self.bodies, "mechanisms": self.mechanisms}
 
     def until(self, frame: int) -> Settings:
-        """Return the settings as far as frames up to this one depend on them: arrays end there, without later cuts and
-        nails."""
+        """Return the settings that affect frames up to `frame`: arrays end there, later cuts and nails are left out."""
         place = frame - self.scene["time.start"]
 
         def earlier(flat: Flat) -> Flat:
@@ -71,13 +70,13 @@ class Settings:
 
 @dataclass(frozen=True)
 class Hashes:
-    """Hash of each stage's inputs, with those of the stages before it."""
+    """Hash of the inputs of each stage, including those of all earlier stages."""
 
     bodies: dict[str, dict[str, str]]  #: body name -> {"mesh", "tets", "fields"}
     solve: str
 
     def plain(self) -> dict[str, Any]:
-        """Return plain values for the manifest."""
+        """Return the hashes as plain values for the manifest."""
         return {"bodies": self.bodies, "solve": self.solve}
 
 
@@ -100,8 +99,8 @@ def settings(job: Job) -> Settings:
         families = ("mesher", "material", "damping", "carry", *own, *of_fibers)
         flat = (dict(_flat(job, body, "", digests, so_far)) | _choices(body, families)
                 | _placed(job, body, digests))
-        # not read: the mesher of a volume given by hand, fibers without a material, how maps go inwards where there
-        # are none, numbers that others replace, a thickness of no sheets
+        # not read: the mesher of a given volume, fibers without a material, interpolation of maps where there are
+        # none, numbers that others replace, and the sheet thickness 0
         painted = {name for key in body.painted for name in (key, f"material.{key}", f"fiber_material.{key}")}
         unread = (*(("mesher.",) if body.tets else ()),
                   *(OF_VOLUMES if body.cloth or body.rope else ()), *(() if body.fiber_material else ("fiber",)),
@@ -121,7 +120,7 @@ def _unfollowed(method: str) -> tuple[str, ...]:
 
 
 def recorded(manifest: Mapping[str, Any]) -> Settings:
-    """Return the inputs of a cache, from its manifest. Older ones have no digests of arrays by frame."""
+    """Return the inputs of a cache, from its manifest; `so_far` is empty for caches of older versions."""
     saved, sources = manifest["settings"], manifest["sources"]
     return Settings(saved["scene"], saved["bodies"], {name: one["digest"] for name, one in sources.items()},
                     saved.get("mechanisms", {}),
@@ -130,8 +129,10 @@ def recorded(manifest: Mapping[str, Any]) -> Settings:
 
 def _flat(job: Job, part: msgspec.Struct, prefix: str, digests: dict[str, str],
           so_far: dict[str, list[str]]) -> Iterator[tuple[str, Any]]:
-    """Return (dotted name, plain value) of each field except those that others flatten: bodies, mechanisms, and their
-    choices where they are of the whole scene."""
+    """Yield (dotted name, plain value) of each field, and add digests of its arrays to `digests` and `so_far`.
+
+    Left out are bodies and mechanisms, which have separate settings, and choices without the mark of a family.
+    """
     for attribute in part.__struct_fields__:
         value, name = getattr(part, attribute), prefix + attribute
         if value is None or attribute in field_rules.separate(type(part)):
@@ -166,8 +167,10 @@ def _flat(job: Job, part: msgspec.Struct, prefix: str, digests: dict[str, str],
 
 
 def _placed(job: Job, body: schema.Body, digests: dict[str, str]) -> Flat:
-    """Return the mesh in object space instead of the world, so that a moved object retains its tetrahedra, with its
-    scale and position where these are not those of the world."""
+    """Return the settings of a body's mesh in object space, with which a moved object retains its tetrahedra.
+
+    These are vertices, and scale and pose where they are not identities; none where the job has no object space.
+    """
     place = None if body.surface is None else place_of(job, body.surface)
     if body.surface is None or place is None:
         return {}
@@ -206,12 +209,12 @@ def _solve(above: Mapping[str, dict[str, str]], read: Settings) -> str:
     return _hash("solve", json.dumps([of["fields"] for of in above.values()]), settings)
 
 
-#: what names a body of the same mechanism, and what is only called so
+#: fields that refer to a body of the mechanism by name, and fields that only name an item
 _POINTS_AT, _CALLED = ("child", "parent", "body_a", "body_b"), ("name", "uuid")
 
 
 def without_names(read: Settings) -> Settings:
-    """Return the settings with indices instead of references by name: names have no effect on motion."""
+    """Return the settings with indices instead of references by name, since names have no effect on the motion."""
     soft, places = _places(read.bodies), _places(read.mechanisms)
     rigid = {name: {value: key.split(".")[1] for key, value in flat.items() if _is_name_of_body(key)}
              for name, flat in read.mechanisms.items()}
@@ -267,7 +270,7 @@ def _is_name_of_body(key: str) -> bool:
 
 
 def same_solve(manifest: Mapping[str, Any], read: Settings) -> bool:
-    """Return whether baked frames are still valid, up to the last one that both the cache and the job have."""
+    """Return whether baked frames are valid for these settings, up to the last frame of both the cache and the job."""
     if manifest["hashes"]["solve"] == hashes(read).solve:
         return True
     before, after = in_common(manifest, read)
@@ -275,13 +278,13 @@ def same_solve(manifest: Mapping[str, Any], read: Settings) -> bool:
 
 
 def means_the_same(manifest: Mapping[str, Any]) -> bool:
-    """Return whether the settings of a cache lead to the motion now that they led to when it was baked."""
+    """Return whether this version of ConJac computes the motion of a cache from the cache's settings."""
     old = recorded(manifest)
     return manifest["hashes"]["solve"] in (hashes(old).solve, _named_solve(old), _older_solve(old))
 
 
 def in_common(manifest: Mapping[str, Any], read: Settings) -> tuple[Settings, Settings]:
-    """Return the inputs of a cache and those of a job, both up to the last frame that both have."""
+    """Return the inputs of a cache and of a job, both limited to the frames that both have."""
     old, until = as_read(recorded(manifest)), min(manifest["end"], read.scene["time.end"])
     if not old.so_far:  # older manifests have digests of whole arrays, or no times
         read = replace(read, so_far={})
@@ -289,7 +292,7 @@ def in_common(manifest: Mapping[str, Any], read: Settings) -> tuple[Settings, Se
 
 
 def as_read(old: Settings) -> Settings:
-    """Return the inputs of an older cache, without those that have no effect."""
+    """Return the inputs of a cache without those that this version does not read; older versions recorded them."""
     def body(flat: Flat) -> Flat:
         unread = _unfollowed(flat["method.kind"] if "method.kind" in flat else old.scene["method.kind"])
         return {key: value for key, value in flat.items() if not key.startswith(unread)}
@@ -298,8 +301,7 @@ def as_read(old: Settings) -> Settings:
 
 
 def _named_solve(read: Settings) -> str:
-    """Return the hash of the solve as older versions computed it: with names of rigid bodies, without those of the
-    others."""
+    """Return the hash of the stage "solve" as older versions computed it: with names of rigid bodies only."""
     named = replace(without_names(read), mechanisms=read.mechanisms)
     for name, flat in read.bodies.items():
         attached = {key: value for key, value in flat.items() if key.startswith("attach.") and key.endswith(".body")}
@@ -308,7 +310,7 @@ def _named_solve(read: Settings) -> str:
 
 
 def _older_solve(read: Settings) -> str:
-    """Return it as the oldest versions did: with all names and the last frame."""
+    """Return the hash of the stage "solve" as the oldest versions computed it: with all names and the last frame."""
     own = {name: _reads("solve", flat, BODY_READERS | {"name": "solve"}) for name, flat in read.bodies.items()}
     above = json.dumps([[name, of["fields"]] for name, of in hashes(read).bodies.items()])
     settings: dict[str, Any] = {"scene": _reads("solve", read.scene, SCENE_READERS | {"time.end": "solve"}),
@@ -329,7 +331,7 @@ def _reads(stage: str, flat: Flat, readers: Mapping[str, str]) -> Flat:
 
 
 def reader(name: str, readers: Mapping[str, str]) -> str:
-    """Return the stage that reads this setting, by its longest prefix. Raises KeyError for one without a stage."""
+    """Return the name of the stage that reads a setting, by its longest prefix in `readers`. Raises KeyError."""
     return readers[longest_prefix(name, readers)]
 
 

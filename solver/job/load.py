@@ -1,4 +1,4 @@
-"""Read a job folder and check it: errors in it are reported here, before anything is computed."""
+"""Reading of a job folder. Its errors are reported here, before anything is computed."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from .folder import Job, refuse
 from .validate import check
 
 SCENE = "scene.json"
-LARGEST = 256 << 20  # bytes; what is larger is no scene
+LARGEST = 256 << 20  # of a scene.json [bytes]
 
 
 def load(path: Path | str) -> Job:
-    """Read JOB/scene.json and check it against the schema, the catalogue and its arrays.
+    """Read JOB/scene.json, check it against the schema, the catalogue and its arrays, and return the job.
 
-    Raises BadScene, BadMesh or NoSuchThing that ends with the path of the field; NoSuchThing for a missing scene.json.
+    path: the job folder JOB. Raises BadScene, BadMesh or NoSuchThing, each with the path of the field; NoSuchThing also
+    for a missing scene.json.
     """
     folder = Path(path)
     raw = read_scene(folder / SCENE)
@@ -39,7 +40,10 @@ def load(path: Path | str) -> Job:
 
 
 def read_scene(path: Path) -> dict[str, Any]:
-    """scene.json as plain values. Raises NoSuchThing where it is missing, BadScene where it is not a JSON object."""
+    """Return a scene.json as plain values.
+
+    Raises NoSuchThing where it is missing or cannot be read, BadScene where it is not a JSON object.
+    """
     try:
         with open_regular(path) as stream:
             content = stream.read(LARGEST + 1)

@@ -1,5 +1,7 @@
-"""Arrays over time: digests of what each would be if the scene ended earlier, so that a longer or shorter scene is
-recognised up to a frame. Needs only numpy."""
+"""Digests of arrays over time as if the scene ended at each frame. Needs only numpy.
+
+With these digests a longer or shorter scene is recognised as equal up to a frame.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,10 @@ BLOCK = 1 << 20  # bytes read at once
 
 
 def digests(path: Path, rows_per_frame: int) -> tuple[str, list[str]]:
-    """Return blake2b of a .npy file's bytes, 40 hexadecimal digits, and for each frame from the start on that of its
-    rows so far, 16 digits: two arrays that agree up to a frame have equal ones there, however long they are. Raises
-    OSError.
+    """Return blake2b of a .npy file, 40 hexadecimal digits, and a digest for each frame, 16 hexadecimal digits.
 
-    A file that is not laid out row by row has no digests of frames.
+    The digest of a frame is that of all rows up to the frame, so arrays that agree up to a frame have equal digests
+    there, whatever their lengths. A file that is not in C order has no digests of frames. Raises OSError.
     """
     with open_regular(path) as stream:
         try:
@@ -43,7 +44,7 @@ def digests(path: Path, rows_per_frame: int) -> tuple[str, list[str]]:
                 rows.update(block)
                 left -= len(block)
             if left:
-                break  # the file is shorter than it says, or its last frame is not whole
+                break  # the file is shorter than its header promises, or its last frame is incomplete
             found.append(rows.hexdigest())
         while block := stream.read(BLOCK):
             whole.update(block)
@@ -51,8 +52,10 @@ def digests(path: Path, rows_per_frame: int) -> tuple[str, list[str]]:
 
 
 def let_go(until: NDArray[np.int32], frames: range) -> list[str]:
-    """Return for each frame the digest, 16 digits, of the releases of pinned nodes before it, from the frames at which
-    they are released, (n,); later releases are ignored."""
+    """Return for each frame a digest, 16 hexadecimal digits, of the releases of pinned nodes before this frame.
+
+    until: frame at which each node is released, (n,); releases at or after a frame are ignored in its digest.
+    """
     found: list[str] = []
     for frame in frames:
         if not found or frame - 1 in until:

@@ -21,36 +21,39 @@ DIGITS = 5  # of the scale: as many as a matrix in single precision resolves, ho
 
 @dataclass(frozen=True)
 class Place:
-    """From object space to where tetrahedra are made, and from there to the world."""
+    """Transforms from object space to mesh space, in which tetrahedra are made, and from mesh space to the world."""
 
     scale: Vec  #: object space to metres, symmetric, rounded, (3, 3)
-    to_world: Vec  #: from there to world [m], a turn and a shift but for rounding, (4, 4)
+    to_world: Vec  #: mesh space to world [m], a rotation and a translation except for rounding, (4, 4)
 
     def scaled(self, vertices: Vec) -> Vec:
-        """Vertices in object space, (n, 3), in metres."""
+        """Return vertices in mesh space, (n, 3) [m], from vertices in object space, (n, 3)."""
         scaled: Vec = vertices @ self.scale
         return scaled
 
     def in_world(self, nodes: Vec) -> Vec:
-        """Places [m], (k, 3), in the world."""
+        """Return nodes in the world, (k, 3) [m], from nodes in mesh space, (k, 3) [m]."""
         placed: Vec = nodes @ self.to_world[:3, :3].T + self.to_world[:3, 3]
         return placed
 
     def turned(self, tets: Index) -> Index:
-        """Positive tetrahedra, (e, 4), still positive in the world: mirrored ones are turned."""
+        """Return tetrahedra, (e, 4), of positive volume in the world, from those of positive volume in mesh space.
+
+        Two of their nodes are swapped where `to_world` mirrors.
+        """
         return tets[:, [0, 2, 1, 3]] if np.linalg.det(self.to_world[:3, :3]) < 0.0 else tets
 
 
 def place_of(job: Job, surface: schema.Surface) -> Place | None:
-    """None for a surface that is known in the world alone.
+    """Return the transforms of a surface at the start frame; None where the job has it in the world only.
 
-    Raises numpy.linalg.LinAlgError where the matrix cannot be inverted; `job.validate` has refused that.
+    Raises numpy.linalg.LinAlgError where its matrix cannot be inverted, which `job.validate` refuses.
     """
     if surface.object_vertices is None:
         return None
     back: NDArray[Any] = np.eye(4) if surface.to_object is None else job.array(surface.to_object)[0]
     to_world = np.linalg.inv(back)
-    # polar decomposition: a turn, mirrored or not, after a stretch along axes of its own
+    # polar decomposition: a symmetric stretch, then a rotation, mirrored or not
     _, stretch, axes = np.linalg.svd(to_world[:3, :3])
     largest = float(f"{stretch[0]:.{DIGITS}g}")
     scale = largest * np.round((axes.T * stretch) @ axes / largest, DIGITS) + 0.0
@@ -59,8 +62,10 @@ def place_of(job: Job, surface: schema.Surface) -> Place | None:
 
 
 def vertices_to_fill(job: Job, surface: schema.Surface) -> Vec:
-    """Return the vertices of a surface where tetrahedra are made, (n, 3) [m]: in object space with its scale, so that
-    turning the object changes none; in the world where the job has no object space."""
+    """Return the vertices of a surface in mesh space, (n, 3) [m], which do not change where the object is rotated.
+
+    Mesh space is object space with its scale, or the world where the job has no object space.
+    """
     place = place_of(job, surface)
     vertices: Vec = (job.array(surface.vertices) if place is None
                      else place.scaled(job.array(surface.object_vertices or "")))

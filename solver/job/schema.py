@@ -52,7 +52,7 @@ VERSION = SCENE_VERSION
 
 
 class Time(Strict):
-    """Frames of a scene and the length of steps."""
+    """Frames and time steps of a scene."""
 
     start: Annotated[Frame, Called("first frame")]
     end: Annotated[Frame, UNREAD, Called("last frame")]
@@ -121,7 +121,7 @@ class Tets(Strict):
 
 
 class Spots(Strict):
-    """Dynamic spots of a body with a motion of their own instead of that in the body's `spot`."""
+    """Dynamic spots of a body whose motion is given here instead of in the body's `spot`."""
 
     spot: Annotated[Choice | None, Family("spot")] = None  #: how they move; None: each by a single node
     weights: Array | None = None  #: (n,): every connected painted patch (> 0.5) is one
@@ -166,7 +166,7 @@ class Pin(Strict):
 
 
 class Cut(Strict):
-    """A cut between tetrahedra of a body, at a moment, in world space where the body is then.
+    """A cut between tetrahedra of a body at one moment, in world space [m], where the body is at that moment.
 
     The catalogue lists which fields each kind of cut reads.
     """
@@ -182,7 +182,7 @@ class Cut(Strict):
 
 
 class Nail(Strict):
-    """A nail, which fixes the nodes near a line segment from a moment on, where they are then. World space [m]."""
+    """A nail that, from one moment on, fixes the nodes near a line segment at their positions. World space [m]."""
 
     frame: int  #: last frame before the nail
     head: Vector  #: one end of the segment
@@ -208,7 +208,7 @@ class Pull(Strict):
 
 
 class Follow(Strict):
-    """A rigid motion of an object in which a body takes part, so that less of it acts on the body as inertia."""
+    """A rigid motion of an object that a body takes part in, which reduces the inertial forces of this motion."""
 
     motion: Annotated[Array, BY_SAMPLE]  #: frames of the object, (T, 4, 4); their scale is ignored
     #: fraction of the motion in which the body takes part: at 1 none of it acts as inertia. A number in [0, 1], or one
@@ -217,9 +217,9 @@ class Follow(Strict):
 
 
 class Attach(Strict):
-    """Nodes that are attached to a rigid body, or, of cloth with `eulerian`, to a soft one.
+    """Attachment of nodes to a rigid body, or of nodes of cloth with `eulerian` to a soft body.
 
-    They are nodes where `weights`, continued into the volume, are above 0.5, or given by index.
+    The nodes are those where `weights`, continued into the volume, are above 0.5, or are given by index.
     """
 
     body: str  #: name of the rigid or soft body
@@ -331,13 +331,13 @@ class Obstacle(Strict):
 
 
 class Contact(Strict):
-    """Contact of surfaces of soft bodies with each other, themselves and obstacles, none of which pass each other."""
+    """Contact of the surfaces of soft bodies with each other, with themselves and with obstacles."""
 
     law: Annotated[Choice, Family("contact")] = chosen("barrier")
 
 
 class Scene(Strict):
-    """A whole scene.json."""
+    """Contents of a scene.json."""
 
     version: Annotated[int, UNREAD]
     name: Annotated[str, UNREAD]
@@ -368,7 +368,7 @@ class Scene(Strict):
         return self.method if body.method is None else body.method
 
     def holder_of(self, attach: Attach) -> RigidBody | None:
-        """Return the rigid body that an attachment names; None where there is none of that name."""
+        """Return the rigid body of an attachment; None where the scene has no rigid body of that name."""
         return next((body for one in self.mechanisms if one.name == attach.mechanism for body in one.bodies
                      if body.name == attach.body), None)
 
@@ -378,8 +378,10 @@ class Scene(Strict):
                 *([end.body for end in one.ends if end.body and not end.mechanism] for one in self.constraints)]
 
     def joined(self, name: str) -> set[str]:
-        """Return names of all soft bodies that forces and constraints join to one, directly or through others, with its
-        own; with contact of surfaces, of all soft bodies."""
+        """Return the names of all soft bodies that forces and constraints join to a body, directly or through others.
+
+        name: of the body, which is included. With contact of surfaces all soft bodies are joined.
+        """
         if self.contact is not None:
             return {body.name for body in self.bodies}
         found, pending = {name}, [name]

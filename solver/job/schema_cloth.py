@@ -1,4 +1,4 @@
-"""scene.json: cloth, with or without Sharp Edges, and the wind that drags it."""
+"""Settings of cloth, with or without Sharp Edges, and of wind in scene.json."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from .schema_values import BY_SAMPLE, Array, Called, Choice, Family, Positive, S
 
 
 class Eulerian(Strict, frozen=True):
-    """Cloth that bends exactly at features and slides over them: its mesh follows edges and corners that it touches and
-    is remeshed as it folds, so each frame has faces of its own. [Thesis Alg. 2.1]"""
+    """Cloth that slides over sharp edges and corners of obstacles and bends exactly there.
+
+    The cloth is remeshed along edges and corners that it touches and where it folds, so its faces differ from frame to
+    frame. [Thesis Alg. 2.1]"""
 
     #: edges of obstacles whose faces turn by more than this are sharp [rad], and those that are marked
     angle: Annotated[float, Meta(ge=0, le=math.pi), Called("feature angle")] = math.radians(30.0)
@@ -29,9 +31,9 @@ class Eulerian(Strict, frozen=True):
 
 
 class Cloth(Strict, frozen=True):
-    """A body that is its surface's triangles themselves: each vertex is a node, and frames have them in their order.
+    """Cloth: a body of the triangles of its surface, whose vertices are its nodes, in that order in frames.
 
-    Of the body's other fields those of a volume are not read: tets, mesher, material, density, dynamic.
+    The body's fields of a volume are not read: tets, mesher, material, density, dynamic.
     """
 
     membrane: Annotated[Choice, Called("membrane of the cloth"), Family("membrane")] = chosen("corotated_membrane")
@@ -61,7 +63,7 @@ class Cloth(Strict, frozen=True):
 
 
 class Wind(Strict, frozen=True):
-    """Air that drags cloth along, the same everywhere."""
+    """Uniform wind, which exerts drag on cloth."""
 
     velocity: Vector = (0.0, 0.0, 0.0)  #: [m/s]
     motion: Annotated[Array | None, BY_SAMPLE] = None  #: (T, 3) such at each sample, instead

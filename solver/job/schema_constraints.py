@@ -1,4 +1,4 @@
-"""scene.json: constraints between points of bodies."""
+"""Constraints between points of bodies in scene.json."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from .schema_values import BY_SAMPLE, Array, Choice, Family, NotNegative, Positi
 
 
 class ConstraintEnd(Strict, frozen=True):
-    """One side of a constraint: a soft body, cloth or rope, a rigid body of a mechanism, or an object of given motion.
-    """
+    """End of a constraint: on a soft body, cloth or rope, a rigid body, or an object of prescribed motion."""
 
     body: str = ""  #: name of a body; empty where `vertices` are given
-    mechanism: str = ""  #: that the body is a rigid one of
+    mechanism: str = ""  #: name of the mechanism of a rigid body; empty for a soft body
     point: Vector | None = None  #: in the world at the start [m]; unused where a curve or a surface is the end
-    #: of what of a soft body moves the point, where that is more than one tetrahedron [m]
+    #: radius of the part of a soft body that moves with the point [m]; 0: one tetrahedron
     radius: NotNegative = 0.0
-    vertices: Array | None = None  #: (n, 3) of an object of given motion, at the start [m]
-    edges: Array | None = None  #: (k, 2) of these
-    triangles: Array | None = None  #: (t, 3) of these
-    motion: Annotated[Array | None, BY_SAMPLE] = None  #: (T, n, 3) of these; still where left out
+    vertices: Array | None = None  #: vertices of an object of prescribed motion at the start, (n, 3) [m]
+    edges: Array | None = None  #: edges between `vertices`, (k, 2)
+    triangles: Array | None = None  #: triangles of `vertices`, (t, 3)
+    #: `vertices` at each sample, (T, n, 3) [m]; at rest where left out
+    motion: Annotated[Array | None, BY_SAMPLE] = None
 
 
 class Constraint(Strict, frozen=True):
-    """Points of two ends keep a relation to each other, exactly or softly."""
+    """A hard or soft constraint between points of two bodies."""
 
     kind: Annotated[Choice, Family("constraint")]
     ends: list[ConstraintEnd]  #: two; the point of the first one slides on the curve or surface of the second one
-    name: str = ""  #: in sentences
+    name: str = ""  #: in messages; may be empty
     axis: Vector | None = None  #: of a hinge: from its point to the other end of the axis [m]
-    #: of a distance [m], or (T,) such; as at the start where left out
+    #: of a distance constraint [m], a number or one for each sample, (T,); that of the start where left out
     length: Annotated[Positive | Array | None, BY_SAMPLE] = None
-    #: displacement over force [m/N], or (T,) such; 0: the constraint is hard
+    #: displacement over force [m/N], a number or one for each sample, (T,); 0: the constraint is hard
     compliance: Annotated[NotNegative | Array, BY_SAMPLE] = 0.0
-    #: (T,) in [0, 1]: a soft constraint has that share of its stiffness, a hard one gives way below 1; 0: none
+    #: (T,) in [0, 1]: factor of the stiffness of a soft constraint; a hard one is soft below 1; 0: no constraint
     strength: Annotated[Array | None, BY_SAMPLE] = None
-    lasts: Annotated[float, Meta(ge=0)] = 0.0  #: for how long [s]; 0: for ever
+    lasts: Annotated[float, Meta(ge=0)] = 0.0  #: duration [s]; 0: for ever

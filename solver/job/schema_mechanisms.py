@@ -10,12 +10,12 @@ from .schema_values import BY_SAMPLE, SOLVE, UNREAD, Array, Called, Choice, Fami
 
 
 class RigidBody(Strict):
-    """A body that keeps its shape. Its own frame is the artist's; the shape and all arrays stand in it."""
+    """A rigid body. Its shape and arrays are in its local frame, that of the artist's object."""
 
     name: str
     uuid: str = ""  #: of the artist's object or bone, whatever it is called
-    position: Vector = (0.0, 0.0, 0.0)  #: of the own frame at the start frame, in world [m]
-    rotation: Quaternion = (1.0, 0.0, 0.0, 0.0)  #: of the same, (w, x, y, z); its length does not matter
+    position: Vector = (0.0, 0.0, 0.0)  #: of the local frame at the start frame, in world [m]
+    rotation: Quaternion = (1.0, 0.0, 0.0, 0.0)  #: of the local frame, (w, x, y, z), of any length
     shape: Annotated[Choice, Family("shape")] = chosen("box")
     vertices: Array | None = None  #: (n, 3) [m], of hull and mesh
     triangles: Array | None = None  #: (m, 3), of mesh
@@ -23,12 +23,12 @@ class RigidBody(Strict):
     density: float = 1000.0  #: [kg/m³]
     is_collider: bool = True  #: it touches the ground, obstacles and the bodies of other mechanisms
     friction: float = 0.5  #: Coulomb's coefficient where it touches something
-    #: (T, 4, 4) own frame in world: an obstacle with this motion, whatever touches it
+    #: local frame in world at each sample, (T, 4, 4), of a body of prescribed motion
     motion: Annotated[Array | None, BY_SAMPLE] = None
 
 
 class JointFriction(Strict):
-    """A bearing: a pin of this radius and length, which touches at points around it."""
+    """Friction of a bearing: a cylindrical pin in contact at points around its circumference."""
 
     mu: float
     radius: float = 0.02  #: [m]
@@ -37,20 +37,21 @@ class JointFriction(Strict):
 
 
 class Motor(Strict):
-    """A motor of a joint. One target for each of its rates: angles and lengths, or speeds of the mode "speed"."""
+    """A motor of a joint. Its targets, one for each rate, are coordinates, or rates in the mode "speed"."""
 
     mode: Annotated[Choice, Family("motor")] = chosen("servo")
-    #: (T, k), or k numbers [rad, m or their rates]
+    #: targets of k rates, (T, k) or k numbers [rad or m; rad/s or m/s]
     target: Annotated[Array | list[float], BY_SAMPLE] = field(default_factory=list)
-    until: int | None = None  #: frame from which it lets go
+    until: int | None = None  #: frame at which the motor is switched off; never where left out
     limit: float | None = None  #: largest effort [N m or N]
-    implicit: bool = True  #: pulls as it will at the step's end; else as it does at its start. Not of the mode "drive"
+    #: whether its effort is that of the end of a step, else of its start; unused in the mode "drive"
+    implicit: bool = True
 
 
 class Joint(Strict):
-    """How a body moves against its parent. Lists have a number for each rate of the kind, or none at all.
+    """A joint between a body and its parent. Each list has a number for each rate of the joint's kind, or is empty.
 
-    Its frame is fixed in the parent; the child's stands where `start` brings it.
+    The frame of the joint is fixed in the parent; `start` gives the pose of the child's frame relative to it.
     """
 
     name: str
@@ -58,13 +59,14 @@ class Joint(Strict):
     parent: str | None = None  #: the world where left out
     kind: str = "revolute"  #: a key of the catalogue
     position: Vector = (0.0, 0.0, 0.0)  #: of its frame at the start frame, in world [m]
-    rotation: Quaternion = (1.0, 0.0, 0.0, 0.0)  #: of the same; axes of hinges and sliders are its Z
-    start: list[float] = field(default_factory=list)  #: what the coordinates read at the start frame [rad or m]; 0
-    rate: list[float] = field(default_factory=list)  #: how fast they change then [rad/s or m/s]; 0
-    stiffness: list[float] = field(default_factory=list)  #: [N m/rad or N/m]; 0
-    damping: list[float] = field(default_factory=list)  #: [N m s/rad or N s/m]; 0
-    rest: list[float] = field(default_factory=list)  #: where the stiffness pulls to [rad or m]; `start`
-    implicit: bool = True  #: stiffness and damping are what they will be at the step's end; else at its start
+    rotation: Quaternion = (1.0, 0.0, 0.0, 0.0)  #: of its frame, whose Z is the axis of hinges and sliders
+    start: list[float] = field(default_factory=list)  #: coordinates at the start frame [rad or m]; 0 by default
+    rate: list[float] = field(default_factory=list)  #: rates at the start frame [rad/s or m/s]; 0 by default
+    stiffness: list[float] = field(default_factory=list)  #: [N m/rad or N/m]; 0 by default
+    damping: list[float] = field(default_factory=list)  #: [N m s/rad or N s/m]; 0 by default
+    #: coordinates at which the spring is relaxed [rad or m]; `start` by default
+    rest: list[float] = field(default_factory=list)
+    implicit: bool = True  #: whether springs and damping act as at the end of a step, else as at its start
     low: list[float] = field(default_factory=list)  #: limits [rad or m]
     high: list[float] = field(default_factory=list)
     motor: Motor | None = None
@@ -84,7 +86,7 @@ class Loop(Strict):
 
 
 class Spring(Strict):
-    """Between two points that are fixed in bodies, given in world at the start frame [m]."""
+    """A damped spring between two points that are fixed in bodies, in world space at the start frame [m]."""
 
     point_a: Vector
     point_b: Vector
@@ -93,25 +95,25 @@ class Spring(Strict):
     body_b: str | None = None
     damping: float = 0.0  #: [N s/m]
     rest_length: float | None = None  #: [m]; that of the start where left out
-    implicit: bool = True  #: pulls as it will at the step's end; else as it does at its start
+    implicit: bool = True  #: whether its force is that of the end of a step, else of its start
 
 
 class RateForce(Strict):
-    """A force on the rates of joints in addition to their own springs and motors."""
+    """A generalised force on joints in addition to their springs and motors."""
 
     rate_law: Annotated[Choice, Family("rate_law")]
     joints: list[str]  #: hinges and sliders, in an order that the law defines
 
 
 class Mechanism(Strict):
-    """Rigid bodies and what joins them. A body that is no joint's child is free."""
+    """Rigid bodies with their joints, loops and springs. A body that is no joint's child is free."""
 
     name: Annotated[str, UNREAD]
     bodies: Annotated[list[RigidBody], SOLVE, Called("rigid bodies")]
-    uuid: Annotated[str, UNREAD] = ""  #: of the armature or the Empty that stands for it
+    uuid: Annotated[str, UNREAD] = ""  #: identifier of the artist's armature or Empty
     joints: Annotated[list[Joint], SOLVE, Called("joints")] = field(default_factory=list)
     loops: Annotated[list[Loop], SOLVE, Called("loops")] = field(default_factory=list)
     springs: Annotated[list[Spring], SOLVE, Called("springs")] = field(default_factory=list)
     rate_forces: Annotated[list[RateForce], SOLVE, Called("forces on joints")] = field(default_factory=list)
-    #: its bodies touch each other, neighbours in the tree excepted
+    #: whether its bodies touch each other, except neighbours in the tree
     self_collisions: Annotated[bool, SOLVE, Called("self collisions")] = False

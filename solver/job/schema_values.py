@@ -1,5 +1,7 @@
-"""Types of fields of scene.json, and the marks that a field has in addition to its type: the stage of a bake that reads
-it, what an artist calls it, and how two bakes are compared by it. `field_rules` makes tables of them.
+"""Types and marks of the fields of scene.json.
+
+Marks are the stage of a bake that reads a field, its name for the artist, and the rule for comparing two bakes by it.
+`field_rules` makes tables of them.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ Array = Annotated[str, Meta(pattern=r"^[^/\\:][^\\:]*\.npy$")]  #: path of a .np
 
 @dataclass(frozen=True)
 class Stage:
-    """The stage whose result depends on a field, with all that the field has in it unless that says otherwise."""
+    """Mark: the stage whose result depends on a field, and on fields inside of it that have no mark of a stage."""
 
     name: str  #: "mesh", "tets", "fields" or "solve"; "" of what nothing depends on
 
@@ -30,21 +32,21 @@ MESH, TETS, FIELDS, SOLVE, UNREAD = map(Stage, ("mesh", "tets", "fields", "solve
 
 @dataclass(frozen=True)
 class Called:
-    """The name of a field in sentences for the artist, in place of its path. Of a choice: what it chooses."""
+    """Mark: the name of a field in messages for the artist, instead of its path; for a choice, the name of its kind."""
 
     words: str
 
 
 @dataclass(frozen=True)
 class Family:
-    """The catalogue's family of a choice inside of something else; choices of a whole body need none."""
+    """Mark: the catalogue family of a choice in a nested struct; choices of a whole body need none."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Rule:
-    """How two bakes are compared by a field."""
+    """Mark: the rule for comparing two bakes by a field."""
 
     name: str
 
@@ -57,7 +59,7 @@ SEPARATE = Rule("separately")  #: each item of the list has settings of its own,
 
 
 class Strict(Struct, forbid_unknown_fields=True, frozen=True, kw_only=True, omit_defaults=True):
-    """Base of all: an unknown field is an error, so that a typing slip is never silently ignored."""
+    """Base class of all structs of scene.json, in which unknown fields are errors, so no misspelt field is ignored."""
 
 
 class Choice(Strict):
@@ -68,5 +70,5 @@ class Choice(Strict):
 
 
 def chosen(kind: str) -> Choice:
-    """Return the default of a field that is a choice: this key of its family, with the parameters' defaults."""
+    """Return the default of a field that is a choice: a key of its catalogue family, with default parameters."""
     return field(default_factory=lambda: Choice(kind=kind))

@@ -1,4 +1,4 @@
-"""Results that are computed once and stored in the job folder, each under the hash of its inputs."""
+"""Storage of the results of stages in the job folder, each under the hash of its inputs."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ CHECKSUM = "checksum"  #: of the other arrays of a file; those of older versions
 
 def keep(job: Job, stage: str, body: str, hash: str, make: Callable[[], Mapping[str, NDArray[Any]]],
          usable: Callable[[Arrays], bool] = lambda arrays: True) -> Arrays:
-    """Return the arrays of this stage of this body: read from JOB/stages where they were made from equal inputs, else
-    made.
+    """Return the arrays of a stage of a body: read from JOB/stages if they are stored there, else made and stored.
 
-    stage: one of `hashes`, such as "tets"; hash: its own from there. make: called only when there is no usable file.
-    usable: whether arrays that were read can be a result of `make`; a file may be damaged or somebody else's. Raises
-    CacheUnwritable, and whatever `make` raises.
+    stage: one of `hashes.STAGES`, such as "tets". hash: hash of its inputs. make: computes the arrays; called only
+    where no usable file exists. usable: returns whether arrays from a file, which may be damaged or somebody else's,
+    can be a result of `make`. Raises CacheUnwritable, and the exceptions of `make`.
     """
     found = load_stage(job, stage, body, hash)
     if found is not None and usable(found):
@@ -36,7 +35,7 @@ def keep(job: Job, stage: str, body: str, hash: str, make: Callable[[], Mapping[
 
 
 def load_stage(job: Job, stage: str, body: str, hash: str) -> Arrays | None:
-    """The arrays of this stage where they have been made from the same inputs and are whole, else None."""
+    """Return the stored arrays of a stage of a body; None where the job has none with this hash, or damaged ones."""
     found = read_arrays(stage_path(job, stage, body, hash), job.path)
     if found is None:
         return None
@@ -45,9 +44,9 @@ def load_stage(job: Job, stage: str, body: str, hash: str) -> Arrays | None:
 
 
 def stage_path(job: Job, stage: str, body: str, hash: str) -> Path:
-    """Return JOB/stages/<body>_<stage>_<hash>.npz, a safe name whatever the body is called.
+    """Return the path of a stage's file, JOB/stages/<body>_<stage>_<hash>.npz, with a safe name of the body.
 
-    One that was made under another name is as good: the hash covers all its inputs.
+    An existing file with another body's name and an equal hash takes precedence: the hash covers all inputs.
     """
     path = job.stages / f"{safe_name(body)}_{stage}_{hash[:20]}.npz"
     if path.exists():
@@ -56,7 +55,7 @@ def stage_path(job: Job, stage: str, body: str, hash: str) -> Path:
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]], root: Path) -> None:
-    """Write named arrays and their checksum as one .npz that is whole or not there.
+    """Write named arrays and their checksum atomically as one .npz file, and make its folder if necessary.
 
     root: the job folder, below which no link is followed. Raises CacheUnwritable.
     """
@@ -68,14 +67,17 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]], root: Path) -> 
 
 
 def pack(arrays: Mapping[str, NDArray[Any]]) -> memoryview:
-    """Named arrays as the bytes of an .npz."""
+    """Return the bytes of an uncompressed .npz file of named arrays."""
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)  # type: ignore[arg-type]
     return buffer.getbuffer()
 
 
 def read_arrays(path: Path, root: Path) -> Arrays | None:
-    """The arrays of such a file, or None where there is none or it cannot be read. root: as of `write_arrays`."""
+    """Return the arrays of an .npz file by name; None where there is no file or it cannot be read.
+
+    root: the job folder, below which no link is followed.
+    """
     try:
         return read_npz(path, root)
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Validation beyond types: catalogue keys, limits of parameters, and arrays that must fit together."""
+"""Validation of a scene beyond types: catalogue keys, limits of parameters, and arrays that must fit together."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from .validate_mechanisms import check_attached, check_mechanisms
 from .validate_pins import check_pin, node_indices
 from .validate_ropes import check_rope
 
-FINEST = 1e-9  # accuracy: below it rounding is what a step errs by
+FINEST = 1e-9  # accuracy: below it the error of a step is rounding error
 MOST_EDGES = 10_000  # across a body: no machine holds so many tetrahedra
-STEPS_PER_FRAME = 100_000  # more is a slip of the unit, and would never end
+STEPS_PER_FRAME = 100_000  # more are due to a wrong unit, and would never end
 
 
 def check(job: Job) -> None:
-    """Check a scene whose types are right. Raises BadScene, BadMesh or NoSuchThing."""
+    """Check the scene of a job whose types are right. Raises BadScene, BadMesh or NoSuchThing."""
     scene = job.scene
     _check_time(scene.time)
     for family, choice in (("method", scene.method), ("integrator", scene.integrator),
@@ -177,7 +177,7 @@ def _check_body(job: Job, body: schema.Body, where: str) -> None:
     check_pin(job, body.pin, vertices, nodes, f"{where}.pin")
     if body.dynamic.nodes is not None and body.pin.nodes is not None:
         both = np.intersect1d(job.array(body.dynamic.nodes), job.array(body.pin.nodes))
-        if len(both) and nodes != len(job.array(body.pin.nodes)):  # all pinned: the fields say so, with its remedy
+        if len(both) and nodes != len(job.array(body.pin.nodes)):  # all pinned: the stage "fields" reports it
             raise refuse(f"node {both[0]} is both dynamic and pinned", f"{where}.dynamic.nodes", "Choose one")
     _check_fibers(job, body, vertices, where)
     if body.friction_weights is not None:
@@ -283,7 +283,7 @@ def _check_fibers(job: Job, body: schema.Body, vertices: int, where: str) -> Non
 
 
 def _check_surface(job: Job, body: schema.Body, where: str) -> int:
-    """Number of vertices of the body's surface."""
+    """Check the surface of a body, and return its number of vertices. Raises BadScene, BadMesh, NoSuchThing."""
     surface, place = body.surface, f"{where}.surface"
     assert surface is not None
     vertices = check_array(job, surface.vertices, f"{place}.vertices", "f", (None, 3))
@@ -300,7 +300,7 @@ def _check_surface(job: Job, body: schema.Body, where: str) -> int:
 
 
 def _check_place(job: Job, surface: schema.Surface, vertices: NDArray[Any], place: str) -> None:
-    """Whether the vertices in object space are those in the world."""
+    """Check that the vertices in object space agree with those in the world, (n, 3) [m]. Raises BadScene."""
     assert surface.object_vertices is not None
     local = check_array(job, surface.object_vertices, f"{place}.object_vertices", "f", (len(vertices), 3))
     try:
@@ -315,7 +315,7 @@ def _check_place(job: Job, surface: schema.Surface, vertices: NDArray[Any], plac
 
 
 def _check_tets(job: Job, body: schema.Body, where: str) -> int:
-    """Number of nodes of a volume given by hand."""
+    """Check a given tetrahedral mesh, and return its number of nodes. Raises BadScene, BadMesh, NoSuchThing."""
     given, place = body.tets, f"{where}.tets"
     assert given is not None
     nodes = check_array(job, given.nodes, f"{place}.nodes", "f", (None, 3))
@@ -327,13 +327,13 @@ def _check_tets(job: Job, body: schema.Body, where: str) -> int:
 
 
 def _check_volume(nodes: NDArray[Any], tets: NDArray[Any], place: str) -> None:
-    """Whether tetrahedra have volume and every node is of one."""
+    """Check that tetrahedra, (e, 4), have volume and that each node, (k, 3), belongs to one. Raises BadMesh."""
     if not len(tets):
         raise refuse("the volume mesh has no tetrahedron", f"{place}.tets", kind=BadMesh)
     check_indices(tets, len(nodes), f"{place}.tets", "nodes")
     edges = nodes[tets[:, 1:]] - nodes[tets[:, :1]]
     volumes = np.abs(np.einsum("ij,ij->i", np.cross(edges[:, 0], edges[:, 1]), edges[:, 2]))
-    flat = int(np.count_nonzero(volumes <= 1e-12 * volumes.max()))  # those turned inside out are turned back
+    flat = int(np.count_nonzero(volumes <= 1e-12 * volumes.max()))  # inverted ones are reordered later
     if flat:
         raise refuse(f"{flat} of {len(tets)} tetrahedra have no volume", f"{place}.tets", kind=BadMesh)
     alone = np.flatnonzero(np.bincount(tets.ravel(), minlength=len(nodes)) == 0)

@@ -1,5 +1,4 @@
-"""Validation of a body that is cloth: a surface of faces with area, each edge of two faces at most, in one piece of
-material space."""
+"""Validation of cloth: faces with area, at most two faces an edge, and a UV map without overlaps; and of wind."""
 
 from __future__ import annotations
 
@@ -16,13 +15,13 @@ FLAT = 1.0e-8  #: of a face's longest side squared: less than this is no area
 TOUCH = 1.0e-6  #: of an edge's length in the UV map: faces that overlap by less only touch
 SIDES = np.array([[0, 1], [1, 2], [2, 0]])
 
-#: what a volume has and cloth has not, and what it is called
+#: fields of a body that cloth does not support, and their names in messages
 OF_VOLUMES = {"tets": "tetrahedra", "fiber_material": "fibers", "cuts": "cuts",
               "painted": "painted maps"}
 
 
 def check_cloth(job: Job, body: schema.Body, cloth: schema.Cloth, where: str) -> None:
-    """Check the cloth settings of a body. Raises BadScene, NoSuchThing."""
+    """Check the settings of a body that is cloth. where: path of the body in scene.json. Raises BadScene."""
     if body.surface is None:
         raise refuse("cloth is the faces of its surface, and it has none", f"{where}.surface", "Give it a surface")
     for field, what in OF_VOLUMES.items():
@@ -49,7 +48,7 @@ def check_cloth(job: Job, body: schema.Body, cloth: schema.Cloth, where: str) ->
 
 
 def _check_sharp(job: Job, body: schema.Body, cloth: schema.Cloth, sharp: schema.Eulerian, where: str) -> None:
-    """Check the settings of a mesh that is remeshed as the cloth moves. Raises BadScene."""
+    """Check the settings of cloth with Sharp Edges, which is remeshed as it moves. Raises BadScene."""
     bending = catalogue.find("bending", cloth.bending.kind)
     if why := bending.why_not("remeshing"):
         works = [entry.label for entry in catalogue.able("bending", "remeshing")]
@@ -78,7 +77,10 @@ def _check_sharp(job: Job, body: schema.Body, cloth: schema.Cloth, sharp: schema
 
 
 def check_triangles(job: Job, body: schema.Body, where: str) -> None:
-    """Check the faces of a body that is cloth, and its UV map. Raises BadMesh."""
+    """Check the faces, quads, seams and UV map of a body that is cloth. Raises BadMesh, BadScene, NoSuchThing.
+
+    where: path of the body's surface in scene.json.
+    """
     surface, cloth = body.surface, body.cloth
     assert surface is not None and cloth is not None
     vertices = np.asarray(job.array(surface.vertices), dtype=float)
@@ -120,7 +122,7 @@ def check_triangles(job: Job, body: schema.Body, where: str) -> None:
 
 
 def check_wind(job: Job) -> None:
-    """Check the wind of a scene. Raises BadScene."""
+    """Check the wind of a scene, if it has one. Raises BadScene, NoSuchThing."""
     wind = job.scene.wind
     if wind is None:
         return
@@ -141,7 +143,7 @@ def _check_uv(uv: NDArray[np.float64], where: str) -> None:
 
 
 def _flat(corners: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Triangles (m, 3, 2 or 3) without area."""
+    """Return indices of triangles without area. corners: (m, 3, 2) or (m, 3, 3)."""
     u, v = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     uu, vv, uv = (np.einsum("ij,ij->i", a, b) for a, b in ((u, u), (v, v), (u, v)))
     longest = np.maximum(np.maximum(uu, vv), uu + vv - 2.0 * uv)
@@ -150,13 +152,13 @@ def _flat(corners: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def _overlapping(uv: NDArray[np.float64]) -> tuple[int, int] | None:
-    """Two triangles of a map (m, 3, 2) that share area, None where none do."""
-    from scipy.spatial import cKDTree  # of jobs with a UV map alone
+    """Return the indices of two triangles of a UV map, (m, 3, 2), that overlap; None where none do."""
+    from scipy.spatial import cKDTree  # imported only for jobs with a UV map
 
     centres = uv.mean(axis=1)
     reach = np.linalg.norm(uv - centres[:, None], axis=2).max(axis=1)
     order = np.argsort(reach)
-    # those of about one size at a time, so that a few large ones do not make pairs of all small ones
+    # triangles of similar size together, so that a few large ones do not make pairs of all small ones
     for group in np.array_split(order, max(1, min(16, len(order) // 64))):
         smaller = order[: np.searchsorted(reach[order], reach[group].max(), side="right")]
         near = cKDTree(centres[smaller]).query_ball_point(centres[group], reach[group] + reach[group].max())
@@ -174,7 +176,10 @@ def _overlapping(uv: NDArray[np.float64]) -> tuple[int, int] | None:
 
 
 def _depth(one: NDArray[np.float64], two: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return by how much pairs of triangles, (k, 3, 2) each, overlap [m], negative where they are separate."""
+    """Return the overlaps of k pairs of triangles, (k,), negative where they are separate. one, two: (k, 3, 2).
+
+    Overlaps are in the unit of the UV map.
+    """
     least = np.full(len(one), np.inf)
     for corners in (one, two):
         for a, b in SIDES:

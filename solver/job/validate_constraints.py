@@ -1,4 +1,4 @@
-"""Validation of constraints between points: two ends of which one can move, and points where these need them."""
+"""Validation of constraints between points: two ends, at least one of which can move, and their points."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .schema_constraints import Constraint, ConstraintEnd
 
 
 def check_constraints(job: Job) -> None:
-    """Raises BadScene, NoSuchThing."""
+    """Check the constraints of a scene. Raises BadScene, NoSuchThing."""
     for i, one in enumerate(job.scene.constraints):
         _check_constraint(job, one, f"$.constraints[{i}]")
 
 
 def called(one: Constraint) -> str:
-    """Return a constraint's name in a sentence."""
+    """Return the noun phrase that denotes a constraint in messages."""
     label = catalogue.find("constraint", one.kind.kind).label
     return f'the {label} constraint "{one.name}"' if one.name else f"a {label} constraint"
 

@@ -1,4 +1,4 @@
-"""Validation of contact of surfaces and of obstacles."""
+"""Validation of the contact of surfaces and of obstacles."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ JUMP = 1.0  #: of an obstacle's size: between two samples it moves no farther
 
 
 def check_contact(job: Job) -> None:
-    """Check the contact and the obstacles of a scene. Raises BadScene, BadMesh or NoSuchThing."""
+    """Check the contact and the obstacles of a scene, and the thickness of cloth.
+
+    Raises BadScene, BadMesh or NoSuchThing.
+    """
     scene = job.scene
     for i, body in enumerate(scene.bodies):
         if body.cloth is not None:
@@ -67,7 +70,7 @@ def check_contact(job: Job) -> None:
 
 
 def _check_touches(scene: schema.Scene, names: set[str]) -> None:
-    """Check what each body touches. names: of all bodies, obstacles and mechanisms."""
+    """Check the list `touches` of each body. names: of all bodies, obstacles and mechanisms. Raises BadScene."""
     thin = [one.name for one in scene.obstacles if one.wires is not None or one.nails is not None]
     for i, body in enumerate(scene.bodies):
         for name in body.touches or ():
@@ -89,7 +92,7 @@ def _check_touches(scene: schema.Scene, names: set[str]) -> None:
 
 
 def _check_cut(scene: schema.Scene, body: schema.Body, where: str) -> None:
-    """Check a body that is cut, nailed or released while it touches others."""
+    """Check that a body with cuts, nails or released pins touches no bodies that exclude these. Raises BadScene."""
     if not body.is_reshaped:
         return
     what, field = next((what, field) for what, field, has in (
@@ -108,7 +111,7 @@ def _check_cut(scene: schema.Scene, body: schema.Body, where: str) -> None:
 
 
 def _check_thickness(job: Job) -> None:
-    """Check that the Thickness of a body fits its size."""
+    """Check that no body has a Thickness larger than its size. Raises BadScene."""
     for i, body in enumerate(job.scene.bodies):
         out, vertices = body.thickness or 0.0, _points(job, body)
         size = float(np.ptp(vertices, axis=0).max()) if len(vertices) else 0.0
@@ -118,7 +121,10 @@ def _check_thickness(job: Job) -> None:
 
 
 def _check_reach(job: Job, body: schema.Body, distance: float, what: str, where: str) -> None:
-    """Surfaces are compared in pairs of faces that are within this distance [m]: so few that memory holds them."""
+    """Check that a contact distance [m] is so short that the pairs of near faces fit into memory. Raises BadScene.
+
+    what: noun phrase for the distance in the message. where: path of its field.
+    """
     vertices = _points(job, body)
     if distance <= 0.0 or not len(vertices):
         return
@@ -137,14 +143,14 @@ def _check_reach(job: Job, body: schema.Body, distance: float, what: str, where:
 
 
 def _points(job: Job, body: schema.Body) -> NDArray[np.float64]:
-    """Points of a body at the start [m], (n, 3), none where an array does not hold such."""
+    """Return the points of a body at the start, (n, 3) [m]; (0, 3) where its array does not contain points."""
     path = body.surface.vertices if body.surface is not None else body.tets.nodes if body.tets is not None else None
     points = np.zeros((0, 3)) if path is None else np.asarray(job.array(path), float)
     return points if points.ndim == 2 else np.zeros((0, 3))
 
 
 def _check_law(scene: schema.Scene) -> None:
-    """A law that keeps gaps open as constraints does so for nodes that all move on their own."""
+    """Check that a contact law of constraints is used only for Vanilla FEM without mechanisms. Raises BadScene."""
     assert scene.contact is not None
     law = catalogue.find("contact", scene.contact.law.kind)
     if not law.able("constraints"):
@@ -207,7 +213,7 @@ def _check_obstacle(job: Job, obstacle: schema.Obstacle, where: str) -> None:
 
 
 def _check_thin(job: Job, vertices: NDArray[np.float64], path: str, where: str, subject: str) -> int:
-    """Return how many wires' pieces or nails there are. Raises BadMesh where one has no length."""
+    """Return the number of pieces of wire, or of nails, of an obstacle. Raises BadMesh where one has no length."""
     ends = check_array(job, path, where, "i", (None, 2))
     check_indices(ends, len(vertices), where, "vertices")
     lengths = np.linalg.norm(vertices[ends[:, 1]] - vertices[ends[:, 0]], axis=1)

@@ -1,4 +1,4 @@
-"""Limits of a draft on a subspace, checked before anything is computed."""
+"""Validation of bodies whose method is a draft on a subspace."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ OTHER = "Remove that, or use the method Vanilla FEM for this body"
 
 
 def check_drafts(scene: schema.Scene) -> None:
-    """Refuse bodies whose method drafts and that have what only nodes have. Raises BadScene."""
+    """Check that bodies whose method is a draft have no settings that it does not support. Raises BadScene."""
     for i, body in enumerate(scene.bodies):
         method = catalogue.find("method", scene.method_of(body).kind)
         if not method.able("draft"):
@@ -41,7 +41,7 @@ def check_drafts(scene: schema.Scene) -> None:
 
 
 def _touched_by(method: catalogue.Entry) -> str:
-    """Return a clause with the objects that a draft can touch."""
+    """Return a noun phrase with the kinds of objects that bodies of a draft can touch."""
     if method.able("drafts together"):
         return f"the ground, colliders and what else moves by {method.label}"
     if method.able("touches bodies"):
@@ -50,7 +50,7 @@ def _touched_by(method: catalogue.Entry) -> str:
 
 
 def _not_touched(scene: schema.Scene, body: schema.Body) -> list[str]:
-    """Names of other bodies and mechanisms that the body would touch, which its draft does not."""
+    """Return names of bodies and mechanisms that touch a body by its settings but not by the method of its draft."""
     if scene.contact is None:
         return []
     method = catalogue.find("method", scene.method_of(body).kind)

@@ -1,4 +1,4 @@
-"""Checks of the object whose motion a body takes part in."""
+"""Validation of the object whose motion a body takes part in."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from .folder import Job, refuse
 
 
 def check_follow(job: Job, follow: schema.Follow, where: str) -> None:
-    """Check the frames of the object and the share over time. Raises BadScene."""
+    """Check the frames of a followed object and the fraction of its motion over time. Raises BadScene, NoSuchThing.
+
+    where: path of `follow` in scene.json.
+    """
     frames = check_array(job, follow.motion, f"{where}.motion", "f", (job.samples, 4, 4))
     if not (np.abs(np.linalg.det(frames[:, :3, :3])) > 1e-12).all():
         raise refuse("the object that it follows has zero scale at some sample", f"{where}.motion",

@@ -1,4 +1,4 @@
-"""Validation of mechanisms beyond types: names must be known, trees have no cycle, lists fit their joints."""
+"""Validation of mechanisms beyond types: names exist, trees have no cycle, lists fit their joints."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _check_stepping(scene: schema.Scene) -> None:
 
 
 def _check_hanging(scene: schema.Scene) -> None:
-    """Refuse settings that soft bodies on bones do not support."""
+    """Check that a scene has no settings that soft bodies on mechanisms do not support. Raises BadScene."""
     bodies = [body for body in scene.bodies if (body.attach or scene.contact is not None)
               and (body.cloth is None or body.cloth.eulerian is None)]
     if not bodies:
@@ -115,7 +115,7 @@ def _known(name: str | None, names: set[str], whose: str, where: str) -> None:
 
 def _check_frame(position: schema_values.Vector, rotation: schema_values.Quaternion, whose: str, where: str) -> None:
     check_vector(position, f"{where}.position")
-    # also false for what is not a number
+    # also false for NaN
     if not 1.0 / FARTHEST < max(map(abs, rotation)) <= FARTHEST or not all(abs(r) <= FARTHEST for r in rotation):
         raise refuse(f"the rotation of {whose} is zero", f"{where}.rotation", "Use (1, 0, 0, 0) for none")
 
@@ -158,7 +158,7 @@ def _check_body(job: Job, body: schema_mechanisms.RigidBody, where: str) -> None
 
 
 def _check_motion(motion: Vec, whose: str, where: str) -> None:
-    """Rotations and places at every sample, (T, 4, 4)."""
+    """Check that matrices of a motion, (T, 4, 4), are rotations and translations. Raises BadScene."""
     turn = motion[:, :3, :3]
     off = np.abs(np.swapaxes(turn, 1, 2) @ turn - np.eye(3)).max(axis=(1, 2), initial=0.0)
     bad = ~(off <= RIGID) | (motion[:, 3] != [0.0, 0.0, 0.0, 1.0]).any(axis=1)
@@ -230,7 +230,7 @@ def _check_bearing(friction: schema_mechanisms.JointFriction, whose: str, where:
 
 
 def _check_tree(mechanism: schema_mechanisms.Mechanism, where: str) -> None:
-    """Each body has one joint above it at most, and the way up ends in the world."""
+    """Check that each body is the child of one joint at most, and that joints form no cycle. Raises BadScene."""
     above: dict[str, int] = {}
     for i, joint in enumerate(mechanism.joints):
         if joint.child in above:
@@ -238,7 +238,7 @@ def _check_tree(mechanism: schema_mechanisms.Mechanism, where: str) -> None:
             raise refuse(f'"{joint.child}" is attached to two joints, "{first.name}" and "{joint.name}"',
                          f"{where}.joints[{i}].child", "Make one of them a loop")
         above[joint.child] = i
-    fine: set[str] = set()  # bodies whose way up is known to end
+    fine: set[str] = set()  # bodies whose chain of parents is known to end
     for start, i in above.items():
         way, at = [start], mechanism.joints[i].parent
         while at is not None and at in above and at not in fine:
@@ -281,7 +281,11 @@ def _check_spring(spring: schema_mechanisms.Spring, names: set[str], where: str)
 
 
 def check_attached(job: Job, body: schema.Body, vertices: int, nodes: int | None, where: str) -> None:
-    """Check what a soft body hangs on. Raises BadScene or NoSuchThing."""
+    """Check the attachments of a soft body. Raises BadScene or NoSuchThing.
+
+    vertices: number of vertices of its surface. nodes: number of nodes of a given volume, cloth or rope, else None.
+    where: path of the body in scene.json.
+    """
     mechanisms = {mechanism.name: mechanism for mechanism in job.scene.mechanisms}
     for i, attach in enumerate(body.attach):
         place = f"{where}.attach[{i}]"
@@ -305,7 +309,7 @@ def check_attached(job: Job, body: schema.Body, vertices: int, nodes: int | None
 
 
 def _check_on_flesh(scene: schema.Scene, body: schema.Body, holder: str, where: str) -> None:
-    """Check what hangs on a soft body of that name. Raises BadScene or NoSuchThing."""
+    """Check an attachment of cloth to a soft body. holder: name of that soft body. Raises BadScene."""
     if body.cloth is None or body.cloth.eulerian is None:
         raise refuse(f'it is attached to "{holder}" of no mechanism, and only cloth with Sharp Edges can be '
                      "attached to soft bodies", f"{where}.mechanism", "Name the mechanism, or switch Sharp Edges on")

@@ -1,4 +1,4 @@
-"""Checks of a body's pins: weights, motion, release and strength."""
+"""Validation of a body's pins: weights, motion, release and strength."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from .folder import Job, refuse
 
 
 def check_pin(job: Job, pin: schema.Pin, vertices: int, nodes: int | None, where: str) -> None:
-    """Check the pins of a body of so many vertices, and nodes where its volume is given. Raises BadScene."""
+    """Check the pins of a body. Raises BadScene, NoSuchThing.
+
+    vertices: number of vertices of its surface. nodes: number of nodes of a given volume, cloth or rope, else None.
+    where: path of `pin` in scene.json.
+    """
     if pin.weights is not None:
         check_weights(job, pin.weights, f"{where}.weights", vertices)
     if pin.until is not None:
@@ -33,7 +37,7 @@ def check_pin(job: Job, pin: schema.Pin, vertices: int, nodes: int | None, where
 
 
 def _check_strengths(job: Job, pin: schema.Pin, vertices: int, where: str) -> None:
-    """Check weights that are strengths, over time too. Raises BadScene."""
+    """Check the stiffness of pins and weights that change over time. Raises BadScene, NoSuchThing."""
     if isinstance(pin.stiffness, str):
         found = check_array(job, pin.stiffness, f"{where}.stiffness", "f", (job.samples,))
         if not (found > 0.0).all():
@@ -54,7 +58,11 @@ def _check_strengths(job: Job, pin: schema.Pin, vertices: int, where: str) -> No
 
 
 def node_indices(job: Job, name: str, where: str, nodes: int | None) -> int:
-    """Length of a list of nodes, of a volume that has so many. Raises BadScene where it does not list some of them."""
+    """Check an array of node indices and return its length.
+
+    name: path of its file in the job folder. where: path of its field. nodes: number of nodes of a given volume, cloth
+    or rope, else None. Raises BadScene where `nodes` is None, or an index is out of range or occurs twice; NoSuchThing.
+    """
     if nodes is None:
         raise refuse("nodes can be listed only for a volume given by hand, in `tets`", where)
     array = check_array(job, name, where, "i", (None,))

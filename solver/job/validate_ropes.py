@@ -1,4 +1,4 @@
-"""Validation of a body that is ropes: edges with a length, each once."""
+"""Validation of ropes: edges that have a length and differ from each other."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ from .schema_ropes import Rope
 
 SHORT = 1.0e-9  #: of the body's size: less than this is no length
 
-#: what a volume has and ropes have not, and what it is called
+#: fields of a body that ropes do not support, and their names in messages
 NOT_OF_ROPES = {"tets": "tetrahedra", "cloth": "cloth", "fiber_material": "fibers", "cuts": "cuts", "nails": "nails",
                 "painted": "painted maps"}
 
 
 def check_rope(job: Job, body: schema.Body, rope: Rope, where: str) -> int:
-    """Number of vertices of a body that is ropes. Raises BadScene, BadMesh, NoSuchThing."""
+    """Check a body of ropes and return its number of vertices. Raises BadScene, BadMesh, NoSuchThing.
+
+    where: path of the body in scene.json.
+    """
     surface = body.surface
     if surface is None:
         raise refuse("a rope runs along the edges of its surface, and it has none", f"{where}.surface",
