@@ -29,7 +29,7 @@ def _rules(struct: type[Struct], stages: Mapping[str, str], **computed: str) -> 
 
 
 OF_SCENE = _rules(schema.Scene, SCENE_READERS, **{
-    "friction.kind": field_rules.names(schema.Scene)["ground.friction.kind"]})  # which stands at the top
+    "friction.kind": field_rules.names(schema.Scene)["ground.friction.kind"]})  # a setting of the scene itself
 OF_BODY = _rules(schema.Body, BODY_READERS, **{"surface.place": "place", "surface.scale": "scale"})
 OF_MECHANISM = _rules(Mechanism, MECHANISM_READERS)
 

@@ -103,7 +103,7 @@ class Ground(Strict):
 
 
 class Surface(Strict):
-    """The artist's mesh at the start frame, in world space [m]. Baked frames have its vertices in its order."""
+    """The artist's mesh at the start frame, in world space [m]. Baked frames have the vertices in this order."""
 
     vertices: Array  #: (n, 3) float64
     triangles: Array  #: (m, 3) int32
@@ -114,7 +114,7 @@ class Surface(Strict):
 
 
 class Tets(Strict):
-    """A tetrahedral mesh that is an input; without one the surface is tetrahedralized by `mesher`."""
+    """A given tetrahedral mesh; a body without one is tetrahedralized by its `mesher`."""
 
     nodes: Array  #: (k, 3) float64 [m]
     tets: Array  #: (e, 4) int32
@@ -310,7 +310,7 @@ class Force(Strict):
 
     law: Annotated[Choice, Family("force")]
     bodies: list[str]  #: names of soft bodies, in an order that the law defines
-    #: factor of the force at each vertex of the first body, (n,) in [0, 1]; None: 1 everywhere
+    #: (n,) in [0, 1] of the first body's vertices: where it acts, and factor of its strength; None: 1 everywhere
     weights: Array | None = None
 
 

@@ -27,7 +27,7 @@ class Eulerian(Strict, frozen=True):
     friction: Annotated[Annotated[float, Meta(ge=0, le=100)] | None, Called("friction at sharp edges")] = None
     #: friction of a fold over an edge is that of a rope around a capstan, T₂ ≤ T₁ e^{μθ}; else Coulomb's at one line
     capstan: Annotated[bool, Called("friction as of a rope")] = False
-    #: forces on sliding coordinates are the exact gradient of the energy; else the forces of faces projected on them
+    #: forces on sliding vertices include the change of a face's energy with its size: the exact gradient of the energy
     exact: bool = False
 
 

@@ -63,7 +63,7 @@ class Strict(Struct, forbid_unknown_fields=True, frozen=True, kw_only=True, omit
 
 
 class Choice(Strict):
-    """A key of one catalogue family and the values of its parameters; those left out take their defaults."""
+    """A key of a catalogue family and values of its parameters; parameters that are left out have their defaults."""
 
     kind: str
     params: dict[str, float | bool] = field(default_factory=dict)
