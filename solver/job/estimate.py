@@ -146,7 +146,7 @@ def body_size(job: Job, body: Body, tets_hash: str) -> BodySize:
 
 def guessed_tets(vertices: NDArray[Any], triangles: NDArray[Any], params: Mapping[str, float | bool]
                  ) -> tuple[int, int]:
-    """Return two estimates of the number of tetrahedra that fill a surface, 6 or more each.
+    """Return two estimates of the number of tetrahedra that fill a surface, at least 6 each.
 
     The first is for tetrahedra of the requested edge length; the second for edges that also fit a thin body.
     vertices: (n, 3) [m]. triangles: (m, 3). params: parameters of the mesher.
