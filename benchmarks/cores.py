@@ -4,20 +4,20 @@
     python -m benchmarks.cores NAME …          these scenes alone
 
 Each scene runs from one state with one and with two threads, in turns, in one process; results are medians of the
-clock, and both end with the same bytes. A run during which other programs took part of a core is repeated; `others` is
-the share of a core that they took in the worst run that counts. `processor` is the processor time of both threads
+clock, and both end with the same bytes. A run during which other programs used part of a core is repeated; `others` is
+the fraction of a core that they used in the worst run that counts. `processor` is the processor time of both threads
 together relative to that of one.
 
 The analysis: one thread runs each piece of each shared call separately (in thread time, so that load by others does not
-count). Work between the calls is serial. A list scheduler gives each call's pieces to P threads as the pool does, call
-by call in their order: on as many threads as the pool's habits choose from the costs of earlier calls under the same
-scheduler, including the slower choices that it tries, and in its portions. Costs are measured here on kernels: `wake`
-until a helper begins, `ask` for each portion, `meet` from the end of one stage to the start of the next where one
-waking has several, `join` from the end of the last piece until the caller continues, which
-counts if a helper ends last, and `carry` for each byte that moves between the caches of two cores and back. The memory
-part of a piece is the time in which memory can deliver its arrays, at most the whole piece; it grows by P B / B(P) if P
-threads read at once. Bandwidth is measured with one and two threads; for more, B(P) = P B / (1 + s (P − 1)) is a law of
-contention through both. `two` is compared with the clock; 4 to 32 are predictions for machines that are not available.
+count). Work between the calls is serial. A list scheduler assigns each call's pieces to P threads as the pool does,
+call by call in order: to as many threads as the pool's habits choose from the costs of earlier calls under this
+scheduler, including the slower choices that the pool tries, and in the pool's portions. Costs are measured here on
+kernels: `wake` until a helper begins, `ask` for each portion, `meet` from the end of one stage to the start of the next
+where a waking has several, `join` from the end of the last piece until the caller continues, which counts if a helper
+ends last, and `carry` for each byte that moves between the caches of two cores and back. The memory part of a piece is
+the time in which memory can deliver its arrays, at most the whole piece; it grows by P B / B(P) if P threads read at
+once. Bandwidth is measured with one and two threads; for more, B(P) = P B / (1 + s (P − 1)) is a law of contention
+through both. `two` is compared with the clock; 4 to 32 are predictions for machines that are not available.
 
 `cores_one`: time of one thread relative to the time without the pool: the number of a scene's calls, times the extra
 cost of a call through the pool.
@@ -162,7 +162,7 @@ class Account:
             if number:  # a stage begins once all threads have ended the previous one
                 free = sorted((max(at, end + prices.meet), who) for at, who in free)
             pieces, work = len(call.pieces), max(sum(call.pieces), SHORTEST)
-            # share of the time; large arrays may not be read as a whole
+            # fraction of the time; large arrays may not be read as a whole
             reading = min(call.size / prices.one / work, 1.0)
             readers = min(at_work, pieces)
             slower = 1.0 + reading * (readers * prices.one / prices.memory(readers) - 1.0)
@@ -181,7 +181,7 @@ def measured(name: str, prices: Prices) -> dict[str, Any]:
     """Return the row of a scene: measured times, and predicted ones for more threads."""
     scene = cores_scenes.made(name)
     threads.configure(1)
-    scene.go(scene.start)  # what is compiled at first use, and what memory is found
+    scene.go(scene.start)  # kernels compile and memory is allocated at first use
     found = in_turns(scene, SHORT_TURNS if name in PARTS["small"] else TURNS.get(name, MOST_TURNS))
     account = Account(scene)
     one, two = (statistics.median(run.seconds for run in runs) for runs in found.values())

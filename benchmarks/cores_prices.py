@@ -1,4 +1,4 @@
-"""Costs of sharing work between cores, measured on this machine, from which `benchmarks.cores` predicts."""
+"""Measurement of the costs of sharing work between cores, from which `benchmarks.cores` predicts times."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def meeting() -> float:
         work = Work(piece, [(0, 1), (1, 2)], (0,), after, pool.wait)
         pool.ask(work, 1)
         work.lead()
-        between = began[1:] - ended[:-1].max(axis=1, keepdims=True)  # nan where only one took part
+        between = began[1:] - ended[:-1].max(axis=1, keepdims=True)  # NaN where only one thread took part
         found += between[np.isfinite(between)].tolist()
     pool.end()
     return statistics.median(found)

@@ -1,4 +1,4 @@
-"""Scenes of `benchmarks.cores`: a world each, the state at which measurements start, and the number of steps.
+"""Scenes of `benchmarks.cores`: the world, the start state of measurements, and the number of steps of each.
 
     python -m benchmarks.cores_scenes      rebuilds the cached scenes in build/cores: jobs written by Blender, and the
                                            heap, in which jellies lie on each other; a missing one is built at its

@@ -1,25 +1,25 @@
-"""Compare a soft block of a new body that slides, stands and brakes with Coulomb's law: SDIRK2, Quick, 1/48 s.
+"""Compare a soft block that slides, stands and slows down with Coulomb's law: a new body, SDIRK2, Quick, 1/48 s.
 
     python -m benchmarks.friction
 
-A block of 20 x 20 x 10 cm comes to rest on the level and is released on a slope of 1.05 and 1.5 μ (gravity leans), and
-of .8 μ, where it should stand, on the soft ground, on a collider and on a soft slab supported from below.
-`friction_slope` is the worst |acceleration - Coulomb's| / Coulomb's, `friction_stands` the largest speed of a block
-that should stand, and `friction_brake` the worst relative error of the distance that a block thrown along the level at
-1 m/s slides. `friction_solver` is the largest difference from NEWTON-D on the slopes, relative to friction's own
-deceleration. `friction_let_go` is the speed of a block on a slope of .8 μ that came to rest there with unlimited
-friction, before it got its own. `friction_calm_slope`, at 1.05 μ, and `friction_calm_stands` are the first two for a
-block whose wobbles lose half of their height in .03 s (*Wobble Half-Life*; a new body has .75 s). `friction_gained` is
-the largest gain of energy in a step of a block of 20 and 100 kPa that lands from 10 cm on the ground, at half-lives of
-0 and .75 s and μ of 0 and .5, relative to the energy of the fall.
+A block of 20 x 20 x 10 cm comes to rest on the level and is released on a slope of 1.05 and 1.5 μ (gravity is
+inclined), and of .8 μ, where it should stand, on the soft ground, on a collider and on a soft slab supported from
+below. `friction_slope` is the worst |acceleration - Coulomb's| / Coulomb's, `friction_stands` the largest speed of a
+block that should stand, and `friction_brake` the worst relative error of the distance that a block thrown along the
+level at 1 m/s slides. `friction_solver` is the largest difference from NEWTON-D on the slopes, relative to friction's
+own deceleration. `friction_let_go` is the speed of a block on a slope of .8 μ that came to rest there with unlimited
+friction, once its friction is μ. `friction_calm_slope`, at 1.05 μ, and `friction_calm_stands` are the first two for a
+block whose oscillations lose half of their amplitude in .03 s (*Wobble Half-Life*; a new body has .75 s).
+`friction_gained` is the largest gain of energy in a step of a block of 20 and 100 kPa that lands from 10 cm on the
+ground, at half-lives of 0 and .75 s and μ of 0 and .5, relative to the energy of the fall.
 
-The softest block on another one of .6 μ limits `friction_slope` and `friction_stands`. When gravity starts to lean, the
-block oscillates by up to twice its bending at rest, so it slips; while it slips, friction that follows the load
-sustains its wobbles (parts of it slide while they are light and stick while they are heavy). The viscosity of sliding
-bodies (`solver/world/sliding_damping.py`) stops this on the ground and on colliders, where blocks accelerated on slopes
-that hold them; a block that came to rest on the slope stands everywhere. Tolerances of stages a hundred times tighter
-change nothing. The softest block at .6 μ limits `friction_brake`: it leans by a twentieth of its path while it brakes,
-and its middle swings back over its base by as much once the base stands; this swing is the difference. With a viscosity
+The softest block on another one of .6 μ limits `friction_slope` and `friction_stands`. When gravity tilts, the block
+oscillates by up to twice its static bending, so it slips; while it slips, friction proportional to the load sustains
+its oscillations (parts of it slide while their load is low and stick while it is high). The viscosity of sliding bodies
+(`solver/world/sliding_damping.py`) stops this on the ground and on colliders, where blocks accelerated on slopes that
+hold them; a block that came to rest on the slope stands everywhere. Tolerances of stages a hundred times tighter change
+nothing. The softest block at .6 μ limits `friction_brake`: it leans by a twentieth of its path while it slows down, and
+its middle swings back over its base by as much once the base stands; this swing is the difference. With a viscosity
 from the first slip on it stopped a tenth short, and more on another block.
 """
 

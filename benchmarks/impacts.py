@@ -1,11 +1,11 @@
 """Measure artefacts of impacts: dropped and suddenly stopped bodies, with the settings of a new soft body.
 
-A ball, a cube, a torus and Suzanne of 0.2, 1 and 2 m fall by one metre onto a ground, and a bar whose end moves at
-3 m/s stops at once. `drop_stretch` is the longest edge, relative to its rest length, divided by that of the same scene
+A ball, a cube, a torus and Suzanne of 0.2, 1 and 2 m fall by one metre onto a ground, and a bar whose end moves at 3
+m/s stops at once. `drop_stretch` is the longest edge, relative to its rest length, divided by that of the same scene
 with every stage solved to 1e-6, at the same step. `drop_spin_deg` is the deviation of the best-fit rotation of a
 symmetric body, the ball, the cube and the torus, from the upright; `drop_spin_conjac_deg` is the same for ConJac with
-eight spots where *Suggest* finds them. `drop_sink` is the depth of a body in the ground once it rests, relative to its
-height. Meshes of all but Suzanne are mirror symmetric, since otherwise the mesh itself rotates the landing body.
+eight spots at the positions of *Suggest*. `drop_sink` is the depth of a body in the ground once it rests, relative to
+its height. Meshes of all but Suzanne are mirror symmetric, since otherwise the mesh itself rotates the landing body.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def standing(nodes: np.ndarray, tets: np.ndarray, symmetric: bool) -> Shape:
 
 
 def mirrored(cells: tuple[int, int, int], size: tuple[float, float, float]) -> tuple[np.ndarray, np.ndarray]:
-    """Return nodes, (n, 3) [m], and tetrahedra, (e, 4), of a grid around the origin with mirrored octants.
+    """Return nodes, (n, 3) [m], and tetrahedra, (e, 4), of a grid around the origin with eight mirrored octants.
 
     An asymmetric mesh would rotate a body that lands.
     """

@@ -4,7 +4,7 @@
 
 The mesh of a part is made a soft body by the add-on's operator, raised to eight heights, and baked by its operator,
 with default settings; "grid" has the mesher *Grid* with four cells a side as well. It lands on the ground, on an
-obstacle there, or on a body of its kind that lies on the ground. The bounce is the height that its middle regains
+obstacle there, or on a body of its kind that lies on the ground. The bounce is the height that its centre regains
 within twelve frames after its lowest position, relative to its fall.
 
 `bounce_spread`: the largest bounce minus the smallest, relative to the mean. `bounce_mean`: the deviation of the mean

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-#: pages that people write; those that code writes whole are left out
+#: handwritten pages, without pages that are generated as a whole
 PAGES = (ROOT / "README.md", *(page for page in sorted((ROOT / "docs").rglob("*.md"))
                                if page.name not in ("benchmarks.md", "settings.md", "presets.md")))
 MARKED = re.compile(r"<!--row ([\w.]+): ([^>]+?), ([^ >]*)-->(.*?)<!--/row-->", re.DOTALL)
 WITHOUT = "not measured"  #: in place of a number whose row is gone
-NONE = "none"  #: where a row says that there is no such number, as where no setting is good enough
+NONE = "none"  #: where the number in a row is None, for example because no setting is good enough
 
 
 def filled(text: str, answers: dict[str, dict[str, Any]]) -> str:
@@ -41,8 +41,8 @@ def filled(text: str, answers: dict[str, dict[str, Any]]) -> str:
 def value(answer: dict[str, Any], path: str) -> float | None:
     """Return the number at a path of a row, None where the row has None. Raises KeyError where the path does not exist.
 
-    path: keys separated by slashes, which keys may contain too. Keys of a list are its indices, and `min` and `max` if
-    it is of numbers.
+    path: keys separated by slashes, which keys may contain too. Keys of a list are its indices from 0 on, and `min` and
+    `max` if it is of numbers.
     """
     at: Any = answer["details"] | {"claims": {claim["claim"]: claim["value"] for claim in answer["claims"]}}
     rest = path

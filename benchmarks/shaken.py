@@ -1,4 +1,4 @@
-"""Measure frames with rattling bodies: two in a shaken glass, ten of all kinds before a paddle, one on cloth.
+"""Measure frames of bodies in changing contact: two in a shaken glass, ten before a paddle, one on cloth.
 
     python -m benchmarks.shaken glass
     python -m benchmarks.shaken mixed
@@ -7,14 +7,14 @@
 New soft bodies, added by the add-on's operators, with default settings. A jelly of 25 cm and a ball of 16 cm are in a
 glass that moves 8 cm to and fro twice a second; ten objects of 8 to 507 vertices fall on each other and the ground
 before a paddle that comes and goes; a box of 30 cm falls on a hammock of new cloth of 576 faces (the scene of
-`benchmarks.hammock`). `shaken_frame_s`, `mixed_frame_s` and `hammock_frame_s` are seconds of processor a frame, on one
+`benchmarks.hammock`). `shaken_frame_s`, `mixed_frame_s` and `hammock_frame_s` are processor seconds a frame, on one
 thread, without tetrahedralization and compilation. `shaken_off` is the relative difference of the mean height or spread
 of a body, or the kinetic energy of both, over all frames, from that with steps of 1/768 s, none halved.
 
 `shaken_off` was .007 and .043 before sliding bodies had a viscosity (`solver/world/sliding_damping.py`), .127 with one
 from their first slip on, and .14 with one whose slip must last for some waves: slip in a glass is mostly slower than a
-body sways by its own weight, and counted at once. The carrier of a body may now change its own velocity by as much as
-that sway, and the viscosity does not act in the glass at all. Frames with cut steps, eleven, take two thirds of the
+body sways by its own weight, and counted immediately. The carrier of a body may now change its own velocity by as much
+as that sway, and the viscosity does not act in the glass at all. Frames with cut steps, eleven, take two thirds of the
 time, and half of all iterations are those that finish friction.
 
 A frame of the hammock is eight stages of 1.7 factors, 6 iterations and 14 evaluations each, none of its steps cut.

@@ -1,4 +1,4 @@
-"""Writes conjac_addon/assets, the asset library of the extension: `make assets`.
+"""Write conjac_addon/assets, the asset library of the extension: `make assets`.
 
     python -m scripts.asset_library
 

@@ -27,7 +27,7 @@ NAMED = re.compile(r"\[" + NAME + "[ ,]")  # what a file without sources has not
 class Use:
     """A source tag in a docstring, and where it is."""
 
-    tag: str  #: as in the list, without what was changed
+    tag: str  #: as in the list, without the reason of a change
     changed: str  #: why the code departs from the paper, or empty
     path: Path  #: relative to the root
     line: int

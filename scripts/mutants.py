@@ -30,7 +30,7 @@ class Mutant:
 
     name: str
     file: str  #: from the tree's root
-    old: str  #: stands in the file once
+    old: str  #: text that occurs in the file once
     new: str
     tests: tuple[str, ...]  #: files, nodes, or options of pytest
 

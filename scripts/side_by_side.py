@@ -1,4 +1,4 @@
-"""Compare the time of steps of two worktrees, in turns, so that load on the machine slows both alike.
+"""Compare the time of steps of two worktrees, in turns, so that load on the machine slows both equally.
 
     python scripts/side_by_side.py BEFORE AFTER [NAME …]
 

@@ -71,7 +71,7 @@ class Wheel:
     file: str
     size: int  #: [bytes]
     sha256: str
-    requires: tuple[str, ...]  #: what its metadata says it needs, without extras
+    requires: tuple[str, ...]  #: requirements in its metadata, without extras
 
 
 def this_platform() -> str:

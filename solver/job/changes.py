@@ -19,9 +19,9 @@ from .schema_values import AMONG_BODIES
 class Rules:
     """Rules for comparing and naming the settings of the scene, of a body or of a mechanism, by their paths."""
 
-    stages: Mapping[str, str]  #: that read them
-    names: Mapping[str, str]  #: of what is not a catalogue parameter; the rest is called by its path
-    among_bodies: frozenset[str]  #: those that are there only where there are several bodies
+    stages: Mapping[str, str]  #: stages that read the settings
+    names: Mapping[str, str]  #: names of settings that are not catalogue parameters; others are named by their paths
+    among_bodies: frozenset[str]  #: fields that exist only where there are several bodies
 
 
 def _rules(struct: type[Struct], stages: Mapping[str, str], **computed: str) -> Rules:
@@ -29,7 +29,7 @@ def _rules(struct: type[Struct], stages: Mapping[str, str], **computed: str) -> 
 
 
 OF_SCENE = _rules(schema.Scene, SCENE_READERS, **{
-    "friction.kind": field_rules.names(schema.Scene)["ground.friction.kind"]})  # which stands at the top
+    "friction.kind": field_rules.names(schema.Scene)["ground.friction.kind"]})  # a setting of the scene itself
 OF_BODY = _rules(schema.Body, BODY_READERS, **{"surface.place": "place", "surface.scale": "scale"})
 OF_MECHANISM = _rules(Mechanism, MECHANISM_READERS)
 
@@ -43,12 +43,12 @@ def changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     more = any(len(old.get(family, ())) != len(new.get(family, ())) for family in ("bodies", "mechanisms"))
     found = _differences(old["scene"], new["scene"], OF_SCENE, "", more)
     for family, item, rules in (("bodies", "body", OF_BODY), ("mechanisms", "mechanism", OF_MECHANISM)):
-        # caches from before there were mechanisms do not have them
+        # caches of versions without mechanisms lack this key
         was, now = old.get(family, {}), new.get(family, {})
         called = {flat["uuid"]: name for name, flat in now.items() if flat.get("uuid")}
-        if set(was) != set(now):  # a renamed one is identified by its UUID
+        if set(was) != set(now):  # a renamed item is identified by its UUID
             was = {(name if name in now else called.get(flat.get("uuid"), name)): flat for name, flat in was.items()}
-        if len(was) == len(now) and not set(was) & set(now):  # renamed: what else differs is worth more than that
+        if len(was) == len(now) and not set(was) & set(now):  # renamed: other differences matter more
             renamed = [difference for name, old_one in zip(now, was.values())
                        for difference in _differences(old_one, now[name], rules, f' of "{name}"', more)]
             if renamed:
@@ -68,7 +68,7 @@ def changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
 def _differences(old: Flat, new: Flat, rules: Rules, whose: str, more: bool) -> list[str]:
     """Return plain names of the settings that differ, each with `whose` behind it. more: whether bodies come or go."""
     names, both = [*new, *(name for name in old if name not in new)], {**old, **new}
-    # caches from before there was a parameter do not have it: it was at its default
+    # older caches lack newer parameters, which had their defaults
     names = [name for name in names
              if old.get(name, _default(name, both)) != new.get(name) and reader(name, rules.stages)]
     # parameters of only one of two kinds differ because the kind does

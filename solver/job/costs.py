@@ -26,7 +26,7 @@ MEMORY_SHARE = 0.5  #: of the machine's that a bake may take
 class Cost:
     """Time and memory of a step with one linear solver, in total."""
 
-    seconds: float  #: of a step
+    seconds: float  #: of a step [s]
     memory: float  #: [bytes]
 
 

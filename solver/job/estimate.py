@@ -23,8 +23,8 @@ from .schema import Body, step_size
 from .schema_mechanisms import Mechanism
 
 TETS_PER_NODE = 4.5  # of a solid body; thin ones have fewer
-ACROSS_THIN = 4.5  # edges of a thin body are no longer than so many times its thickness, or they would leave it
-UNSURE = 2.0  # a guess may be off by so many times
+ACROSS_THIN = 4.5  # longest edge of a thin body, relative to its thickness
+UNSURE = 2.0  # factor by which an estimate may be wrong
 POSE_BYTES = 200  # of a rigid body in a frame: its pose and its joint's rates
 BASE_BYTES = 250e6  # Python with its libraries
 
@@ -36,10 +36,10 @@ class BodySize:
     triangles: int
     nodes: int
     tets: int
-    exact: bool  #: counted, not guessed from the surface
-    least_tets: int  #: how far off the guess may be
+    exact: bool  #: whether numbers are exact, not estimated from the surface
+    least_tets: int  #: bounds of an estimated number
     most_tets: int
-    is_cloth: bool = False  #: what are counted as tetrahedra are its triangles
+    is_cloth: bool = False  #: whether `tets` is the number of triangles or links of cloth or a rope
 
     @property
     def sentence(self) -> str:
@@ -56,7 +56,7 @@ class BodySize:
 class MechanismSize:
     name: str
     bodies: int
-    rates: int  #: what its joints may do, loops not counted
+    rates: int  #: number of joint rates, without the constraints of loops
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,9 @@ class Estimate:
     steps_per_frame: int
     memory_mb: float
     step_s: float
-    total_s: float  #: of stepping, every frame
+    total_s: float  #: of all steps of all frames
     cache_mb: float  #: frames on disk
-    why_multigrid: str | None = None  #: why the bake will choose multigrid by itself
+    why_multigrid: str | None = None  #: reason why the bake chooses multigrid automatically; None where it does not
     mechanisms: tuple[MechanismSize, ...] = ()
 
     def plain(self) -> dict[str, Any]:
@@ -146,7 +146,7 @@ def body_size(job: Job, body: Body, tets_hash: str) -> BodySize:
 
 def guessed_tets(vertices: NDArray[Any], triangles: NDArray[Any], params: Mapping[str, float | bool]
                  ) -> tuple[int, int]:
-    """Return two estimates of the number of tetrahedra that fill a surface, 6 or more each.
+    """Return two estimates of the number of tetrahedra that fill a surface, at least 6 each.
 
     The first is for tetrahedra of the requested edge length; the second for edges that also fit a thin body.
     vertices: (n, 3) [m]. triangles: (m, 3). params: parameters of the mesher.

@@ -22,14 +22,14 @@ from ..errors import CacheUnwritable
 FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG}
 READ_ONLY = {errno.EROFS}
 GONE = {errno.ENOENT, errno.ENODEV, errno.EIO, errno.ENXIO, getattr(errno, "ESTALE", errno.EIO)}
-NO_FLUSH = {errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EROFS}  # of a folder, where that is not done
+NO_FLUSH = {errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EROFS}  # errors where folders cannot be flushed
 BUSY_TRIES = 8  # waits of 10 ms, 20 ms, ... 1.3 s: a virus scanner or a player lets go within that
 TEMPORARY = ".tmp"
 
-#: how files are opened: not through a link, and a pipe at once, to be refused, instead of waiting for its other end
+#: flags for opening files: links are not followed, and a pipe is opened without waiting for its other end
 CAREFUL = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
-#: as Windows calls what leads elsewhere; files that a cloud keeps are marked in the same place and are none of these
+#: reparse tags of links on Windows; tags of files that a cloud service stores differ from these
 LINK_TAGS = {0xA000000C, 0xA0000003}  # symbolic link, junction
 
 
@@ -202,7 +202,7 @@ def replace(source: Path, target: Path) -> None:
             time.sleep(0.01 * 2**attempt)
 
 
-#: what to do about a folder that has gone
+#: remedy for a folder that has gone
 BRING_BACK = "Restore it, or its disk, and resume: the frames written so far are in it. Otherwise bake again"
 
 

@@ -19,7 +19,7 @@ from .arrays import Unreadable, header_of, read_npy
 from .files import NotRegular
 
 LARGE = 16 << 20  # bytes; larger arrays stay on disk and are read where they are touched
-FARTHEST = 1e30  # frames are in single precision, and the product of ten lengths must still be a number
+FARTHEST = 1e30  # frames are in single precision, and products of ten lengths must be finite
 
 
 def refuse(what: str, where: str, remedy: str = "", kind: type[BadInput] = BadScene) -> BadInput:
@@ -48,9 +48,9 @@ class Job:
 
     path: Path
     scene: schema.Scene
-    raw: dict[str, Any]  #: scene.json as it was written, for the manifest
+    raw: dict[str, Any]  #: contents of scene.json, for the manifest
     _loaded: dict[str, NDArray[Any]] = field(default_factory=dict, repr=False, compare=False)
-    #: names of arrays that make a volume without fault: looked at once, as rows of a wedge share them
+    #: names of arrays (nodes, tets) of checked volumes: checked once, as rows of a wedge share them
     sound: set[tuple[str, str]] = field(default_factory=set, repr=False, compare=False)
 
     def with_scene(self, scene: schema.Scene, raw: dict[str, Any]) -> Job:

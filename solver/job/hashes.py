@@ -44,7 +44,7 @@ class Settings:
     bodies: dict[str, Flat]  #: by name
     digests: dict[str, str]  #: of every array file, by its name in the job folder
     mechanisms: dict[str, Flat]  #: by name
-    #: of every array over time: its digest → what that would be if the scene ended after each frame
+    #: digest of every array over time → its digests if the scene ended after each frame
     so_far: dict[str, list[str]] = field(default_factory=dict)
 
     def plain(self) -> dict[str, Any]:
@@ -81,8 +81,10 @@ class Hashes:
 
 
 def settings(job: Job) -> Settings:
-    """Return the job's settings with defaults filled in and arrays as digests. Raises BadScene for a path outside the
-    job."""
+    """Return the settings of a job with defaults filled in and arrays as digests.
+
+    Raises BadScene for a path outside of the job folder, OSError for an array that cannot be read.
+    """
     digests: dict[str, str] = {}
     so_far: dict[str, list[str]] = {}
     scene = dict(_flat(job, job.scene, "", digests, so_far))
@@ -192,7 +194,7 @@ def _choices(part: schema.Scene | schema.Body | schema.Ground, families: tuple[s
 
 
 def hashes(read: Settings) -> Hashes:
-    """Return the hash of each stage's inputs: its settings, its arrays, and the stage before it."""
+    """Return the hash of the inputs of each stage: its settings, its arrays, and the hash of the previous stage."""
     bodies: dict[str, dict[str, str]] = {}
     for name, flat in read.bodies.items():
         above, of = "", {}

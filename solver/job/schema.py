@@ -103,7 +103,7 @@ class Ground(Strict):
 
 
 class Surface(Strict):
-    """The artist's mesh at the start frame, in world space [m]. Baked frames have its vertices in its order."""
+    """The artist's mesh at the start frame, in world space [m]. Baked frames have the vertices in this order."""
 
     vertices: Array  #: (n, 3) float64
     triangles: Array  #: (m, 3) int32
@@ -114,7 +114,7 @@ class Surface(Strict):
 
 
 class Tets(Strict):
-    """A tetrahedral mesh that is an input; without one the surface is tetrahedralized by `mesher`."""
+    """A given tetrahedral mesh; a body without one is tetrahedralized by its `mesher`."""
 
     nodes: Array  #: (k, 3) float64 [m]
     tets: Array  #: (e, 4) int32
@@ -229,7 +229,7 @@ class Attach(Strict):
 
 
 class Body(Strict):
-    """A soft body: its mesh, material, pins, dynamic nodes and contact, and how it is solved."""
+    """A soft body: mesh, material, pins, dynamic nodes, contact, and methods of its solution."""
 
     name: Annotated[str, UNREAD]
     uuid: Annotated[str, UNREAD] = ""  #: identifier of the artist's object, which outlasts a change of its name
@@ -301,7 +301,7 @@ class Body(Strict):
 
     @property
     def is_reshaped(self) -> bool:
-        """Whether its pins or its topology change within the scene."""
+        """Whether the pins or the topology of the body change within the scene."""
         return bool(self.cuts or self.nails or self.pin.until is not None)
 
 
@@ -310,7 +310,7 @@ class Force(Strict):
 
     law: Annotated[Choice, Family("force")]
     bodies: list[str]  #: names of soft bodies, in an order that the law defines
-    #: (n,) in [0, 1], of the first body's vertices: where it acts, and the share of what it bears; None: everywhere
+    #: (n,) in [0, 1] of the first body's vertices: where it acts, and factor of its strength; None: 1 everywhere
     weights: Array | None = None
 
 
@@ -361,7 +361,7 @@ class Scene(Strict):
     #: without it soft bodies touch nothing but the ground
     contact: Annotated[Contact | None, SOLVE, Called("contact of surfaces"), AMONG_BODIES] = None
     obstacles: Annotated[list[Obstacle], SOLVE, Called("obstacles")] = field(default_factory=list)  #: of the contact
-    wind: Annotated[Wind | None, SOLVE, Called("wind")] = None  #: what cloth moves in; still air where left out
+    wind: Annotated[Wind | None, SOLVE, Called("wind")] = None  #: wind on cloth; still air where left out
 
     def method_of(self, body: Body) -> Choice:
         """Return the method of a body: its own, or else the scene's."""

@@ -1,4 +1,4 @@
-"""Rigid bodies with joints in scene.json. SI units, Z up, world space."""
+"""Mechanisms of rigid bodies and joints in scene.json. SI units, Z up, world space."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class RigidBody(Strict):
     """A rigid body. Its shape and arrays are in its local frame, that of the artist's object."""
 
     name: str
-    uuid: str = ""  #: of the artist's object or bone, whatever it is called
+    uuid: str = ""  #: identifier of the artist's object or bone, which outlasts a change of its name
     position: Vector = (0.0, 0.0, 0.0)  #: of the local frame at the start frame, in world [m]
     rotation: Quaternion = (1.0, 0.0, 0.0, 0.0)  #: of the local frame, (w, x, y, z), of any length
     shape: Annotated[Choice, Family("shape")] = chosen("box")
@@ -21,8 +21,8 @@ class RigidBody(Strict):
     triangles: Array | None = None  #: (m, 3), of mesh
     mass: float | None = None  #: [kg]; from the density where left out
     density: float = 1000.0  #: [kg/m³]
-    is_collider: bool = True  #: it touches the ground, obstacles and the bodies of other mechanisms
-    friction: float = 0.5  #: Coulomb's coefficient where it touches something
+    is_collider: bool = True  #: whether it touches the ground, obstacles and bodies of other mechanisms
+    friction: float = 0.5  #: Coulomb's coefficient
     #: local frame in world at each sample, (T, 4, 4), of a body of prescribed motion
     motion: Annotated[Array | None, BY_SAMPLE] = None
 

@@ -13,8 +13,8 @@ from msgspec import Meta, Struct, field
 
 Positive = Annotated[float, Meta(gt=0)]
 NotNegative = Annotated[float, Meta(ge=0)]
-Frame = Annotated[int, Meta(ge=-1_048_574, le=1_048_574)]  #: Blender's last one
-Subframe = Annotated[float, Meta(ge=0, lt=1)]  #: how far after its frame it is, towards the next one
+Frame = Annotated[int, Meta(ge=-1_048_574, le=1_048_574)]  #: within Blender's limits
+Subframe = Annotated[float, Meta(ge=0, lt=1)]  #: fraction of the time from a frame to the next one
 Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
 Array = Annotated[str, Meta(pattern=r"^[^/\\:][^\\:]*\.npy$")]  #: path of a .npy file inside the job folder
@@ -24,7 +24,7 @@ Array = Annotated[str, Meta(pattern=r"^[^/\\:][^\\:]*\.npy$")]  #: path of a .np
 class Stage:
     """Mark: the stage whose result depends on a field, and on fields inside of it that have no mark of a stage."""
 
-    name: str  #: "mesh", "tets", "fields" or "solve"; "" of what nothing depends on
+    name: str  #: "mesh", "tets", "fields" or "solve"; "" for a field that no result depends on
 
 
 MESH, TETS, FIELDS, SOLVE, UNREAD = map(Stage, ("mesh", "tets", "fields", "solve", ""))
@@ -51,9 +51,9 @@ class Rule:
     name: str
 
 
-#: the field is there only where there are several bodies: no difference of its own where bodies come or go
+#: the field exists only where there are several bodies: not compared where bodies come or go
 AMONG_BODIES = Rule("among bodies")
-#: its array has a row for each sample, or for each frame, the start frame's first: compared as far as both scenes last
+#: its array has a row for each sample, or for each frame, from the start on: compared up to the end of the shorter one
 BY_SAMPLE, BY_FRAME = Rule("by sample"), Rule("by frame")
 SEPARATE = Rule("separately")  #: each item of the list has settings of its own, which are compared by its name
 
@@ -63,7 +63,7 @@ class Strict(Struct, forbid_unknown_fields=True, frozen=True, kw_only=True, omit
 
 
 class Choice(Strict):
-    """A key of one catalogue family and the values of its parameters; those left out take their defaults."""
+    """A key of a catalogue family and values of its parameters; parameters that are left out have their defaults."""
 
     kind: str
     params: dict[str, float | bool] = field(default_factory=dict)
