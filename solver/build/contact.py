@@ -44,8 +44,7 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     rest: of bodies and then of obstacles, (n, 3) [m]. mass: (n,) [kg]. first: first node of each body, then of the
     obstacles. reshaped: whether bodies were cut or nailed since the start: they are measured at rest, and intersections
     there are not refused. Raises BadScene where surfaces intersect, are nearer than they are thick, or one is inside
-    another.
-    """
+    another."""
     contact = job.scene.contact
     if contact is None:
         return []

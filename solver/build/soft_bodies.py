@@ -80,13 +80,11 @@ def _kind(body: schema.Body) -> Callable[[Job, schema.Body, Volume, Stage], Prep
 def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None = None,
              obstacles: Obstacles | None = None, reshaped: bool = False,
              targets: TargetNodes | None = None) -> NodesPart:
-    """Return soft bodies as one part, which steps by itself unless a mechanism carries some of its nodes. Raises
-    BadScene.
+    """Return soft bodies as one part, which steps by itself unless a mechanism carries nodes of it. Raises BadScene.
 
     riding: makes coordinates with nodes on rigid bodies; None: there are none. obstacles: None: only those of the
     scene. reshaped: whether bodies were cut or nailed since the start. targets: nodes to which constraints tie the
-    bodies; None: they are made.
-    """
+    bodies; None: they are made."""
     scene = job.scene
     if obstacles is None:
         obstacles = obstacles_of(job)

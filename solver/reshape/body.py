@@ -101,8 +101,7 @@ def _with_surface(whole: WholeBody, cut: Cut, shape: Shape, rows: Index, carrier
                   embedding: Embedding) -> Separation:
     """Return the separation with the artist's mesh: its triangles are split, the surface of the cut is added.
 
-    rows: separated faces in `tet_faces`, (k, 2). carriers: tetrahedra at the moment of the cut.
-    """
+    rows: separated faces in `tet_faces`, (k, 2). carriers: tetrahedra at the moment of the cut."""
     near = shape.inner // 4
     _, before = face_parts(shape.tets)
     is_apart = np.isin(shape.inner[:, 0], rows[:, 0])

@@ -66,8 +66,7 @@ class Solving:
 
         pushes: barrier contact; None without any. on_pins: rows of pinned vertices. still: δ of movable obstacles
         without contact, (c, 3). time, h: start and length of the step [s]. warm: multipliers of the last step. Raises
-        StepFailed. [Thesis 2.12]
-        """
+        StepFailed. [Thesis 2.12]"""
         mesh = cloth.mesh
         posed = self.assembler.assemble(mesh, h, time)
         look = self.look(mesh, now, h)
