@@ -12,7 +12,7 @@ from solver import threads  # isort: skip  # first: it sets what numba and BLAS 
 
 import numpy as np
 
-from solver.nonlinear.problem_kernels import PIECES, place_nodes
+from solver.nonlinear.problem_kernels import PIECES, set_positions
 from solver.pool import Pool, Work
 
 STREAM = 1 << 24  #: float64 that memory's speed is measured with
@@ -128,7 +128,7 @@ def asking() -> float:
     position, spent = np.arange(PIECES), []
     for _ in range(CALLS):
         began = time.perf_counter()
-        place_nodes(0, 1, position, nothing, x, x, x, 1.0, np.empty_like(x), np.empty_like(x))
+        set_positions(0, 1, position, nothing, x, x, x, 1.0, np.empty_like(x), np.empty_like(x))
         spent.append(time.perf_counter() - began)
     return statistics.median(spent)
 
@@ -141,9 +141,9 @@ def handing_on() -> float:
     spent: list[float] = []
     for _ in range(CALLS):
         began = time.perf_counter()
-        place_nodes(0, PIECES, *arguments)
+        set_positions(0, PIECES, *arguments)
         middle = time.perf_counter()
-        threads.parallel_for(place_nodes, PIECES, *arguments)
+        threads.parallel_for(set_positions, PIECES, *arguments)
         spent.append(time.perf_counter() - middle - (middle - began))
     return max(statistics.median(spent), 0.0)
 

@@ -22,7 +22,7 @@ from benchmarks.scenes import plucked
 from benchmarks.scenes.scene import Scene
 from benchmarks.scenes.twist import CELLS, EDGE
 from solver import catalogue
-from solver.coordinates.patches import Patch, Ways
+from solver.coordinates.patches import Motions, Patch
 from solver.simulate import advance
 from solver.world.nodes import Nodes
 
@@ -48,7 +48,7 @@ def with_spots(scene: Scene, where: str, kind: str, **choices: Any) -> Nodes:
     if kind == "node":
         mesh = replace(condensation.mesh, dynamic=np.sort(away.argmin(axis=1)).astype(np.int32))
     else:
-        ways: Ways = catalogue.find("spot", kind).load()
+        ways: Motions = catalogue.find("spot", kind).load()
         spots = [Patch(np.flatnonzero(one <= radius + 1e-9).astype(np.int32), ways) for one in away]
         mesh = replace(condensation.mesh, patches=tuple(spots))
     params = {param.key: param.default for param in catalogue.find("method", "conjac").params}

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..coordinates.attached import Attached
 from ..coordinates.free_nodes import FreeNodes
-from ..coordinates.prescribed import Carried, OverTime, SideBySide, Still
+from ..coordinates.prescribed import Carried, Concatenated, Constant, OverTime
 from ..coupling.skeleton import rates_that_move
 from ..state import Index, Vec
 from ..world.joints_part import JointsPart
@@ -27,7 +27,7 @@ class AttachedCoordinates:
         self._prepared, self._rigid, self._by_body, self._skins = prepared, rigid, by_body, skins
         self.riders: Index = np.zeros(0, dtype=np.int32)  #: nodes on bodies that joints move
 
-    def coordinates(self, rest: Vec, prescribed: Index, motion: SideBySide, first: Index) -> FreeNodes:
+    def coordinates(self, rest: Vec, prescribed: Index, motion: Concatenated, first: Index) -> FreeNodes:
         """Return the coordinates of all nodes, and set `riders`. Nodes on bodies that joints move are attached; nodes
         on other bodies are prescribed.
 
@@ -52,13 +52,13 @@ class AttachedNodes:
     still: Index  #: nodes on bodies that do not move
     prescribed: list[tuple[Index, OverTime]]  #: nodes on animated bodies, with the body's frame, (4, 4) at a time
 
-    def attached_motion(self, rest: Vec, prescribed: Index, motion: SideBySide) -> tuple[Index, SideBySide]:
+    def attached_motion(self, rest: Vec, prescribed: Index, motion: Concatenated) -> tuple[Index, Concatenated]:
         """Return the prescribed nodes and their positions over time, including nodes on bodies that no joint moves.
 
         rest: positions of all nodes, (n, 3) [m]. prescribed, motion: pinned nodes, (p,), and their positions over time.
         """
         nodes = np.concatenate([prescribed, self.still, *(nodes for nodes, _ in self.prescribed)]).astype(np.int32)
-        return nodes, SideBySide([motion, Still(rest[self.still]),
+        return nodes, Concatenated([motion, Constant(rest[self.still]),
                                   *(Carried(frames, rest[mine]) for mine, frames in self.prescribed)])
 
 

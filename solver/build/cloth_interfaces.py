@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from ..coordinates.attached import Attached
-from ..coordinates.prescribed import Carried, OnItsWay, OverTime, Within
+from ..coordinates.prescribed import Carried, Interpolated, OverTime, StepMotion
 from ..coupling.interface_points import BonePoints, InterfacePoints, NodePoints
 from ..coupling.staggered import CoupledInterface, InterfaceLink, StaggeredPart
 from ..embedding.bind import bind
@@ -35,7 +35,7 @@ class CoupledPoints:
     places: Vec  #: positions at the start [m], (k, 3)
     motion: OverTime  #: (k, 3) [m] at a time
     #: points of the part on which reactions act, and their motion; None: the motion is prescribed
-    on: tuple[InterfacePoints, OnItsWay] | None
+    on: tuple[InterfacePoints, StepMotion] | None
     #: interpolation from the points of `on` to these points, (k, p); None: identity
     within: csr_matrix | None = field(default=None, kw_only=True)
 
@@ -127,9 +127,9 @@ class ClothSurroundings:
         used, corners = np.unique(bound.corners, return_inverse=True)
         within = csr_matrix((bound.weights.ravel(), corners.ravel(), 4 * np.arange(len(places) + 1)),
                             shape=(len(places), len(used)))
-        way = OnItsWay(holder.volume.nodes[used])
+        way = StepMotion(holder.volume.nodes[used])
         on = NodePoints(k, soft, nodes, (used + nodes.start).astype(np.int32))
-        return CoupledPins(places, Within(way, within), (on, way), vertices, within=within)
+        return CoupledPins(places, Interpolated(way, within), (on, way), vertices, within=within)
 
     def _place_of(self, name: str) -> tuple[int, NodesPart, slice]:
         """Return the part of a soft body: its index in the world, the part itself, and the body's nodes there."""
@@ -140,7 +140,7 @@ class ClothSurroundings:
         k, soft, nodes = self._place_of(other.body.name)
         used, triangles = np.unique(other.skin, return_inverse=True)
         places = other.volume.nodes[used]
-        way = OnItsWay(places)
+        way = StepMotion(places)
         on = NodePoints(k, soft, nodes, (used + nodes.start).astype(np.int32))
         return CoupledSurface(places, way, (on, way), other.body.name, triangles.reshape(-1, 3).astype(np.int32),
                               friction,
@@ -158,5 +158,5 @@ class ClothSurroundings:
         E = rigid.tree.posture(state.q, state.u, state.memory).E
         nodes = np.arange(len(places), dtype=np.int32)
         points = Attached.at(nodes, np.full(len(places), body, np.int32), places, E)
-        way = OnItsWay(places)
+        way = StepMotion(places)
         return CoupledPoints(places, way, (BonePoints(len(self._soft), rigid, points), way))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..coordinates.prescribed import Still
+from ..coordinates.prescribed import Constant
 from ..fields.attach import nobody
 from ..forces.yielding_pins import CompliantAttachment, YieldingPins
 from ..job.folder import Job
@@ -53,7 +53,7 @@ def grips(job: Job, prepared: list[Prepared], mass: Vec, first: Index, anchored:
         stiffness = FIRM * (mass[nodes] / clock.step**2
                             + np.broadcast_to(one.resistance(edge), len(one.volume.nodes))[anchors.nodes])
         attached = int(first[-1]) + np.arange(riding.start, riding.stop)
-        found.append(CompliantAttachment(anchors.body, nodes, attached, stiffness, Still(anchors.places),
+        found.append(CompliantAttachment(anchors.body, nodes, attached, stiffness, Constant(anchors.places),
                                          REPORTED * edge, lambda time: clock.start + time * clock.fps))
     return found
 

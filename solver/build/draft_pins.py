@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..coordinates.prescribed import Carried, OverTime, SideBySide
+from ..coordinates.prescribed import Carried, Concatenated, OverTime
 from ..job.folder import Job
 from ..state import Index
 from .fields import Prepared
@@ -22,4 +22,4 @@ def draft_pins(job: Job, one: Prepared) -> tuple[Index, OverTime]:
         mine = fields.attached[fields.attached_by == k]
         groups.append(mine)
         motions.append(Carried(over_time(job, bone.motion), nodes[mine]))
-    return np.concatenate(groups).astype(np.int32), SideBySide(motions) if one.body.attach else motions[0]
+    return np.concatenate(groups).astype(np.int32), Concatenated(motions) if one.body.attach else motions[0]

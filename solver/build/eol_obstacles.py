@@ -9,7 +9,7 @@ import numpy as np
 
 from ..contact.find.ground import mixed
 from ..contact.find.sharp import bends_softly, nails, outwards, sharp_surface, wires
-from ..coordinates.prescribed import OverTime, Still
+from ..coordinates.prescribed import Constant, OverTime
 from ..job import schema
 from ..job.folder import Job, parameters
 from ..parts.eol.obstacles import FeatureObstacles, Obstacle, SmoothSurface
@@ -62,7 +62,7 @@ def things_of(job: Job, bodies: Sequence[schema.Body], feels: Feels,
             if touches is None or one.name in touches:
                 things += _obstacle(job, one, feels, own, usual if one.friction is None else one.friction)
     for met in surfaces:
-        nowhere, smooth = Still(np.zeros((0, 3))), nails(NO_FACES[:, :2])
+        nowhere, smooth = Constant(np.zeros((0, 3))), nails(NO_FACES[:, :2])
         things.append(Obstacle(met.name, nowhere, NO_FACES, False, smooth, 0.0, 0.0, 0.0,
                            SmoothSurface(met.motion, met.triangles, met.friction)))
     return FeatureObstacles(things, ground_of(job), feels.thickness)

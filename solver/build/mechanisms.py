@@ -115,7 +115,7 @@ def _tree(placed: list[WorldPositions]) -> tuple[Tree, Vec]:
         if name in started:
             q[tree.dof[i]:tree.dof[i + 1]] = started[name]
     # the joint's frame is fixed in the parent: the child's frame is where the start moves it
-    turned = tree.posture(q, np.zeros(tree.rates), tree.fresh).place
+    turned = tree.posture(q, np.zeros(tree.rates), tree.fresh).joint_poses
     return replace(tree, in_child=tree.in_child @ turned), q
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..coordinates.prescribed import OverTime, Still
+from ..coordinates.prescribed import Constant, OverTime
 from ..job.folder import Job
 from ..state import Index, Vec
 from .compliant_pins import CompliantAnchors
@@ -54,7 +54,7 @@ def obstacles_of(job: Job, skins: Sequence[RigidSkin] = (), anchors: Sequence[Co
         faces = np.asarray(job.array(path), dtype=np.int32)
         seen = np.asarray(job.array(one.vertices), dtype=float)
         places.append(seen if footing is None else footing.deepened(seen, faces))
-        moves = Still(places[-1]) if one.motion is None else over_time(job, one.motion)
+        moves = Constant(places[-1]) if one.motion is None else over_time(job, one.motion)
         motions.append(moves if footing is None or one.motion is None else SupportedBody(moves, faces, footing))
         triangles.append(faces + np.int32(first))
         spans.append(slice(first, first + len(places[-1])))

@@ -11,7 +11,7 @@ from .. import catalogue
 from ..constraints.points.ends import BodyShape, TiedEnd, bound
 from ..constraints.points.point_constraint import STIFF, PointConstraint
 from ..constraints.points.rows import PointKind
-from ..coordinates.prescribed import OverTime, Still
+from ..coordinates.prescribed import Constant, OverTime
 from ..errors import BadScene
 from ..job import schema
 from ..job.folder import Job, parameters, refuse
@@ -57,7 +57,7 @@ def target_nodes(job: Job, prepared: list[Prepared]) -> TargetNodes:
     ends = [((k, i), end) for k in among(job, prepared) for i, end in enumerate(job.scene.constraints[k].ends)]
     for key, end in (item for item in ends if item[1].vertices is not None):
         places.append(np.asarray(job.array(end.vertices or ""), dtype=float))
-        motions.append(Still(places[-1]) if end.motion is None else over_time(job, end.motion))
+        motions.append(Constant(places[-1]) if end.motion is None else over_time(job, end.motion))
         spans[key] = slice(first, first := first + len(places[-1]))
     for key, end in (item for item in ends if item[1].mechanism):
         places.append(points_of(job.scene.constraints[key[0]], end))

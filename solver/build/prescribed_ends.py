@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 
 from .. import catalogue
 from ..constraints.points.rows import WholeDisplacement
-from ..coordinates.prescribed import Displaced, OverTime, Still, Within
+from ..coordinates.prescribed import Constant, Displaced, Interpolated, OverTime
 from ..job.folder import Job
 from ..state import Index, Mask, Vec
 from .fields import Prepared
@@ -101,4 +101,4 @@ def _on(motion: OverTime, nodes: Index, weights: Vec, count: int) -> OverTime:
     at each point, (p, w) each. count: number of the object's nodes."""
     p, w = nodes.shape
     within = csr_matrix((weights.ravel(), (np.repeat(np.arange(p), w), nodes.ravel())), shape=(p, count))
-    return Within(motion, within) if motion.moves else Still(within @ motion.at(0.0))
+    return Interpolated(motion, within) if motion.moves else Constant(within @ motion.at(0.0))

@@ -15,7 +15,7 @@ from ..constraints.points.point_constraint import PointConstraint
 from ..contact.laws.interface import ContactLaw
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.patches import Patch
-from ..coordinates.prescribed import Carried, SideBySide, Still
+from ..coordinates.prescribed import Carried, Concatenated, Constant
 from ..embedding.nodes_near import nodes_near
 from ..errors import BadScene
 from ..forces.multipliers import WithMultipliers
@@ -61,7 +61,7 @@ from .soft_pins import soft_pins
 from .volumes import Stage, volumes_of
 
 #: coordinates from rest positions (n, 3), pinned nodes, their motion, and the first node of each body
-MakeCoordinates = Callable[[Vec, Index, SideBySide, Index], FreeNodes]
+MakeCoordinates = Callable[[Vec, Index, Concatenated, Index], FreeNodes]
 
 
 def prepare_all(job: Job, report: Stage, volumes: list[Volume] | None = None) -> list[Prepared]:
@@ -151,7 +151,7 @@ def _mesh(prepared: list[Prepared], matter: list[MaterialData], rest: Vec, mass:
           coordinates: FreeNodes) -> Mesh:
     """Return the elements of all bodies as one mesh, from which methods make their condensation."""
     dynamic = np.concatenate([one.fields.dynamic + start for one, start in zip(prepared, first)]).astype(np.int32)
-    patches = [Patch(patch.nodes + np.int32(start), patch.ways)
+    patches = [Patch(patch.nodes + np.int32(start), patch.motions)
                for one, start in zip(prepared, first) for patch in one.fields.patches]
     tets = np.concatenate([one.elements.tets for one in matter])
     return Mesh(tets, rest, mass, [part for one in matter for part in one.parts], coordinates, dynamic,
@@ -364,7 +364,7 @@ def pulls_of(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> lis
             nodes = (near + start).astype(np.int32)
             # by mass, so that the force does not depend on the mesh
             share = pull.stiffness * mass[nodes] / mass[nodes].sum()
-            places = Still(x[near]) if pull.motion is None else Carried(over_time(job, pull.motion), x[near])
+            places = Constant(x[near]) if pull.motion is None else Carried(over_time(job, pull.motion), x[near])
             strength = None if pull.strength is None else activation_of(job, pull.strength)
             pulls.append(Pull(nodes, share, places, strength))
     return pulls
@@ -377,9 +377,9 @@ def _distance(place: Vec, points: Vec) -> Vec:
 
 
 def _motion(job: Job, prepared: list[Prepared], obstacles: Obstacles, targets: TargetNodes, air: AirAround,
-            ends: PrescribedEnds) -> SideBySide:
+            ends: PrescribedEnds) -> Concatenated:
     """Return the prescribed positions of the pinned nodes of all bodies, of obstacles, of target nodes, of the air and
     of ends of constraints."""
-    return SideBySide([*(places_over_time(job, one.fields.motion, one.volume.nodes[one.fields.pinned])
+    return Concatenated([*(places_over_time(job, one.fields.motion, one.volume.nodes[one.fields.pinned])
                          for one in prepared), *obstacles.motions, *targets.motions,
                          *air.motions, *ends.motions])

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from .. import catalogue
-from ..coordinates.prescribed import Motion, OverTime, Still
+from ..coordinates.prescribed import Constant, Motion, OverTime
 from ..forces.soft_pins import SoftPins
 from ..job import schema
 from ..job.folder import Job
@@ -70,7 +70,7 @@ def _weights(job: Job, pin: schema.Pin, painted: Vec, vertices: Index, changing:
     """Return weights of some vertices over time, (s,). painted: at the start, (s,). changing: vertices of the job's
     `strengths`."""
     if pin.strengths is None or not len(changing):
-        return Still(painted)
+        return Constant(painted)
     frames = np.repeat(painted[None], len(job.frames), axis=0)
     frames[:, np.searchsorted(vertices, changing)] = job.array(pin.strengths)
     return Motion(frames, 1.0 / job.scene.time.fps)

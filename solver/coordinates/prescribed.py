@@ -28,7 +28,7 @@ class OverTime(Protocol):
         """Return the rate of change of the value at `time` [1/s]."""
 
 
-def let_go(time: float, until: float) -> bool:
+def has_ended(time: float, until: float) -> bool:
     """Whether a constraint that ends at `until` has ended by `time` [s], up to rounding."""
     return time >= until * (1.0 - 1.0e-12)
 
@@ -87,7 +87,7 @@ class Motion:
         return slope.reshape(around.shape[1:])
 
 
-class Still:
+class Constant:
     """A constant value."""
 
     moves = False
@@ -104,7 +104,7 @@ class Still:
         return np.zeros_like(self._value)
 
 
-class OnItsWay:
+class StepMotion:
     """Points moved by another part: on straight lines between their positions at both ends of its step, once these are
     known."""
 
@@ -115,7 +115,7 @@ class OnItsWay:
         self._begun, self._length = 0.0, 1.0
         self._start = self._end = places
 
-    def goes(self, time: float, h: float, start: Vec, end: Vec) -> None:
+    def set_step(self, time: float, h: float, start: Vec, end: Vec) -> None:
         """Set the positions at the start and the end of a step of h seconds from `time` [s] on, (k, 3) [m] each."""
         self._begun, self._length, self._start, self._end = time, h, start, end
 
@@ -129,7 +129,7 @@ class OnItsWay:
         return (self._end - self._start) / self._length
 
 
-class Within:
+class Interpolated:
     """Points interpolated between others that move."""
 
     moves = True
@@ -187,7 +187,7 @@ class Carried:
         return carried(self._frames.velocity(time) @ self._begun, self._places)
 
 
-class SideBySide:
+class Concatenated:
     """Several tables of points over time as one, their rows concatenated."""
 
     def __init__(self, tables: Sequence[OverTime]) -> None:
@@ -196,7 +196,7 @@ class SideBySide:
         self.moves = any(one.moves for one in tables)
 
     @property
-    def if_moving(self) -> SideBySide | None:
+    def if_moving(self) -> Concatenated | None:
         """Return the table itself; None where no row ever moves."""
         return self if self.moves else None
 

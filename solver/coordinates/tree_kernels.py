@@ -64,7 +64,7 @@ def scaled(s, a):  # type: ignore[no-untyped-def]
 @kernel("void(i4[::1], i4[::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[::1],"
         " f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,::1])")
 def pose(  # type: ignore[no-untyped-def]
-    parent, dof, in_parent, in_child, from_child, place, subspace, bend, u, E, X, S, twist, drift,
+    parent, dof, in_parent, in_child, from_child, joint_poses, subspace, bend, u, E, X, S, twist, drift,
 ):
     """Write E, X, S, twist and drift of every body, from the pose (n, 4, 4), subspace (m, 6) and bend (n, 6) of its
     joint.
@@ -73,7 +73,7 @@ def pose(  # type: ignore[no-untyped-def]
     """
     for i in range(parent.shape[0]):
         p = parent[i]
-        T = compose(load(in_parent, i), compose(load(place, i), load(from_child, i)))
+        T = compose(load(in_parent, i), compose(load(joint_poses, i), load(from_child, i)))
         c = load(in_child, i)
         origin = (T[3], T[7], T[11])
         arm = (c[3], c[7], c[11])

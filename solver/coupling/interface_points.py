@@ -96,7 +96,7 @@ class BonePoints:
         return self.points.positions(at.E)
 
     def external_forces(self, forces: Vec, others: Vec | None) -> Vec:
-        out = np.column_stack([self.points.bodies, self.points.places, forces])
+        out = np.column_stack([self.points.bodies, self.points.local_positions, forces])
         return out if others is None else np.concatenate([others, out])
 
     def inertia(self, state: State, h: float) -> InterfaceInertia:
@@ -111,4 +111,4 @@ class BonePoints:
         E = lin.posture.E[body]
         rotation = np.kron(np.eye(2), E[:3, :3])
         inertia = rotation @ np.linalg.inv(compliance) @ rotation.T
-        return InterfaceInertia.body(self.points.places @ E[:3, :3].T, 0.5 * (inertia + inertia.T))
+        return InterfaceInertia.body(self.points.local_positions @ E[:3, :3].T, 0.5 * (inertia + inertia.T))

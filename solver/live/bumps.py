@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..contact.find.obstacle_planes import ObstacleMesh
-from ..coordinates.prescribed import Still, carried
+from ..coordinates.prescribed import Constant, carried
 from ..job.arrays import Unreadable, read_npz
 from ..state import Index, Vec
 
@@ -21,7 +21,7 @@ class BumpMesh:
 
     def __init__(self, vertices: Vec, triangles: Index) -> None:
         """vertices: (n, 3) [m]. triangles: (m, 3), with outward normals."""
-        self.mesh = ObstacleMesh(triangles, Still(vertices))
+        self.mesh = ObstacleMesh(triangles, Constant(vertices))
 
 
 @dataclass(frozen=True)

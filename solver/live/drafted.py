@@ -11,7 +11,7 @@ from ..build.fields import Prepared
 from ..build.inputs import activation_of, over_time
 from ..build.soft_bodies import pulls_of
 from ..build.soft_pins import soft_pins
-from ..coordinates.prescribed import Carried, Still
+from ..coordinates.prescribed import Carried, Constant
 from ..forces.pulls import Pull
 from ..job.folder import Job
 from ..parts.modes.loads import PointSprings
@@ -45,7 +45,7 @@ class DraftedBody(LiveBody):
         for pull in prepared.body.pulls:
             vertex = int(np.argmin(np.linalg.norm(places - np.array(pull.position), axis=1)))
             place = places[vertex][None]
-            way = Still(place) if pull.motion is None else Carried(over_time(job, pull.motion), place)
+            way = Constant(place) if pull.motion is None else Carried(over_time(job, pull.motion), place)
             strength = None if pull.strength is None else activation_of(job, pull.strength)
             found.append(Pull(np.array([vertex], np.int32), np.array([pull.stiffness]), way, strength))
         return found

@@ -111,14 +111,14 @@ class MixedFEM(StageSolver):
         bounded, moved = BoundedSearch(mixed), mixed.displacement(direction)
         longest = bounded.longest(unknowns, moved, strain)
         bends = forces.follow(moved)
-        forces.go(0.0)
+        forces.set_fraction(0.0)
         at = mixed.evaluate(unknowns)
         slope = float(at.residual @ direction) - mixed.stage.a / mixed.stage.b * bends
         last, fraction = at, 0.0
 
         def trial(step: float) -> Evaluation:
             nonlocal last, fraction
-            forces.go(step)
+            forces.set_fraction(step)
             last, fraction = mixed.evaluate(unknowns + step * direction), step
             return last
 

@@ -14,7 +14,7 @@ AS_WRITTEN: frozenset[str] = frozenset()
 
 
 @kernel("void(i8, i8, i8[::1], b1[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8, f8[:,::1], f8[:,::1])", AS_WRITTEN)
-def place_nodes(  # type: ignore[no-untyped-def]
+def set_positions(  # type: ignore[no-untyped-def]
     start, stop, position, moving, unknowns, prescribed, base, scale, v, x,
 ):
     """Write velocities v and positions x = base + scale v of nodes, (n, 3) each, from unknowns (p, 3) and prescribed

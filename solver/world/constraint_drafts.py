@@ -117,7 +117,7 @@ class ConstraintDraft(SteppedPart):
             return []
         those = nodes[found.points]
         stiffness = FIRM * self.body.diagonal(h)[those]
-        return [TargetRows.touching(those, stiffness, found.places, found.normals, found.friction, found.velocities)]
+        return [TargetRows.touching(those, stiffness, found.origins, found.normals, found.friction, found.velocities)]
 
     def _on_ground(self, time: float, h: float) -> Touching:
         """Return the function that finds the half-spaces of nodes on or near the ground."""

@@ -27,13 +27,13 @@ class DraftObstacle:
 
 @dataclass(frozen=True)
 class TouchedPlanes:
-    """Half-spaces normal · (x − place) ≥ 0 that contain points at the end of a step.
+    """Half-spaces normal · (x − origin) ≥ 0 that contain points at the end of a step.
 
     A point in a corner has several half-spaces.
     """
 
     points: Index  #: index of the point of each half-space, (k,)
-    places: Vec  #: [m], (k, 3)
+    origins: Vec  #: a point of each plane [m], (k, 3)
     normals: Vec  #: unit, (k, 3)
     velocities: Vec  #: of the obstacle's surface [m/s], (k, 3)
     friction: Vec  #: Coulomb's coefficient, (k,)
@@ -64,5 +64,5 @@ class DraftObstacles:
                                        planes.velocities, mixed(rough, self.friction[planes.points])))
         if not found:
             return None
-        names = ("points", "places", "normals", "velocities", "friction")
+        names = ("points", "origins", "normals", "velocities", "friction")
         return TouchedPlanes(*(np.concatenate([getattr(one, name) for one in found]) for name in names))

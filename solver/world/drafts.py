@@ -103,7 +103,7 @@ class Draft(SteppedPart):
         if found is None:
             return None
         some = SkinPoints(points.rows[found.points], points.carrier_motion[found.points], points.rest[found.points])
-        return Planes(some, found.normals, np.einsum("ij,ij->i", found.places, found.normals),
+        return Planes(some, found.normals, np.einsum("ij,ij->i", found.origins, found.normals),
                       np.full(len(found.points), self.stiffness), found.friction, found.velocities)
 
     def _springs(self, time: float) -> list[PointSprings]:

@@ -53,9 +53,9 @@ class StretchedForces(Stretched):
     def follow(self, moved: Vec) -> float:
         return sum(one.follow(moved) for one in self._elements)
 
-    def go(self, share: float) -> None:
+    def set_fraction(self, fraction: float) -> None:
         for one in self._elements:
-            one.go(share)
+            one.go(fraction)
 
     def keep(self) -> None:
         for one in self._elements:

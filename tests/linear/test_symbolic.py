@@ -113,7 +113,7 @@ def test_what_is_not_definite_is_refused_and_does_not_stand():
     lower.data[lower.indptr[60]] = -1.0
     with pytest.raises(NotPositiveDefinite):
         fronts.factor(lower)
-    assert not fronts.stands
+    assert not fronts.is_complete
 
 
 def test_a_matrix_that_is_not_over_nodes_is_left_to_others():
@@ -134,10 +134,10 @@ def test_what_followed_before_stands_no_more():
     first, second = over_nodes(1, 40, 90, 0)[0], over_nodes(2, 40, 90, 0)[0]
     before = following.follow(first)
     before.factor(first)
-    assert before.stands
+    assert before.is_complete
     after = following.follow(second)
     after.factor(second)
-    assert after.stands and not before.stands
+    assert after.is_complete and not before.is_complete
 
 
 def test_what_followed_before_leaves_its_memory_at_once():

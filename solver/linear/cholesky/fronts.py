@@ -32,7 +32,7 @@ class Fronts(Supernodes):
         `usable` before `factor`."""
         self.nodes = found.nodes
         super().__init__(found.first, found.rows_start, found.values_start, found.rows, found.permutation)
-        self._stands = False
+        self._is_complete = False
         self._lower, self._room = copy(lower), room  # whose arrays are replaced where another pattern comes
         self._values = np.empty(0)
 
@@ -55,19 +55,19 @@ class Fronts(Supernodes):
         return self._values if self.usable else np.empty(0)
 
     @property
-    def stands(self) -> bool:
-        return self._stands
+    def is_complete(self) -> bool:
+        return self._is_complete
 
     def forget(self) -> None:
         """Mark the values of the factor as invalid."""
-        self._stands = False
+        self._is_complete = False
 
     def factor(self, lower: sp.csc_matrix) -> None:
         """Factor the matrix with this lower triangle (m, m) on the pattern of this object. Raises
         NotPositiveDefinite."""
         assert self._fronts is not None
-        self._stands = self._fronts.factor(lower.data, 1.0, self.values)
-        if not self._stands:
+        self._is_complete = self._fronts.factor(lower.data, 1.0, self.values)
+        if not self._is_complete:
             raise NotPositiveDefinite("a front has a pivot that is not positive")
 
 

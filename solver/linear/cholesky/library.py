@@ -69,7 +69,7 @@ class Library(ABC):
         self._own = self._analysed = Analysed(lower)
         self._fronts, self._backward = None, None
         self._supernodes: Supernodes | None = None
-        self._looked_inside = self._stands = False
+        self._looked_inside = self._is_complete = False
 
     def follow(self, lower: sp.csc_matrix) -> None:
         """Take the pattern of `lower`, (m, m), another one of the same unknowns.
@@ -98,9 +98,9 @@ class Library(ABC):
             return
         if self._fronts is not None:
             self._take(lower)
-        self._stands = False
+        self._is_complete = False
         self._factor(lower)
-        self._stands = True
+        self._is_complete = True
 
     def solve(self, right: Vec) -> Vec:
         right = np.asarray(right, dtype=np.float64)  # scipy's iterations ask for their type by a vector of bytes
@@ -112,7 +112,7 @@ class Library(ABC):
 
     def forget_past(self) -> None:
         """Discard the last pattern, its factor, and the elimination order that earlier patterns led to."""
-        self._is_past, self._stands = True, False
+        self._is_past, self._is_complete = True, False
         self._supernodes, self._looked_inside = None, False
         self._following.forget_past()
 
@@ -147,8 +147,8 @@ class Library(ABC):
         if self._is_past:
             return None
         if self._fronts is not None:
-            return self._fronts if self._fronts.stands else None
-        if not self._looked_inside and self._stands:
+            return self._fronts if self._fronts.is_complete else None
+        if not self._looked_inside and self._is_complete:
             found = supernodes(self._address(), len(self._permutation()), self._solve_lt)
             self._supernodes, self._looked_inside = found, True
         return self._supernodes

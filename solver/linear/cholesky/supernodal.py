@@ -65,7 +65,7 @@ class Supernodes(ABC):
 
     @property
     @abstractmethod
-    def stands(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether the values are those of a complete factor: a matrix that could not be factored leaves none, or
         some."""
 
@@ -133,7 +133,7 @@ class OfCholmod(Supernodes):
         return np.ctypeslib.as_array(ctypes.cast(self._raw.x, ctypes.POINTER(ctypes.c_double)), (self._raw.xsize,))
 
     @property
-    def stands(self) -> bool:
+    def is_complete(self) -> bool:
         return bool(self._raw.x) and self._raw.xtype == 1 and self._raw.minor == self._raw.n
 
 
