@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ..state import Index, Vec
 
-ON_A_LINE = 1.0e-3  #: nodes are on a line where they leave it by less than this share of their part's width
+ON_A_LINE = 1.0e-3  #: nodes are on a line where they leave it by less than this fraction of their part's width
 
 
 @dataclass(frozen=True)

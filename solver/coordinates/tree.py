@@ -163,9 +163,9 @@ class Tree:
             return state
         q, u = _carry(moved, state.q, state.u, old, new)
         memory = {**state.memory, CENTRES: new}
-        for place, rate in PAIRS:
-            if place in memory and memory[place].shape == q.shape and memory[rate].shape == u.shape:
-                memory[place], memory[rate] = _carry(moved, memory[place], memory[rate], old, new)
+        for coordinate, rate in PAIRS:
+            if coordinate in memory and memory[coordinate].shape == q.shape and memory[rate].shape == u.shape:
+                memory[coordinate], memory[rate] = _carry(moved, memory[coordinate], memory[rate], old, new)
         return replace(state, q=q, u=u, memory=memory)
 
     def home(self, state: State) -> State:

@@ -196,8 +196,8 @@ class FreeBones:
         """Return the state of the bones with an additional velocity `gain` (3,) [m/s] of the tree above a root, and an
         additional angular velocity `lacking` (3,) [rad/s] about a centre (3,) [m]."""
         at = self._tree.posture(bones.q, bones.u, bones.memory, self._posture)
-        first, into, place = int(self._tree.dof[root]), at.E[root, :3, :3].T, at.E[root, :3, 3]
-        change = np.concatenate([into @ lacking, into @ (gain + np.cross(lacking, place - centre))])
+        first, into, origin = int(self._tree.dof[root]), at.E[root, :3, :3].T, at.E[root, :3, 3]
+        change = np.concatenate([into @ lacking, into @ (gain + np.cross(lacking, origin - centre))])
         u = bones.u.copy()
         u[first : first + FREE] += np.linalg.solve(at.S[first : first + FREE].T, change)
         return replace(bones, u=u)

@@ -37,7 +37,7 @@ class Factoring(Protocol):
         of the nodes of the rows [m], (m/3, 3); a solver may be quicker with them.
         """
 
-    def solve(self, right: Vec) -> Vec:
+    def solve(self, rhs: Vec) -> Vec:
         """Return A⁻¹ right, (m,) or (m, c), with the last factor."""
 
     def showing(self) -> Shown | None:

@@ -63,13 +63,13 @@ class ExtrapolatedFactor(ReusedFactor):
         self._own(problem)
 
     def _differentiate(self, problem: StageProblem, unknowns: Vec, inside: Supernodes, clamped: Mask) -> None:
-        way = problem.stage.b * problem.stage.h
+        elapsed = problem.stage.b * problem.stage.h
         self._frozen = inside.values.copy()
         _factor(problem, unknowns, self.moment)
         self._rate = inside.values - self._frozen
-        self._rate /= self.moment * way
-        self._inside, self._clamped, self._made_at = inside, clamped, problem.stage.time - way
-        self._write(way)
+        self._rate /= self.moment * elapsed
+        self._inside, self._clamped, self._made_at = inside, clamped, problem.stage.time - elapsed
+        self._write(elapsed)
 
     def _write(self, elapsed: float) -> None:
         """Write L + Δt L̇ over CHOLMOD's factor. [Thesis 5.4]"""

@@ -238,10 +238,10 @@ class Rates(Iterations[PosedRates]):
     most, true_within = FASTEST, 0.0
 
     def __init__(self, pose_at: Callable[[Vec, Vec], PosedRates], stage: StageShape, start: State, limits: StopRule,
-                 who: str) -> None:
-        """who: name of the joints in the error message."""
+                 name: str) -> None:
+        """name: of the joints, for the error message."""
         super().__init__(lambda q, u, _: pose_at(q, u), stage, start, limits)
-        self._who = who
+        self._name = name
 
     def take(self, posed: PosedRates, found: Vec, change: Vec, relaxation: float) -> None:
         self.moved = self.rate_change = float(np.abs(change).max(initial=0.0))
@@ -252,7 +252,7 @@ class Rates(Iterations[PosedRates]):
         return self.moved <= max(self.limits.tolerance * self.largest, posed.rounding(self.u))
 
     def not_converged(self) -> State:
-        raise StepFailed(f"{self._who} did not converge in {self.count} iterations")
+        raise StepFailed(f"{self._name} did not converge in {self.count} iterations")
 
 
 class Coupled(Iterations[PosedCondensed]):
@@ -266,11 +266,11 @@ class Coupled(Iterations[PosedCondensed]):
     """
 
     def __init__(self, pose_at: Callable[[Vec, Vec, bool], PosedCondensed], evaluate: Evaluate, stage: StageShape,
-                 start: State, limits: StopRule, extent: float, who: str = "dynamic nodes and balance") -> None:
-        """evaluate: returns forces and their energy. extent: of the body [m]. who: name of the unknowns in the error
+                 start: State, limits: StopRule, extent: float, name: str = "dynamic nodes and balance") -> None:
+        """evaluate: returns forces and their energy. extent: of the body [m]. name: of the unknowns, for the error
         message."""
         super().__init__(pose_at, stage, start, limits)
-        self._evaluate, self._extent, self._who = evaluate, extent, who
+        self._evaluate, self._extent, self._name = evaluate, extent, name
         self._offset = np.zeros_like(self.base)
         self._first = self._goal = 0.0
 
@@ -290,7 +290,7 @@ class Coupled(Iterations[PosedCondensed]):
         return self.moved <= self._goal
 
     def not_converged(self) -> State:
-        raise StepFailed(f"{self._who} did not converge in {self.count} iterations; "
+        raise StepFailed(f"{self._name} did not converge in {self.count} iterations; "
                          f"positions still change by {self.moved:.3g} m")
 
 
@@ -310,11 +310,11 @@ class CoupledOnReusedFactor(Coupled):
     def __init__(self, pose_at: Callable[[Vec, Vec, bool], PosedCondensed],
                  on_last_factor: Callable[[Vec, Vec], PosedCondensed | None],
                  changes: Anderson, evaluate: Evaluate, stage: StageShape, start: State, limits: StopRule,
-                 extent: float, who: str) -> None:
+                 extent: float, name: str) -> None:
         """on_last_factor: linearises at coordinates and rates on the last factor; None where that is not valid.
         changes: Anderson acceleration, with the differences of earlier stages on that factor."""
         limits = replace(limits, tolerance=min(limits.tolerance, self.fixed_point_tolerance))
-        super().__init__(pose_at, evaluate, stage, start, limits, extent, who)
+        super().__init__(pose_at, evaluate, stage, start, limits, extent, name)
         self._moved_on: Callable[[Vec, Vec], PosedCondensed | None] = on_last_factor
         self._changes, self._progress = changes, Progress(limits.tolerance, limits.patience)
         self.stiffness.is_true = self._serves = True

@@ -70,8 +70,8 @@ class MixedFEM(StageSolver):
         stays = problem.evaluate(problem.unknowns_at(problem.step_start))
         if _merit(stays) >= _merit(ballistic):
             return ballistic
-        here, there = (problem.positions_at(one.unknowns) for one in (ballistic, stays))
-        return stays if problem.physics.largest_step(here, there) == 1.0 else ballistic
+        x_ballistic, x_stays = (problem.positions_at(one.unknowns) for one in (ballistic, stays))
+        return stays if problem.physics.largest_step(x_ballistic, x_stays) == 1.0 else ballistic
 
     def _gains(self, problem: StageProblem, begins: Evaluation, end: Evaluation) -> bool:
         """Whether the end has more potential than the start of the iterations; without an energy, whether its residual

@@ -140,9 +140,10 @@ class ConstraintDraft(SteppedPart):
             return None
         out = np.zeros_like(state.x)
         if self.air is not None:
-            law, way = self.air
-            wind = way.velocity(state.time)
-            table = law.damp(np.concatenate([state.x, way.at(state.time)]), np.concatenate([state.v, wind]), state.time)
+            law, motion = self.air
+            wind = motion.velocity(state.time)
+            table = law.damp(np.concatenate([state.x, motion.at(state.time)]), np.concatenate([state.v, wind]),
+                             state.time)
             pull_along(table.nodes, table.blocks, self.body.mass, state.v, wind, h, out)
         for one in self.blown:
             one.measure(state.x, state.time).add_forces(out)

@@ -111,8 +111,8 @@ class Draft(SteppedPart):
         found = []
         for pull, points in self.pulls:
             if pull.at_work(time):
-                _, stiffness, places = pull.springs_at(time)
-                found.append(PointSprings(points, places, stiffness))
+                _, stiffness, positions = pull.springs_at(time)
+                found.append(PointSprings(points, positions, stiffness))
         return found
 
     def _carrier_motion(self, time: float) -> Vec:

@@ -100,8 +100,8 @@ class EolCloth(SteppedPart):
                 raise ValueError(f'"{name}" of "{self.name}" is {values.dtype} of shape {values.shape}')
         cloth = self.cloth(state)
         features = self.steps.things.at(state.time, 1.0).features
-        places = len(features.points) + len(features.edges)
-        for name, numbers, end in (("on", cloth.mesh.on, places),
+        feature_count = len(features.points) + len(features.edges)
+        for name, numbers, end in (("on", cloth.mesh.on, feature_count),
                                    ("pin", cloth.pin, int(self.start.pin.max(initial=-1)) + 1)):
             if not ((numbers >= -1) & (numbers < end)).all():
                 raise ValueError(f'"{name}" of "{self.name}" refers to something that does not exist')
@@ -152,8 +152,8 @@ class EolCloth(SteppedPart):
         """Return the largest length of an edge of each sheet, relative to rest, (s,)."""
         mesh = self.cloth(state).mesh
         ends = mesh.edges
-        length, rest = (np.linalg.norm(places[ends[:, 1]] - places[ends[:, 0]], axis=1)
-                        for places in (mesh.x, mesh.material))
+        length, rest = (np.linalg.norm(positions[ends[:, 1]] - positions[ends[:, 0]], axis=1)
+                        for positions in (mesh.x, mesh.material))
         longest = np.zeros(len(self.names))
         np.maximum.at(longest, self.apart.sheet_of(mesh.material[ends[:, 0]]), length / rest)
         return longest

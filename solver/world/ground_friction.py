@@ -146,19 +146,19 @@ def friction_impulses(soft: SoftBodies, posed: Touched, stage: NodeStage, u: Vec
     law, touching = soft.ground, posed.lin.contacts.of(soft.ground.is_free)
     if law.friction is None or not len(touching):
         return None
-    coordinates, share = soft.coordinates, stage.a * stage.h
+    coordinates, seconds = soft.coordinates, stage.a * stage.h
     nodes, normal = touching.nodes, touching.normal
     u = u[: 3 * len(coordinates.free)]
     v = coordinates.spread(u, stage.w)[nodes]
-    predicted = stage.stiffness_and_share(posed.lin) / share  # time over which K extrapolates, β and damping included
+    predicted = stage.stiffness_and_share(posed.lin) / seconds  # time over which K extrapolates, β and damping included
     moved = predicted * coordinates.spread(posed.moving(u), stage.w)[nodes]
     if stage.base is not None:
         moved += coordinates.positions(stage.base, stage.time, stage.carrier_motion)[nodes] - posed.lin.x[nodes]
     depth = -touching.gap - np.einsum("ka,ka->k", normal, moved)
     stiffness = law.stiffness[nodes]
-    pressing = share * stiffness * np.maximum(depth, 0.0)
+    pressing = seconds * stiffness * np.maximum(depth, 0.0)
     contacts = SlidingNodes(nodes, normal, along(v - law.plane.velocity(stage.time), normal), pressing,
-                      share * predicted * stiffness, soft.mass[nodes], share * friction_force(soft, memory)[nodes])
+                      seconds * predicted * stiffness, soft.mass[nodes], seconds * friction_force(soft, memory)[nodes])
     impulses = np.zeros((len(soft.mass), 3))
     impulses[nodes] = law.friction.impulses(contacts, posed.compliance(nodes))
     return Found(contacts, impulses)

@@ -237,11 +237,11 @@ class SlidingDampers:
         pairs = None
         if system.contacts and others.any():
             pairs = block_diagonal([law.fill(x, state.time, True) for law in system.contacts])
-        shares = slides * _rise(late, self.slides, 2.0 * self.slides)
-        for body, share, strength in zip(self._bodies, shares, slides * np.minimum(speed / self.slides, 1.0)):
+        fractions = slides * _rise(late, self.slides, 2.0 * self.slides)
+        for body, fraction, strength in zip(self._bodies, fractions, slides * np.minimum(speed / self.slides, 1.0)):
             tables = [body.viscosity(x, h * float(strength))] if strength > 0.0 else []
-            if share > 0.0 and pairs is not None:
-                tables.append(body.dashpots(*pairs, others, system.mass, h * float(share), self._scratch))
+            if fraction > 0.0 and pairs is not None:
+                tables.append(body.dashpots(*pairs, others, system.mass, h * float(fraction), self._scratch))
             if any(len(nodes) for nodes, _ in tables):
                 rates = body.damped(rates, system.mass, tables, self._scratch)
         left = [rate[coordinates.free].ravel() for rate in rates]

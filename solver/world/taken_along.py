@@ -14,7 +14,7 @@ NEAR = 2.0  #: in activation distances: a body so near to a moving one moves alo
 
 
 def taken_along(bodies: Sequence[slice], obstacles: Sequence[slice], is_free: Mask, contacts: Sequence[ContactLaw],
-                begun: Vec, end: Vec, shares_of: Callable[[Vec, Vec], Vec]) -> Vec | None:
+                begun: Vec, end: Vec, fractions_of: Callable[[Vec, Vec], Vec]) -> Vec | None:
     """Return contact-free positions of all nodes after prescribed motion, (n, 3) [m].
 
     Prescribed nodes are at their end positions, bodies in their path have made the same rigid or affine motion, and all
@@ -22,7 +22,7 @@ def taken_along(bodies: Sequence[slice], obstacles: Sequence[slice], is_free: Ma
     positions: a prescribed object changes its shape, a body is between two moving objects, or has no room.
 
     bodies, obstacles: their nodes. is_free: whether each node is not prescribed, (n,). begun, end: positions at the
-    start and at the end of prescribed motion, (n, 3) [m]. shares_of: returns the contact-free fraction of a straight
+    start and at the end of prescribed motion, (n, 3) [m]. fractions_of: returns the contact-free fraction of a straight
     displacement between two positions for each node, (n,), equal for all nodes of a body.
     """
     count, spans = len(bodies), [*bodies, *obstacles]
@@ -50,10 +50,10 @@ def taken_along(bodies: Sequence[slice], obstacles: Sequence[slice], is_free: Ma
 
     links: set[tuple[int, int]] | None = None
     for _ in range(ROUNDS):
-        shares = shares_of(begun, x)
-        if shares.min() == 1.0:
+        fractions = fractions_of(begun, x)
+        if fractions.min() == 1.0:
             return x
-        hit = [k for k in range(count) if k not in prescribed and k not in motions and shares[spans[k]].min() < 1.0]
+        hit = [k for k in range(count) if k not in prescribed and k not in motions and fractions[spans[k]].min() < 1.0]
         if not hit or not motions:
             return None
         links = _links(contacts, spans, begun) if links is None else links

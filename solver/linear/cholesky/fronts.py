@@ -40,7 +40,7 @@ class Fronts(Supernodes):
     def _fronts(self) -> Multifrontal | None:
         """Return the plan of the factor, made at the first access: a factor in single precision makes its own plan."""
         found = multifrontal(self, self._lower, np.float64, self._room.updates, MOST_ROOM,
-                             self._room.places(2 * len(self._lower.indices)))
+                             self._room.index_memory(2 * len(self._lower.indices)))
         if found is not None:
             self._values = self._room.values(int(self.values_start[-1]))
         return found

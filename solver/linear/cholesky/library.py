@@ -44,7 +44,7 @@ class Library(ABC):
         """Factor the matrix with this lower triangle on the analysed pattern. Raises NotPositiveDefinite."""
 
     @abstractmethod
-    def _solve(self, right: Vec) -> Vec:
+    def _solve(self, rhs: Vec) -> Vec:
         """Return A⁻¹ right, (m,) or (m, c)."""
 
     @abstractmethod
@@ -102,13 +102,13 @@ class Library(ABC):
         self._factor(lower)
         self._is_complete = True
 
-    def solve(self, right: Vec) -> Vec:
-        right = np.asarray(right, dtype=np.float64)  # scipy's iterations ask for their type by a vector of bytes
-        if not len(right):  # everything is pinned
-            return right
+    def solve(self, rhs: Vec) -> Vec:
+        rhs = np.asarray(rhs, dtype=np.float64)  # scipy's iterations ask for their type by a vector of bytes
+        if not len(rhs):  # everything is pinned
+            return rhs
         if self._fronts is not None:
-            return self._fronts.solve(right.reshape(len(right), -1)).reshape(right.shape)
-        return self._solve(right)
+            return self._fronts.solve(rhs.reshape(len(rhs), -1)).reshape(rhs.shape)
+        return self._solve(rhs)
 
     def forget_past(self) -> None:
         """Discard the last pattern, its factor, and the elimination order that earlier patterns led to."""

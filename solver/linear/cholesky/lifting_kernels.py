@@ -21,10 +21,10 @@ def lifted(order, parent, start, rows, nodes, new_order):  # type: ignore[no-unt
     """
     n = parent.shape[0]
     # the first column below each one, and the last of each chain without branches, whose columns have the same one
-    first, top, children, place = np.empty(n, np.int32), np.empty(n, np.int32), np.zeros(n, np.int32), np.empty(
+    first, top, children, column_of = np.empty(n, np.int32), np.empty(n, np.int32), np.zeros(n, np.int32), np.empty(
         n, np.int32)
     for j in range(n):
-        first[j], place[order[j]] = j, j
+        first[j], column_of[order[j]] = j, j
     for j in range(n):
         if parent[j] != -1:
             first[parent[j]] = min(first[parent[j]], first[j])
@@ -39,7 +39,7 @@ def lifted(order, parent, start, rows, nodes, new_order):  # type: ignore[no-unt
         for e in range(start[a], start[a + 1]):
             if rows[e] >= nodes:
                 continue
-            i, j = min(place[a], place[rows[e]]), max(place[a], place[rows[e]])
+            i, j = min(column_of[a], column_of[rows[e]]), max(column_of[a], column_of[rows[e]])
             if first[j] <= i:
                 continue
             c = parent[top[j]]

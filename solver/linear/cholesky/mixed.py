@@ -141,7 +141,7 @@ class Mixed(Bordered):
         """
         tolerance = self.tolerance_of_j if name == "retained" else self.tolerance
         goal = np.maximum(tolerance**2 * self._squares(left), SMALLEST)
-        x = self._place(left.shape)[0]
+        x = self._work_arrays(left.shape)[0]
         x[:] = 0.0
         self.taken = 0
         return x if self._improve(left, x, goal) else None
@@ -153,14 +153,14 @@ class Mixed(Bordered):
         left: residuals. x: the work array for solutions of this shape. goal: squared norms, (strips, lanes). Without
         convergence x is 0 and `left` is as it was for x = 0.
         """
-        _, moved, single, _ = self._place(left.shape)
+        _, moved, single, _ = self._work_arrays(left.shape)
         square, began = self._squares(left), self.taken
         while (far := square > goal).any():
             near = False
             if self.taken > began and self._shape(int(far.sum())) != left.shape:
                 # columns that have not converged continue in strips of their own
                 few, goals = self._few(left, goal, far)
-                answer = self._place(few.shape)[0]
+                answer = self._work_arrays(few.shape)[0]
                 answer[:] = 0.0
                 near = self._improve(few, answer, goals)
                 self._put_back(few, answer, far, left, x)
@@ -182,12 +182,12 @@ class Mixed(Bordered):
 
     def _squares(self, left: Vec) -> Vec:
         """Return the squared norm of each column, (strips, lanes)."""
-        partial = self._place(left.shape)[3]
+        partial = self._work_arrays(left.shape)[3]
         parallel_for(dots, len(left) * CHUNKS, left, left, partial)
         total: Vec = partial.sum(axis=1)
         return total
 
-    def _place(self, shape: tuple[int, ...]) -> tuple[Vec, Vec, Single, Vec]:
+    def _work_arrays(self, shape: tuple[int, ...]) -> tuple[Vec, Vec, Single, Vec]:
         """Return work arrays for strips of this shape: solution, its last change, that in single precision, partial
         sums."""
         if shape not in self._arrays:

@@ -56,10 +56,10 @@ class SuperLU(ShowsNothing):
             raise NotPositiveDefinite("a pivot is not positive")
         return factors
 
-    def solve(self, right: Vec) -> Vec:
+    def solve(self, rhs: Vec) -> Vec:
         if self._whole is None:
             self._whole = self._split(self._full)
-        return self._whole.solve(right)  # type: ignore[no-any-return]
+        return self._whole.solve(rhs)  # type: ignore[no-any-return]
 
     def forget_past(self) -> None:
         """Do nothing: no factor depends on an earlier one."""

@@ -71,24 +71,24 @@ class Supernodes(ABC):
 
     def corner(self, which: Index) -> Vec:
         """Return L in these rows and columns, ascending, (k,), as a dense matrix, (k, k)."""
-        place = np.full(len(self.permutation), -1)
-        place[which] = np.arange(len(which))
+        index = np.full(len(self.permutation), -1)
+        index[which] = np.arange(len(which))
         out, values = np.zeros((len(which), len(which))), self.values
         for s in np.unique(np.searchsorted(self.first, which, "right") - 1):
-            columns = place[self.first[s] : self.first[s + 1]]
-            rows = place[self.rows[self.rows_start[s] : self.rows_start[s + 1]]]
+            columns = index[self.first[s] : self.first[s + 1]]
+            rows = index[self.rows[self.rows_start[s] : self.rows_start[s + 1]]]
             block = values[self.values_start[s] :][: len(columns) * len(rows)].reshape(len(columns), len(rows))
             out[np.ix_(rows[rows >= 0], columns[columns >= 0])] = block[np.ix_(columns >= 0, rows >= 0)].T
         return np.tril(out)
 
-    def solve(self, right: Vec) -> Vec:
+    def solve(self, rhs: Vec) -> Vec:
         """Return A⁻¹ right, (n, c), in the order of the unknowns, in new memory."""
-        return self.other_half(self.half(right))
+        return self.other_half(self.half(rhs))
 
-    def half(self, right: Vec) -> Vec:
-        """Return L⁻¹ P right, (n, c), in new memory, P being the permutation; quick where few rows of `right` are not
+    def half(self, rhs: Vec) -> Vec:
+        """Return L⁻¹ P right, (n, c), in new memory, P being the permutation; quick where few rows of `rhs` are not
         zero."""
-        y = np.ascontiguousarray(right[self.permutation])
+        y = np.ascontiguousarray(rhs[self.permutation])
         groups = -(-y.shape[1] // GROUP)
         if groups > len(self._works):
             self._works = np.zeros((groups, self.longest * GROUP))
@@ -103,19 +103,19 @@ class Supernodes(ABC):
         answer[self.permutation] = y
         return answer
 
-    def solve_lt(self, right: Vec) -> Vec:
-        """Overwrite `right`, (n, c), row-major, by L⁻ᵀ right, and return it.
+    def solve_lt(self, rhs: Vec) -> Vec:
+        """Overwrite `rhs`, (n, c), row-major, by L⁻ᵀ right, and return it.
 
         The top of the tree comes first, in parallel over groups of right-hand sides, then its subtrees in parallel. The
         result does not depend on the number of threads.
         """
         inside = (self.values, self.first, self.rows_start, self.values_start, self.rows)
         top, trees = self.top, self.trees
-        width = right.shape[1]
+        width = rhs.shape[1]
         groups = min(max(2, -(-width // GROUP)), MOST_GROUPS, width)
-        parallel_for(backward_top, groups, right, groups, *inside, top, self._works)
-        parallel_for(backward_trees, len(trees) // 2, right, *inside, trees, self._works)
-        return right
+        parallel_for(backward_top, groups, rhs, groups, *inside, top, self._works)
+        parallel_for(backward_trees, len(trees) // 2, rhs, *inside, trees, self._works)
+        return rhs
 
 
 class OfCholmod(Supernodes):

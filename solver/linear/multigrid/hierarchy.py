@@ -76,10 +76,10 @@ class Hierarchy:
             matrix = _with_pivots(Blocks.of(coarse, np.float64))
         self._bottom = _exact(matrix)
 
-    def solve(self, right: Vec) -> Vec:
+    def solve(self, rhs: Vec) -> Vec:
         """Return approximately A⁻¹ right, (strips, m, lanes), float32, by one V-cycle; the next call overwrites the
         result."""
-        return self._cycle(0, right)
+        return self._cycle(0, rhs)
 
     def _cycle(self, depth: int, b: Vec) -> Vec:
         if depth == len(self.levels):
