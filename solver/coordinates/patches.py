@@ -77,6 +77,7 @@ class Patches:
 
 
 class _Amplitudes:
+    """Amplitudes of one patch: the independent combinations of its motions."""
     def __init__(self, rest: Vec, mass: Vec, patch: Patch) -> None:
         self.nodes, self._motions = patch.nodes, patch.motions
         self._weights = mass[self.nodes] / mass[self.nodes].sum()

@@ -67,9 +67,11 @@ class RelinearisedStage:
     tree_stage: Any  #: the stage of joints
 
     def solve(self) -> Vec:
+        """Return the rates of the free nodes and then of the joints, (3 f + m,) [m/s, rad/s]."""
         return self.rates
 
     def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
+        """Return coordinates q (m_q,) unchanged: there are no quasistatic nodes."""
         return q
 
 

@@ -215,6 +215,7 @@ class StaggeredParts(Coupling):
             one.forget_past()
 
     def _advanced(self, state: State, h: float, advance: Advance) -> State:
+        """Return the states of all parts, merged, after h seconds: the staggered ones step in turn with the others."""
         before = self._layout.parted(state)
 
         def others(external_forces: Mapping[int, Vec]) -> list[State]:

@@ -53,6 +53,8 @@ class BDF2(Integrator):
         return 2.0 / 9.0 * h**3 * third
 
     def _continue(self, system: System[P], state: State, h: float) -> State:
+        """Return the state after a step of h seconds by BDF2, from the present and the last state. Raises
+        StepFailed."""
         base = state.q + 1.0 / 3.0 * (state.q - state.memory[POSITIONS])
         u_hat: Vec = state.u + (state.u - state.memory[RATES]) / 3.0
         # explicit forces are evaluated at a second-order prediction of the stage's end: an undamped spring loses energy

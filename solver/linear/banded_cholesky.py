@@ -80,7 +80,7 @@ class BandedCholesky(ShowsNothing):
         self._band = band
 
     def solve(self, rhs: Vec) -> Vec:
-        """Return A⁻¹ right, (m,) or (m, c), with the last factor."""
+        """Return A⁻¹ rhs, (m,) or (m, c), with the last factor."""
         if self._band is None:
             return self._other.solve(rhs)
         solution: Vec = lapack.dpbtrs(self._band, rhs.reshape(len(rhs), -1), lower=1)[0]

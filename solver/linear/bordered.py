@@ -29,6 +29,7 @@ class Bordered(ShowsNothing, ABC):
         """
 
     def solve(self, rhs: Vec) -> Vec:
+        """Return A⁻¹ rhs, (m,) or (m, c), by solves with A_qq and the Schur complement of the last unknowns."""
         rhs_columns = rhs.reshape(len(rhs), -1)
         inner, retained = self._spread.inner, self._spread.retained
         if not retained:
@@ -50,6 +51,7 @@ class Bordered(ShowsNothing, ABC):
         return self._condense().copy()
 
     def left_of_condense(self) -> Vec | None:
+        """Return the residual −A_qk − A_qq J of the last J, (m − retained, retained); None where it vanishes."""
         return self._left if self._left.any() else None
 
     def _condense(self) -> Vec:
@@ -61,7 +63,7 @@ class Bordered(ShowsNothing, ABC):
         return self._jacobian
 
     def _inner(self, rhs: Vec, name: str) -> Vec:
-        """Return A_qq⁻¹ right, both (inner, c)."""
+        """Return A_qq⁻¹ rhs, both (inner, c)."""
         count = rhs.shape[1]
         columns = np.zeros(self._shape(count))
         strips, size, lanes = columns.shape

@@ -38,7 +38,7 @@ class Factoring(Protocol):
         """
 
     def solve(self, rhs: Vec) -> Vec:
-        """Return A⁻¹ right, (m,) or (m, c), with the last factor."""
+        """Return A⁻¹ rhs, (m,) or (m, c), with the last factor."""
 
     def showing(self) -> Shown | None:
         """Return this solver where it shows its factor, None where it does not."""

@@ -14,11 +14,14 @@ class Solves(Protocol):
     """Protocol of the factor of a symmetric positive definite matrix."""
 
     @property
-    def factored(self) -> int: ...
+    def factored(self) -> int:
+        """Return how often `factor` was called."""
 
-    def factor(self, *values: Any) -> None: ...
+    def factor(self, *values: Any) -> None:
+        """Factor the matrix with these values."""
 
-    def solve(self, b: Vec) -> Vec: ...
+    def solve(self, b: Vec) -> Vec:
+        """Return A⁻¹ b, (m,) or (m, c), with the last factor."""
 
 
 class WoodburyUpdate:

@@ -24,7 +24,7 @@ class ConjugateGradients:
 
     def solve(self, multiply: Callable[[Vec], Vec], rhs: Vec, precondition: Callable[[Vec], Vec],
               most: int | None = None) -> Vec:
-        """Return an approximate solution x of A x = right, both (m,). multiply, precondition: A v and P⁻¹ v of v (m,);
+        """Return an approximate solution x of A x = rhs, both (m,). multiply, precondition: A v and P⁻¹ v of v (m,);
         each result is used before the next call. most: limit of iterations in this solve, None for that of the
         constructor."""
         if self._arrays.shape[1] != len(rhs):

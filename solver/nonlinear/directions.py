@@ -142,7 +142,7 @@ class Directions:
         return self.refactor_columns(lower)
 
     def solve(self, rhs: Vec) -> Vec:
-        """Return A⁻¹ right, both (3 p,), with the last factor. Raises ValueError without one."""
+        """Return A⁻¹ rhs, both (3 p,), with the last factor. Raises ValueError without one."""
         if self._linear is None:
             raise ValueError("nothing is factored")
         return self._linear.solve(rhs) if self._single is None else self._single.solve(rhs)

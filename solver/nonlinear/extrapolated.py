@@ -31,6 +31,7 @@ class ExtrapolatedFactor(ReusedFactor):
     moment = 1.0e-4  #: fraction of the step to the guess over which L̇ is approximated by a finite difference
 
     def forget(self) -> None:
+        """Discard the factor, its rate, and the record of clamped elements."""
         super().forget()
         self._inside: Supernodes | None = None
         self._frozen = self._rate = np.zeros(0)

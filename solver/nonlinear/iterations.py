@@ -244,14 +244,18 @@ class Rates(Iterations[PosedRates]):
         self._name = name
 
     def take(self, posed: PosedRates, found: Vec, change: Vec, relaxation: float) -> None:
+        """Move by the fraction `relaxation` of the change of rates, (m,), with the position correction at the new
+        rates."""
         self.moved = self.rate_change = float(np.abs(change).max(initial=0.0))
         self.u = found if relaxation == 1.0 else self.u + relaxation * change
         self.q = self.base + self.seconds * (self.u + posed.correction(self.u))
 
     def is_done(self, posed: PosedRates) -> bool:
+        """Whether the change is below the tolerance relative to the largest one, or below rounding."""
         return self.moved <= max(self.limits.tolerance * self.largest, posed.rounding(self.u))
 
     def not_converged(self) -> State:
+        """Raise StepFailed with the number of iterations."""
         raise StepFailed(f"{self._name} did not converge in {self.count} iterations")
 
 
@@ -275,6 +279,7 @@ class Coupled(Iterations[PosedCondensed]):
         self._first = self._goal = 0.0
 
     def take(self, posed: PosedCondensed, found: Vec, change: Vec, relaxation: float) -> None:
+        """Move by the fraction `relaxation` of the change of rates, (m,), then relax the quasistatic nodes."""
         # the correction of quasistatic nodes carries over to the next iteration
         u = self.u + relaxation * change
         moved = self.base + self.seconds * u + self._offset
@@ -284,12 +289,14 @@ class Coupled(Iterations[PosedCondensed]):
         self.moved = max(self.rate_change, float(np.abs(self.q - moved).max(initial=0.0)))
 
     def is_done(self, posed: PosedCondensed) -> bool:
+        """Whether the change of coordinates is within the tolerance, relative to the first change and to the extent."""
         self._goal = self._goal or self.limits.tolerance * (self.moved + EXTENT_FRACTION * self._extent)
         self._first = self._first or self.moved
         self.largest = self._first  # a change that grows from there on is no nearer
         return self.moved <= self._goal
 
     def not_converged(self) -> State:
+        """Raise StepFailed with the number of iterations and the last change of positions."""
         raise StepFailed(f"{self._name} did not converge in {self.count} iterations; "
                          f"positions still change by {self.moved:.3g} m")
 
@@ -321,6 +328,8 @@ class CoupledOnReusedFactor(Coupled):
         changes.start()
 
     def pose(self) -> PosedCondensed:
+        """Return the stage linearised on the last factor while that serves, else on a new one. Raises
+        NotPositiveDefinite."""
         posed = self._moved_on(self.q, self.u) if self._serves else None
         if posed is None:
             posed = super().pose()
@@ -330,16 +339,19 @@ class CoupledOnReusedFactor(Coupled):
         return posed
 
     def take(self, posed: PosedCondensed, found: Vec, change: Vec, relaxation: float) -> None:
+        """Move to the rates that Anderson acceleration derives from the change of rates, (m,)."""
         self.u = self._changes.next(self.u, change, len(change))
         self.q = self.base + self.seconds * self.u
         self.moved = self.rate_change = self.seconds * float(np.abs(change).max(initial=0.0))
 
     def is_done(self, posed: PosedCondensed) -> bool:
+        """Whether the change that fixed-point iterations leave is within a fraction of the tolerance."""
         done = super().is_done(posed)
         # Newton's iteration squares the change, a fixed-point iteration leaves a fraction of it
         return done and (remaining(self.moved, self.last) if self.count > 1
                          else self.moved) <= self.fixed_point_fraction * self._goal
 
     def next_iteration(self) -> None:
+        """Select a new factor for the next iteration where convergence on the last one is slow or changes grow."""
         grew = not self._progress.fresh and self.moved > self.largest
         self._serves = not (self._progress.is_slow(self.moved / self.largest) or grew)

@@ -140,7 +140,7 @@ class ReusedFactor:
         return None if inside is None else self._storage
 
     def solve(self, rhs: Vec) -> Vec:
-        """Return L⁻ᵀ L⁻¹ right, both (3 p,), for the stage that was prepared. Raises ValueError without a factor."""
+        """Return L⁻ᵀ L⁻¹ rhs, both (3 p,), for the stage that was prepared. Raises ValueError without a factor."""
         if self._linear is None:
             raise ValueError("no factor is kept")
         solution = self._linear.solve(rhs) if self._single is None else self._single.solve(rhs)

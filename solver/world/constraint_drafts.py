@@ -33,12 +33,20 @@ class SteppedBody(Protocol):
     mass: Vec
     prescribed: Index
 
-    def initial_state(self) -> ProjectiveState: ...
+    def initial_state(self) -> ProjectiveState:
+        """Return the state at the start: at rest in the rest shape."""
 
-    def diagonal(self, h: float) -> Vec: ...
+    def diagonal(self, h: float) -> Vec:
+        """Return the diagonal of the matrix of a step of h seconds, (n,) [N/m]: a scale for the weights of contacts."""
 
     def step(self, state: ProjectiveState, h: float, force: Vec | None = None, points: TargetRows | None = None,
-             places: Vec | None = None, touching: Touching | None = None) -> ProjectiveState: ...
+             places: Vec | None = None, touching: Touching | None = None) -> ProjectiveState:
+        """Return the state after h seconds. Raises StepFailed where a position is not finite.
+
+        force: in addition to gravity, (n, 3) [N]. points: springs and contacts of single nodes. places: positions of
+        prescribed nodes at the end, (p, 3) [m]; None: unchanged. touching: returns further contacts from positions
+        without constraints and those at the start, (n, 3) [m] each.
+        """
 
 
 @dataclass
@@ -65,17 +73,21 @@ class ConstraintDraft(SteppedPart):
 
     @property
     def unknowns(self) -> int:
+        """Return the number of coordinates of all nodes, 3 n."""
         return 3 * len(self.body.rest)
 
     @property
     def backend(self) -> str:
+        """Return the label of the method, for the log."""
         return self.method
 
     @property
     def bodies(self) -> list[tuple[str, int, int]]:
+        """Return the name, first vertex and number of vertices of the body, in a list of one entry."""
         return [(self.shown.name, 0, self.shown.vertices)]
 
     def owns(self, name: str) -> bool:
+        """Return whether the part has the body of this name."""
         return name == self.shown.name
 
     def initial_state(self) -> State:

@@ -43,22 +43,27 @@ class Draft(SteppedPart):
 
     @property
     def unknowns(self) -> int:
+        """Return the number of coordinates of the reduced body."""
         return self.body.size
 
     @property
     def backend(self) -> str:
+        """Return the name of the linear solver, for the log."""
         return "dense Cholesky"
 
     @property
     def bodies(self) -> list[tuple[str, int, int]]:
+        """Return the name, first vertex and number of vertices of the body, in a list of one entry."""
         return [(self.shown.name, 0, self.shown.vertices)]
 
     @property
     def fundamental_hertz(self) -> dict[str, float]:
+        """Return the fundamental frequency of the body [Hz] by its name; empty where it has no modes."""
         found = self.body.truth.frequencies
         return {self.shown.name: float(found[0])} if len(found) else {}
 
     def owns(self, name: str) -> bool:
+        """Return whether the part has the body of this name."""
         return name == self.shown.name
 
     def initial_state(self) -> State:

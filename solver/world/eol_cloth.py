@@ -65,13 +65,16 @@ class EolCloth(SteppedPart):
 
     @property
     def backend(self) -> str:
+        """Return the name of the linear solver of the steps, for the log."""
         return self.steps.backend
 
     @property
     def sheet_names(self) -> list[str]:
+        """Return the names of all sheets, whose topology changes between frames."""
         return self.names
 
     def owns(self, name: str) -> bool:
+        """Return whether a sheet of this name belongs to the part."""
         return name in self.names
 
     def initial_state(self) -> State:
@@ -159,9 +162,11 @@ class EolCloth(SteppedPart):
         return longest
 
     def forget_past(self) -> None:
+        """Discard caches of earlier steps that are not in the State."""
         self.steps.forget_past()
 
     def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
+        """Return the error for the artist, with the name of the first sheet, the frame and a remedy."""
         remedy = failure.remedy or "Lower the step, or raise Finest Edges"
         return Diverged(f"the motion could not be solved: {failure}", f"{remedy}; earlier frames are kept",
                         self.names[0], frame)

@@ -127,6 +127,7 @@ class StepLimits:
 
     @cached_property
     def edges(self) -> Edges:
+        """Return the edges of all elements, with their rest lengths."""
         return Edges(self.tets, self.rest)
 
     @cached_property

@@ -47,17 +47,24 @@ class StretchedForces(Stretched):
         return self
 
     def start(self) -> None:
+        """Begin a stage: set the stretches to those at the positions of the first linearisation."""
         for one in self._elements:
             one.start()
 
     def follow(self, moved: Vec) -> float:
+        """Set the direction of the stretches for a displacement of all nodes `moved`, (n, 3) [m].
+
+        Returns the second derivative of the energies of the stretches along it [J]. [MFEM 7, 8]
+        """
         return sum(one.follow(moved) for one in self._elements)
 
     def set_fraction(self, fraction: float) -> None:
+        """Evaluate from now on with the stretches after this fraction of the step along their direction."""
         for one in self._elements:
             one.go(fraction)
 
     def keep(self) -> None:
+        """Make the stretches of the last evaluation the start of the next step."""
         for one in self._elements:
             one.keep()
 

@@ -38,6 +38,7 @@ def coefficients(square):  # type: ignore[no-untyped-def]
 
 @inlined
 def cross3(ax, ay, az, bx, by, bz):  # type: ignore[no-untyped-def]
+    """Return a × b of two vectors, as three numbers."""
     return ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
 
 

@@ -52,10 +52,12 @@ class Fronts(Supernodes):
 
     @property
     def values(self) -> Vec:
+        """Return the values of L, supernode by supernode in full columns; empty where the factor is not usable."""
         return self._values if self.usable else np.empty(0)
 
     @property
     def is_complete(self) -> bool:
+        """Whether the last matrix was factored completely."""
         return self._is_complete
 
     def forget(self) -> None:
@@ -110,6 +112,7 @@ class LaterPatterns:
         return found
 
     def _symbolic(self, lower: sp.csc_matrix) -> Symbolic:
+        """Return the symbolic factorization of a pattern, with an elimination order of little work."""
         graph = NodeGraph(lower.indptr, lower.indices, self._retained)
         if self._first_tree is None:
             self._first_tree = NodeGraph(*self._first, self._retained).tree()

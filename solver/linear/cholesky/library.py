@@ -45,7 +45,7 @@ class Library(ABC):
 
     @abstractmethod
     def _solve(self, rhs: Vec) -> Vec:
-        """Return A⁻¹ right, (m,) or (m, c)."""
+        """Return A⁻¹ rhs, (m,) or (m, c)."""
 
     @abstractmethod
     def _solve_lt(self, sides: Vec) -> Vec:
@@ -61,6 +61,7 @@ class Library(ABC):
         """Return the address of the cholmod_factor; None where it is not known."""
 
     def analyse(self, lower: sp.csc_matrix, retained: int) -> None:
+        """Take the sparsity pattern of a lower triangle (m, m); `condense` is for the last `retained` unknowns."""
         self._following, self._retained, self._is_past = LaterPatterns(lower, retained, self.order), retained, False
         self._take(lower)
 
@@ -90,6 +91,10 @@ class Library(ABC):
             self._take(lower)
 
     def factor(self, lower: sp.csc_matrix, positions: Vec | None = None) -> None:
+        """Factor the matrix with this lower triangle (m, m); a pattern other than the last one is analysed first.
+
+        positions: not used. Raises NotPositiveDefinite.
+        """
         self.factored += 1
         if self._is_past or not self._analysed.is_of(lower):
             self._look_at(lower)
@@ -103,6 +108,7 @@ class Library(ABC):
         self._is_complete = True
 
     def solve(self, rhs: Vec) -> Vec:
+        """Return A⁻¹ rhs, (m,) or (m, c), with the last factor."""
         rhs = np.asarray(rhs, dtype=np.float64)  # scipy's iterations ask for their type by a vector of bytes
         if not len(rhs):  # everything is pinned
             return rhs

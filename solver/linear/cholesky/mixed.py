@@ -59,6 +59,7 @@ class Mixed(Bordered):
         return LIBRARY.order(graph, lasts)  # type: ignore[no-any-return]
 
     def analyse(self, lower: sp.csc_matrix, retained: int) -> None:
+        """Take the sparsity pattern of a lower triangle (m, m), whose last `retained` unknowns are condensed to."""
         self._analysed = Analysed(lower)
         self._spread = Spread(lower, retained)
         inner = self._spread.inner
@@ -78,6 +79,10 @@ class Mixed(Bordered):
         self._jacobian = None
 
     def factor(self, lower: sp.csc_matrix, positions: Vec | None = None) -> None:
+        """Factor A_qq in single precision, in double precision where that fails.
+
+        lower: lower triangle of A, (m, m). positions: not used. Raises NotPositiveDefinite.
+        """
         self.factored += 1
         if not self._analysed.is_of(lower):
             self.analyse(lower, self._spread.retained)
@@ -123,6 +128,7 @@ class Mixed(Bordered):
         """Do nothing: no factor and no solution depends on an earlier one."""
 
     def _solve(self, columns: Vec, name: str, count: int) -> Vec:
+        """Return A_qq⁻¹ columns, (inner, count), by refinement, or else by the factor in double precision."""
         if not columns.size:
             return np.zeros((self._spread.inner, count))
         if not self._is_double:

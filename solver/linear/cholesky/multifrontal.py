@@ -49,6 +49,7 @@ class Room:
         self._begun: Entries | None = None  #: that another thread may still write there
 
     def values(self, count: int) -> Values:
+        """Return memory for this many values of L; its contents are those of the last factor, or undefined."""
         if len(self._values) < count:
             self._values = np.empty(count + count // 4, self._values.dtype)
         return self._values[:count]
@@ -59,6 +60,7 @@ class Room:
         return self._begun
 
     def index_memory(self, count: int) -> Index:
+        """Return memory for at least this many indices, after the search for entries that writes there has ended."""
         if self._begun is not None:
             self._begun.found()
             self._begun = None
@@ -67,6 +69,7 @@ class Room:
         return self._index_memory
 
     def updates(self, count: int) -> Values:
+        """Return memory for this many values of update matrices; its contents are undefined."""
         if len(self._updates) < count:
             self._updates = np.empty(count + count // 4, self._updates.dtype)
         return self._updates[:count]
@@ -224,6 +227,8 @@ class Entries:
         return self._starts, self._source.view(np.uint32), self._in_front.view(np.uint32)
 
     def _find(self) -> None:
+        """Write for each entry of A its index in the data and its row in the front, in the order of the columns of
+        L."""
         inside, (indptr, indices) = self._inside, self._pattern
         size = len(inside.permutation)
         inverse, within = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32)

@@ -103,7 +103,7 @@ class SingleFactor:
         return inside is self._inside
 
     def solve(self, rhs: Vec) -> Vec:
-        """Return A⁻¹ right, (m,), with the digits of single precision."""
+        """Return A⁻¹ rhs, (m,), with the digits of single precision."""
         inside, y, works = self._inside, self._y, self._works
         # right sides may be tiny, and single precision ends at 1e-38
         scale = 2.0 ** np.ceil(np.log2(max(float(np.abs(rhs).max(initial=0.0)), 1.0e-300)))

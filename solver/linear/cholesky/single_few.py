@@ -45,7 +45,7 @@ class SingleFew:
         return inside is self._inside
 
     def solve(self, rhs: Vec) -> Vec:
-        """Return A_qq⁻¹ right, (q, c), for at most FEW columns, with the digits of single precision."""
+        """Return A_qq⁻¹ rhs, (q, c), for at most FEW columns, with the digits of single precision."""
         inside, y, works = self._inside, self._y, self._works
         _load(rhs, self._rows, y[-1], self._scale)
         arrays = (self.single.values, inside.first, inside.rows_start, inside.values_start, inside.rows)

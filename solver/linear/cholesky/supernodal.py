@@ -82,11 +82,11 @@ class Supernodes(ABC):
         return np.tril(out)
 
     def solve(self, rhs: Vec) -> Vec:
-        """Return A⁻¹ right, (n, c), in the order of the unknowns, in new memory."""
+        """Return A⁻¹ rhs, (n, c), in the order of the unknowns, in new memory."""
         return self.other_half(self.half(rhs))
 
     def half(self, rhs: Vec) -> Vec:
-        """Return L⁻¹ P right, (n, c), in new memory, P being the permutation; quick where few rows of `rhs` are not
+        """Return L⁻¹ P rhs, (n, c), in new memory, P being the permutation; quick where few rows of `rhs` are not
         zero."""
         y = np.ascontiguousarray(rhs[self.permutation])
         groups = -(-y.shape[1] // GROUP)
@@ -104,7 +104,7 @@ class Supernodes(ABC):
         return answer
 
     def solve_lt(self, rhs: Vec) -> Vec:
-        """Overwrite `rhs`, (n, c), row-major, by L⁻ᵀ right, and return it.
+        """Overwrite `rhs`, (n, c), row-major, by L⁻ᵀ rhs, and return it.
 
         The top of the tree comes first, in parallel over groups of right-hand sides, then its subtrees in parallel. The
         result does not depend on the number of threads.
@@ -130,10 +130,12 @@ class OfCholmod(Supernodes):
 
     @property
     def values(self) -> Vec:
+        """Return a view of CHOLMOD's values of L, supernode by supernode in full columns."""
         return np.ctypeslib.as_array(ctypes.cast(self._raw.x, ctypes.POINTER(ctypes.c_double)), (self._raw.xsize,))
 
     @property
     def is_complete(self) -> bool:
+        """Whether CHOLMOD's factor has values for all columns."""
         return bool(self._raw.x) and self._raw.xtype == 1 and self._raw.minor == self._raw.n
 
 

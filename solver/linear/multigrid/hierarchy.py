@@ -77,11 +77,12 @@ class Hierarchy:
         self._bottom = _exact(matrix)
 
     def solve(self, rhs: Vec) -> Vec:
-        """Return approximately A⁻¹ right, (strips, m, lanes), float32, by one V-cycle; the next call overwrites the
+        """Return approximately A⁻¹ rhs, (strips, m, lanes), float32, by one V-cycle; the next call overwrites the
         result."""
         return self._cycle(0, rhs)
 
     def _cycle(self, depth: int, b: Vec) -> Vec:
+        """Return approximately A⁻¹ b on the level `depth`, (strips, m, lanes), by one V-cycle from zero."""
         if depth == len(self.levels):
             size = self._bottom.shape[1]
             answer: Vec = (self._bottom @ b.reshape(len(b), -1, size, b.shape[2])).reshape(b.shape)

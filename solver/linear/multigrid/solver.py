@@ -60,6 +60,7 @@ class Multigrid(Bordered):
         return banded_order(graph)
 
     def analyse(self, lower: sp.csc_matrix, retained: int) -> None:
+        """Take the sparsity pattern of a lower triangle (m, m); `condense` is for the last `retained` unknowns."""
         self._spread, self._analysed = Spread(lower, retained), Analysed(lower)
         self.forget_past()
 
@@ -96,6 +97,7 @@ class Multigrid(Bordered):
         return bool(spent) and spent[-1] * len(spent) > PATIENCE + sum(spent)
 
     def _build(self) -> None:
+        """Build the V-cycle of the present matrix. Raises NotPositiveDefinite."""
         self._spent, self._since = [], 0
         self._hierarchy = None  # its memory first
         try:
