@@ -108,7 +108,7 @@ class Multifrontal:
         self._failed = np.zeros(len(inside.trees) // 2 + 1, dtype=np.int32)
         self._updates = take(self.room if layout is not None or self.fits else 0)
 
-    def layout(self, at: FrontLayout) -> None:
+    def use_layout(self, at: FrontLayout) -> None:
         """Use the memory layout `at` from now on, and factor only the fronts that it marks."""
         self._values_start, self._made = at.in_values.starts.astype(np.int32), at.made
         self._updates_start, self.room = at.updates()

@@ -87,7 +87,7 @@ class SingleFactor:
         if lost.any():
             raise NotPositiveDefinite("a pivot is lost in single precision")
 
-    def layout(self, at: FrontLayout) -> None:
+    def use_layout(self, at: FrontLayout) -> None:
         """Use the memory layout `at` from now on, of which not all fronts are factored next."""
         self._layout = at
         if self._fronts is not None:
