@@ -112,16 +112,16 @@ class StepMotion:
 
     def __init__(self, positions: Vec) -> None:
         """positions: at the start, (k, 3) [m]."""
-        self._begun, self._length = 0.0, 1.0
+        self._time, self._length = 0.0, 1.0
         self._start = self._end = positions
 
     def set_step(self, time: float, h: float, start: Vec, end: Vec) -> None:
         """Set the positions at the start and the end of a step of h seconds from `time` [s] on, (k, 3) [m] each."""
-        self._begun, self._length, self._start, self._end = time, h, start, end
+        self._time, self._length, self._start, self._end = time, h, start, end
 
     def at(self, time: float) -> Vec:
         """Return positions at `time` [s], (k, 3) [m]."""
-        fraction = min(max((time - self._begun) / self._length, 0.0), 1.0)
+        fraction = min(max((time - self._time) / self._length, 0.0), 1.0)
         return self._start + fraction * (self._end - self._start)
 
     def velocity(self, time: float) -> Vec:
@@ -176,15 +176,15 @@ class Carried:
 
     def __init__(self, frames: OverTime, positions: Vec) -> None:
         """frames: poses E over time, (4, 4). positions: at time 0, (k, 3) [m]."""
-        self._frames, self._positions, self._begun = frames, positions, np.linalg.inv(frames.at(0.0))
+        self._frames, self._positions, self._from_start = frames, positions, np.linalg.inv(frames.at(0.0))
 
     def at(self, time: float) -> Vec:
         """Return positions at `time` [s], (k, 3) [m]."""
-        return carried(self._frames.at(time) @ self._begun, self._positions)
+        return carried(self._frames.at(time) @ self._from_start, self._positions)
 
     def velocity(self, time: float) -> Vec:
         """Return velocities at `time` [s], (k, 3) [m/s]."""
-        return carried(self._frames.velocity(time) @ self._begun, self._positions)
+        return carried(self._frames.velocity(time) @ self._from_start, self._positions)
 
 
 class Concatenated:

@@ -71,8 +71,8 @@ class CoupledQuasistatic:
         on_nodes, on_rates = self._slope(iterate, velocities)
 
         count = columns.shape[2]
-        pulled = whole.loads.pulls(lin, coordinates.carried(columns))  # K J_a
-        across = inertia.generalised_force(weighed) - stage.stiffness_factor * pulled
+        stiffness_product = whole.loads.pulls(lin, coordinates.carried(columns))  # K J_a
+        across = inertia.generalised_force(weighed) - stage.stiffness_factor * stiffness_product
         rhs = np.concatenate([across, -on_nodes[:, :, None]], axis=2)[order].reshape(-1, count + 1)
         self._factor(lin, lin_at if not project else None)
         self._solved = solved = self._solve(rhs)
@@ -81,7 +81,7 @@ class CoupledQuasistatic:
 
         back, onto = solved[:, :count], velocities.reshape(-1, count)
         own = onto.T @ weighed.reshape(-1, count)
-        own -= stage.stiffness_factor * np.einsum("aic,aid->cd", columns, pulled[attached.nodes])
+        own -= stage.stiffness_factor * np.einsum("aic,aid->cd", columns, stiffness_product[attached.nodes])
         self._own: Vec = 0.5 * (own + own.T)
         matrix = self._own - back.T @ self._across - self._across.T @ back + back.T @ self._products[:, :count]
         impulse = -on_rates - self._across.T @ solved[:, count] - back.T @ (rhs[:, count] - self._products[:, count])
@@ -97,13 +97,14 @@ class CoupledQuasistatic:
         bones = self._bones.pose(at, self._iterate.joints, self._of_joints, self._left)
         u = bones.solve()
         self.tree_stage = bones.tree_stage
-        turned = at.carrying(u) - self._iterate.rates
-        weights = np.append(-turned, 1.0)
+        rate_change = at.carrying(u) - self._iterate.rates
+        weights = np.append(-rate_change, 1.0)
         of_nodes, product = self._solved @ weights, self._products @ weights
-        across = self._across @ turned
-        self.curvature = float(of_nodes @ product) + 2.0 * float(of_nodes @ across) + float(turned @ self._own @ turned)
-        self.start_slope = float(self._on_nodes @ of_nodes) + float(self._on_rates @ turned)
-        self._step = of_nodes, turned
+        across = self._across @ rate_change
+        self.curvature = float(of_nodes @ product) + 2.0 * float(of_nodes @ across) + float(
+            rate_change @ self._own @ rate_change)
+        self.start_slope = float(self._on_nodes @ of_nodes) + float(self._on_rates @ rate_change)
+        self._step = of_nodes, rate_change
         coordinates = self._whole.mesh.coordinates
         moved = np.empty((len(coordinates.free), 3))
         moved[self._whole.rank] = of_nodes.reshape(-1, 3)
@@ -114,8 +115,8 @@ class CoupledQuasistatic:
         part alone [J]."""
         columns = self._whole.mesh.coordinates.attached.columns(there.bodies.E, there.bodies.twists)
         on_nodes, on_rates = self._slope(there, self._velocities_of_rates(columns))
-        of_nodes, turned = self._step
-        return float(on_nodes[self._whole.pattern.order].ravel() @ of_nodes) + float(on_rates @ turned)
+        of_nodes, rate_change = self._step
+        return float(on_nodes[self._whole.pattern.order].ravel() @ of_nodes) + float(on_rates @ rate_change)
 
     def _velocities_of_rates(self, columns: Vec) -> Vec:
         """Return Z, (n, 3, c), from the velocities J_a of attached nodes for unit rates of the joints, (a, 3, c)."""
@@ -139,10 +140,10 @@ class CoupledQuasistatic:
             v[coordinates.prescribed] = stage.w
         v[attached] = velocities[attached] @ at.rates
         gained = self._weigh(v[:, :, None]) - (self._lin.mass[:, None] * self._v_hat)[:, :, None]
-        pulled = stage.a * stage.h * at.force
+        impulse = stage.a * stage.h * at.force
         on_rates = np.einsum("nic,ni->c", velocities, gained[:, :, 0])
-        on_rates -= np.einsum("aic,ai->c", velocities[attached], pulled[attached])
-        return self._inertia.generalised_force(gained)[:, :, 0] - pulled, on_rates
+        on_rates -= np.einsum("aic,ai->c", velocities[attached], impulse[attached])
+        return self._inertia.generalised_force(gained)[:, :, 0] - impulse, on_rates
 
     def _factor(self, lin: Linearised, lin_at: Callable[[bool], Linearised] | None) -> None:
         """Store −a b h² K plus the regularisation mass, and factor it, or else the matrix of the projected K from
@@ -184,9 +185,9 @@ class CoupledQuasistatic:
             step = last[open_] / curvature[up]
             x[:, open_] += step * along
             left[:, open_] -= step * product
-            answer = linear.solve(left[:, open_])
-            now = np.einsum("ij,ij->j", left[:, open_], answer)
-            direction[:, open_] = answer + now / last[open_] * along
+            preconditioned = linear.solve(left[:, open_])
+            now = np.einsum("ij,ij->j", left[:, open_], preconditioned)
+            direction[:, open_] = preconditioned + now / last[open_] * along
             last[open_] = now
             open_ = open_[now > goal[open_]]
         return x

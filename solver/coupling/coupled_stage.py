@@ -167,9 +167,9 @@ class CoupledStage(NoQuasistatic):
     def _along(self, left: Vec, columns: Vec) -> float:
         """Return the product of a residual (n, 3) with the step that `solve` found [J]. columns: J_a of attached nodes,
         (a, 3, c)."""
-        of_nodes, turned = self._step
+        of_nodes, rate_change = self._step
         on_rates = np.einsum("aic,ai->c", columns, left[self._coordinates.attached.nodes])
-        return float(left[self._coordinates.free].ravel() @ of_nodes) + float(on_rates @ turned)
+        return float(left[self._coordinates.free].ravel() @ of_nodes) + float(on_rates @ rate_change)
 
     @property
     def tree_stage(self) -> Any:
@@ -235,9 +235,9 @@ class CoupledStage(NoQuasistatic):
     def respond(self, impulses: Vec) -> Vec:
         """Return changes of rates by impulses on free nodes and joints, both (3 f + m, c)."""
         on_flesh, columns = impulses[: self._cut], self._eliminated.columns
-        pushed = impulses[self._cut :].copy()
-        pushed[self._at.rates] += self._at.columns.T @ (columns.T @ on_flesh)
-        u = self.bones.respond(pushed)
+        on_rates = impulses[self._cut :].copy()
+        on_rates[self._at.rates] += self._at.columns.T @ (columns.T @ on_flesh)
+        u = self.bones.respond(on_rates)
         return np.concatenate([self.posed.respond(on_flesh) + columns @ self._at.carrying(u), u])
 
     def correction(self, u: Vec) -> Vec:
@@ -261,7 +261,7 @@ class CoupledStage(NoQuasistatic):
     def compliance(self, nodes: Index) -> Compliance:
         """Return the response of these free nodes' velocities to impulses on them, (c, 3) [N s] to (c, 3) [m/s], with
         the joints free to move."""
-        alone = self.posed.compliance(nodes)
+        of_nodes = self.posed.compliance(nodes)
         free = np.searchsorted(self._coordinates.free, nodes)
         count = self._eliminated.columns.shape[1]
         columns = self._eliminated.columns.reshape(-1, 3 * count)[free].reshape(-1, count)
@@ -269,6 +269,6 @@ class CoupledStage(NoQuasistatic):
 
         def respond(impulses: Vec) -> Vec:
             carried: Vec = (columns @ (on_bones @ (columns.T @ impulses.ravel()))).reshape(-1, 3)
-            return alone(impulses) + carried
+            return of_nodes(impulses) + carried
 
         return respond

@@ -32,8 +32,8 @@ class _Posed:
     def solve(self) -> Vec:
         stage, stiffness = self.stage, -self.owner.squared
         base = self.at.q if stage.base is None else stage.base
-        pulled = stage.inertia * stage.u_hat + stage.a * stage.h * stiffness * base
-        v: Vec = pulled / self._matrix
+        momentum = stage.inertia * stage.u_hat + stage.a * stage.h * stiffness * base
+        v: Vec = momentum / self._matrix
         return v
 
     @property

@@ -47,8 +47,8 @@ class BandedCholesky(ShowsNothing):
         rank = np.empty(len(order), np.int64)
         rank[order] = np.arange(len(order))
         ends = graph.tocoo()
-        apart = np.abs(rank[ends.row] - rank[ends.col]).max(initial=0)
-        return order if 3 * apart + 2 <= WIDEST else self._other.order(graph, lasts)
+        bandwidth = np.abs(rank[ends.row] - rank[ends.col]).max(initial=0)
+        return order if 3 * bandwidth + 2 <= WIDEST else self._other.order(graph, lasts)
 
     def analyse(self, lower: sp.csc_matrix, retained: int) -> None:
         """Take the sparsity pattern of a lower triangle (m, m), whose values are ignored; `condense` is for the last

@@ -137,10 +137,10 @@ class Bounded(Iterations[S]):
             raise StepFailed("animated parts are blocked")
         return q, there, 0.0
 
-    def take(self, posed: S, found: Vec, change: Vec, relaxation: float) -> None:
+    def take(self, posed: S, rates: Vec, change: Vec, relaxation: float) -> None:
         """Move along the change of rates until contact bounds it and the merit decreases enough.
 
-        posed: the linearised stage. found, change: new rates and their change, (m,). relaxation: fraction of the change
+        posed: the linearised stage. rates, change: new rates and their change, (m,). relaxation: fraction of the change
         that is taken, where relaxation is used. Raises NotPositiveDefinite where the true stiffness has a negative
         curvature along the change, StepFailed where the motion is blocked.
         """

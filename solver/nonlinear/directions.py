@@ -13,7 +13,7 @@ from ..state import Mask, Vec
 if TYPE_CHECKING:
     from ..assembly.linearised import Linearised
     from ..linear.cholesky.front_layout import FrontLayout
-    from ..linear.cholesky.multifrontal import Room
+    from ..linear.cholesky.multifrontal import Workspace
     from ..linear.cholesky.single import SingleFactor
     from ..linear.cholesky.supernodal import Supernodes
     from ..parts.stage import NodeStage
@@ -30,7 +30,7 @@ class Directions:
     single_precision_size = 3000  #: number of unknowns above which single precision saves more than its overhead costs
 
     def __init__(self) -> None:
-        self._storage: Room | None = None  #: storage that patterns share one after the other
+        self._workspace: Workspace | None = None  #: storage that patterns share one after the other
         self._linear: Factoring | None = None
         self.forget()
 
@@ -82,11 +82,11 @@ class Directions:
                 or not self._can_be_single(lower, lin):
             return None
         # kernels that only the linear solver needs
-        from ..linear.cholesky.multifrontal import Room
+        from ..linear.cholesky.multifrontal import Workspace
         from ..linear.cholesky.single import SingleFactor
 
-        self._storage = self._storage or Room(np.float32)
-        entries = None if reused.of(inside) else self._storage.entries(inside, lower)
+        self._workspace = self._workspace or Workspace(np.float32)
+        entries = None if reused.of(inside) else self._workspace.entries(inside, lower)
         layout = self._layout.after(inside, changed)
         if layout is None:
             return None
@@ -94,7 +94,7 @@ class Directions:
         if reused.of(inside):
             reused.use_layout(layout)
         else:
-            self._reused = SingleFactor(inside, self._storage, layout, reused.unit, entries)
+            self._reused = SingleFactor(inside, self._workspace, layout, reused.unit, entries)
         return layout.unknowns
 
     def refactor_columns(self, lower: sp.csc_matrix) -> bool:
@@ -129,13 +129,13 @@ class Directions:
             return False
         # kernels that only the linear solver needs
         from ..linear.cholesky.front_layout import FrontLayout
-        from ..linear.cholesky.multifrontal import Room
+        from ..linear.cholesky.multifrontal import Workspace
         from ..linear.cholesky.single import SingleFactor
 
-        self._storage = self._storage or Room(np.float32)
+        self._workspace = self._workspace or Workspace(np.float32)
         if self._reused is None or not self._reused.of(inside):
             self._layout = FrontLayout.of_all(inside)
-            self._reused = SingleFactor(inside, self._storage, self._layout)
+            self._reused = SingleFactor(inside, self._workspace, self._layout)
         elif self._layout is not None:
             self._layout = self._layout.whole()
             self._reused.use_layout(self._layout)

@@ -97,8 +97,8 @@ def _aitken_fraction(relaxation: float, before: Vec, now: Vec) -> float:
     A change that repeats its direction, as on the path out of a buckling shape, is taken in full; one that reverses it
     overshot.
     """
-    turned = now - before
-    best = -relaxation * float(before @ turned) / max(float(turned @ turned), float(np.finfo(float).tiny))
+    difference = now - before
+    best = -relaxation * float(before @ difference) / max(float(difference @ difference), float(np.finfo(float).tiny))
     return min(max(best, SHORTEST), 1.0) if best > 0.0 else 1.0
 
 
@@ -167,9 +167,9 @@ class Iterations(Generic[T]):
             self.count += 1
             try:
                 self.posed = posed = self.pose()
-                found = posed.solve()
-                change = found - self.u
-                self.take(posed, found, change, relaxed.relaxation)
+                rates = posed.solve()
+                change = rates - self.u
+                self.take(posed, rates, change, relaxed.relaxation)
             except (NotPositiveDefinite, np.linalg.LinAlgError) as failure:
                 if not self.stiffness.is_true:
                     raise StepFailed("the system matrix is not positive definite") from failure
@@ -211,8 +211,8 @@ class Iterations(Generic[T]):
         """Return the stage linearised at the current iterate. Raises NotPositiveDefinite."""
         return self._pose_at(self.q, self.u, not self.stiffness.is_true)
 
-    def take(self, posed: T, found: Vec, change: Vec, relaxation: float) -> None:
-        """Move to the rates `found`, (m,), or by the fraction `relaxation` of the change towards them, (m,)."""
+    def take(self, posed: T, rates: Vec, change: Vec, relaxation: float) -> None:
+        """Move to the rates `rates`, (m,), or by the fraction `relaxation` of the change towards them, (m,)."""
         raise NotImplementedError
 
     def is_done(self, posed: T) -> bool:
@@ -243,11 +243,11 @@ class Rates(Iterations[PosedRates]):
         super().__init__(lambda q, u, _: pose_at(q, u), stage, start, limits)
         self._name = name
 
-    def take(self, posed: PosedRates, found: Vec, change: Vec, relaxation: float) -> None:
+    def take(self, posed: PosedRates, rates: Vec, change: Vec, relaxation: float) -> None:
         """Move by the fraction `relaxation` of the change of rates, (m,), with the position correction at the new
         rates."""
         self.moved = self.rate_change = float(np.abs(change).max(initial=0.0))
-        self.u = found if relaxation == 1.0 else self.u + relaxation * change
+        self.u = rates if relaxation == 1.0 else self.u + relaxation * change
         self.q = self.base + self.seconds * (self.u + posed.correction(self.u))
 
     def is_done(self, posed: PosedRates) -> bool:
@@ -278,7 +278,7 @@ class Coupled(Iterations[PosedCondensed]):
         self._offset = np.zeros_like(self.base)
         self._first = self._goal = 0.0
 
-    def take(self, posed: PosedCondensed, found: Vec, change: Vec, relaxation: float) -> None:
+    def take(self, posed: PosedCondensed, rates: Vec, change: Vec, relaxation: float) -> None:
         """Move by the fraction `relaxation` of the change of rates, (m,), then relax the quasistatic nodes."""
         # the correction of quasistatic nodes carries over to the next iteration
         u = self.u + relaxation * change
@@ -338,7 +338,7 @@ class CoupledOnReusedFactor(Coupled):
         self._serves = True
         return posed
 
-    def take(self, posed: PosedCondensed, found: Vec, change: Vec, relaxation: float) -> None:
+    def take(self, posed: PosedCondensed, rates: Vec, change: Vec, relaxation: float) -> None:
         """Move to the rates that Anderson acceleration derives from the change of rates, (m,)."""
         self.u = self._changes.next(self.u, change, len(change))
         self.q = self.base + self.seconds * self.u

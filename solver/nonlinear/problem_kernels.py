@@ -69,11 +69,11 @@ def widest(x, mass):  # type: ignore[no-untyped-def]
     longest = 0.0
     for a in range(3):
         least, most = 0.0, 0.0
-        begun = False
+        has_any = False
         for i in range(x.shape[0]):
             if mass[i] > 0.0:
-                least = min(least, x[i, a]) if begun else x[i, a]
-                most = max(most, x[i, a]) if begun else x[i, a]
-                begun = True
+                least = min(least, x[i, a]) if has_any else x[i, a]
+                most = max(most, x[i, a]) if has_any else x[i, a]
+                has_any = True
         longest = max(longest, most - least)
     return longest

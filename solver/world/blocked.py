@@ -12,7 +12,7 @@ from ..state import Index, Vec
 from .bodies import BodyInWorld, ObstacleInWorld
 
 OPPOSED = -0.9  #: cosine between the normals of two sides below which a node is between them
-NO_ROOM = 1.0e-3  #: relative to the activation distance: less space between two sides is none
+NO_SPACE = 1.0e-3  #: relative to the activation distance: less space between two sides is none
 
 
 def blocked_at(bodies: Sequence[BodyInWorld], obstacles: Sequence[ObstacleInWorld], contacts: Sequence[ContactLaw],
@@ -50,11 +50,11 @@ def closes_on(bodies: Sequence[BodyInWorld], obstacles: Sequence[ObstacleInWorld
     is_free[free] = True
     for law in contacts:
         sides = [*_sides(law.point_pairs(x), owner, is_free, x, end)]
-        for (one, nodes, normals, room), (other, its_nodes, its_normals, its_room) in combinations(sides, 2):
+        for (one, nodes, normals, space), (other, its_nodes, its_normals, its_space) in combinations(sides, 2):
             both, first, second = np.intersect1d(nodes, its_nodes, assume_unique=True, return_indices=True)
             opposed = np.einsum("ki,ki->k", normals[first], its_normals[second]) < OPPOSED
-            left = room[first] + its_room[second]
-            lacks = np.flatnonzero(opposed & (left <= NO_ROOM * law.activation))
+            left = space[first] + its_space[second]
+            lacks = np.flatnonzero(opposed & (left <= NO_SPACE * law.activation))
             if len(lacks):
                 node = int(both[lacks[int(left[lacks].argmin())]])
                 name = owners[int(owner[node])][1] if owner[node] >= 0 else "what is between"
@@ -78,13 +78,13 @@ def _sides(found: tuple[Index, Vec, Vec], owner: Index, is_free: Index, x: Vec,
     far = np.linalg.norm(away, axis=1)
     normals = away / np.maximum(far, 1e-300)[:, None]
     nearer = np.einsum("kc,kci,ki->k", weights, end[corners] - x[corners], normals)
-    room = far - thickness[mine] - nearer
+    space = far - thickness[mine] - nearer
     owner_of_row = owner[corners[:, 0]]
     for one in np.unique(owner_of_row):
         own = np.flatnonzero(owner_of_row == one)
-        own = own[np.lexsort((room[own], points[mine[own], 0]))]
+        own = own[np.lexsort((space[own], points[mine[own], 0]))]
         nodes, first = np.unique(points[mine[own], 0], return_index=True)
-        yield int(one), nodes, normals[own[first]], room[own[first]]
+        yield int(one), nodes, normals[own[first]], space[own[first]]
 
 
 def _owners_of_nodes(bodies: Sequence[BodyInWorld], obstacles: Sequence[ObstacleInWorld],

@@ -92,9 +92,9 @@ class ConstraintDraft(SteppedPart):
 
     def initial_state(self) -> State:
         """Return the state at the start frame: at rest, with prescribed nodes at their first positions."""
-        began = self.body.initial_state()
-        began.x[self.body.prescribed] = self.motion.at(0.0)
-        return self._state(began)
+        start = self.body.initial_state()
+        start.x[self.body.prescribed] = self.motion.at(0.0)
+        return self._state(start)
 
     def check(self, state: State) -> None:
         """Check the memory of a state. Raises ValueError or KeyError where it does not belong to these nodes."""
@@ -123,8 +123,8 @@ class ConstraintDraft(SteppedPart):
         if self.touches is None:
             return []
         obstacles, nodes = self.touches
-        begun = state.x[nodes]
-        found = obstacles.touched(begun, begun + h * state.v[nodes], state.time, h)
+        start = state.x[nodes]
+        found = obstacles.touched(start, start + h * state.v[nodes], state.time, h)
         if found is None:
             return []
         those = nodes[found.points]
@@ -136,7 +136,7 @@ class ConstraintDraft(SteppedPart):
         ground, stiffness = self.ground, FIRM * self.body.diagonal(h)
         point = ground.point(time)
 
-        def touching(x: Vec, begun: Vec) -> TargetRows:
+        def touching(x: Vec, start: Vec) -> TargetRows:
             near = np.flatnonzero((x - point) @ ground.normal < NEAR * self.shown.size)
             near = np.setdiff1d(near, self.body.prescribed)
             return TargetRows.touching(near, stiffness[near], point, ground.normal, ground.friction)

@@ -48,15 +48,15 @@ class DraftObstacles:
     gap: float  #: distance of its surface from its points [m]
     friction: Vec  #: Coulomb's coefficient of its points, (p,)
 
-    def touched(self, begun: Vec, end: Vec, time: float, h: float) -> TouchedPlanes | None:
+    def touched(self, start: Vec, end: Vec, time: float, h: float) -> TouchedPlanes | None:
         """Return the half-spaces of points that touch obstacles or come near them in a step; None without such points.
 
-        begun, end: points at the start of the step and at its predicted end, (p, 3) [m]. time, h: start and duration of
+        start, end: points at the start of the step and at its predicted end, (p, 3) [m]. time, h: start and duration of
         the step [s].
         """
         found: list[TouchedPlanes] = []
         for one in self.obstacles:
-            planes = one.mesh.planes(begun, end, time, h, one.side, self.gap + NEAR * self.size)
+            planes = one.mesh.planes(start, end, time, h, one.side, self.gap + NEAR * self.size)
             if planes is None:
                 continue
             rough = np.einsum("kc,kc->k", planes.weights, one.friction[planes.corners])

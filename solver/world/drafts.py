@@ -68,8 +68,8 @@ class Draft(SteppedPart):
 
     def initial_state(self) -> State:
         """Return the state at the start frame: at rest in the rest shape, with pins at their first positions."""
-        began = self.body.rest()
-        return state_of(replace(began, carrier_motion=self._carrier_motion(0.0)))
+        start = self.body.rest()
+        return state_of(replace(start, carrier_motion=self._carrier_motion(0.0)))
 
     def check(self, state: State) -> None:
         """Check the memory of a state. Raises ValueError or KeyError where it does not belong to these pins."""
@@ -102,8 +102,8 @@ class Draft(SteppedPart):
         if self.obstacles is None:
             return None
         body, points = self.body, self.body.touching
-        begun = body.points_of(points, state.y, state.carrier_motion)
-        found = self.obstacles.touched(begun, body.points_of(points, state.y + h * state.u, carrier_motion),
+        start = body.points_of(points, state.y, state.carrier_motion)
+        found = self.obstacles.touched(start, body.points_of(points, state.y + h * state.u, carrier_motion),
                                        state.time, h)
         if found is None:
             return None

@@ -295,10 +295,10 @@ class SlidingDampers:
         for law in system.contacts:
             if law.has_friction:
                 pairs, slip = law.slips(x, v)
-                apart = self._owner[pairs[:, 0]] != self._owner[pairs[:, 1]]
-                nodes += [*pairs[apart].T]
-                slips += [slip[apart], -slip[apart]]
-                carriers += [v[pairs[apart, 1]], v[pairs[apart, 0]]]
+                between_bodies = self._owner[pairs[:, 0]] != self._owner[pairs[:, 1]]
+                nodes += [*pairs[between_bodies].T]
+                slips += [slip[between_bodies], -slip[between_bodies]]
+                carriers += [v[pairs[between_bodies, 1]], v[pairs[between_bodies, 0]]]
         found, bodies = np.concatenate(nodes), len(self._bodies)
         owner = self._owner[found]
         count = np.bincount(owner, minlength=bodies + 1)[:-1, None]

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from solver.linear.cholesky.front_layout import FrontLayout
 from solver.linear.cholesky.fronts import Fronts
-from solver.linear.cholesky.multifrontal import Room
+from solver.linear.cholesky.multifrontal import Workspace
 from solver.linear.cholesky.single import SingleFactor
 from solver.linear.cholesky.symbolic import NodeGraph
 
@@ -30,7 +30,7 @@ def sheet(pairs, stiffness):
 
 def ordered(lower, order):
     graph = NodeGraph(lower.indptr, lower.indices, 0)
-    return Fronts(graph.tree(order).symbolic(), lower, Room())
+    return Fronts(graph.tree(order).symbolic(), lower, Workspace())
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def order():
 
 def test_what_is_made_in_part_is_what_is_made_whole_to_the_last_bit(order):
     rng = np.random.default_rng(1)
-    room, layout, single, before = Room(np.float32), None, None, np.zeros(0, int)
+    room, layout, single, before = Workspace(np.float32), None, None, np.zeros(0, int)
     right = rng.normal(size=3 * SIDE * SIDE)
     shares, compared = [], 0
     for count in (6, 9, 9, 0, 14, 3, 8):
@@ -98,7 +98,7 @@ def test_places_do_not_overlap(order):
         following = None if layout is None else layout.after(inside, rng.random(3 * SIDE * SIDE) < 0.01)
         layout = FrontLayout.of_all(inside) if following is None else following
         for taken in (layout.in_values, layout.in_updates):
-            places = np.concatenate([np.stack([taken.starts, taken.rooms], axis=1), taken.vacant])
+            places = np.concatenate([np.stack([taken.starts, taken.capacities], axis=1), taken.vacant])
             places = places[places[:, 1] > 0]
             places = places[np.argsort(places[:, 0])]
             assert (places[:-1].sum(axis=1) <= places[1:, 0]).all()

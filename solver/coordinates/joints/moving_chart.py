@@ -59,8 +59,8 @@ class MovingChart:
     def recentred(self, q: Vec, centre: Vec) -> Vec:
         """Return the centres R_c exp([r]) at which joints with coordinates q (k, d) about `centre` (k, 4) are at zero,
         (k, 4)."""
-        turn = product(centre, quaternion(q[:, :3]))
-        out: Vec = turn / np.linalg.norm(turn, axis=1, keepdims=True)
+        rotation = product(centre, quaternion(q[:, :3]))
+        out: Vec = rotation / np.linalg.norm(rotation, axis=1, keepdims=True)
         return out
 
     def home(self, entries: Index, centre_entries: Index, q: Vec, u: Vec, centres: Vec) -> None:

@@ -20,8 +20,8 @@ def fill(bodies, dof, q, u, start, centres, pose, subspace, bend):  # type: igno
         subspace[first, 2] = 1.0
         subspace[first + 1, 3], subspace[first + 1, 4] = c, -s
         subspace[first + 2, 3], subspace[first + 2, 4] = s, c
-        turn, x, y = u[first], u[first + 1], u[first + 2]
-        bend[i, 3], bend[i, 4] = turn * (c * y - s * x), -turn * (c * x + s * y)
+        rate, x, y = u[first], u[first + 1], u[first + 2]
+        bend[i, 3], bend[i, 4] = rate * (c * y - s * x), -rate * (c * x + s * y)
 
 
 class Planar:

@@ -93,13 +93,13 @@ def quaternion(r: Vec) -> Vec:
     return np.concatenate([np.cos(half), 0.5 * np.sinc(half / np.pi) * r], axis=1)
 
 
-def logarithm(turn: Vec) -> Vec:
+def logarithm(rotation: Vec) -> Vec:
     """Return the rotation vector r, |r| ≤ π, (k, 3) [rad], for which exp([r]) is the rotation of a quaternion, (k, 4).
     """
-    turn = np.where(turn[:, :1] < 0.0, -turn, turn)
-    sine = np.linalg.norm(turn[:, 1:], axis=1, keepdims=True)
-    angle = 2.0 * np.arctan2(sine, turn[:, :1])
-    r: Vec = np.where(sine > 1.0e-150, angle / np.maximum(sine, 1.0e-150), 2.0) * turn[:, 1:]
+    rotation = np.where(rotation[:, :1] < 0.0, -rotation, rotation)
+    sine = np.linalg.norm(rotation[:, 1:], axis=1, keepdims=True)
+    angle = 2.0 * np.arctan2(sine, rotation[:, :1])
+    r: Vec = np.where(sine > 1.0e-150, angle / np.maximum(sine, 1.0e-150), 2.0) * rotation[:, 1:]
     return r
 
 

@@ -39,6 +39,6 @@ class Backward:
         sides[self._k] = np.eye(sides.shape[1])
         if corner is not None:
             sides[self.rows] = corner.T @ sides[self.rows]
-        answer = solve_lt(sides)
-        jacobian: Vec = np.array(answer[self._q])  # the next solve overwrites this memory
-        return jacobian if corner is not None else jacobian @ np.linalg.inv(answer[self._k])
+        solution = solve_lt(sides)
+        jacobian: Vec = np.array(solution[self._q])  # the next solve overwrites this memory
+        return jacobian if corner is not None else jacobian @ np.linalg.inv(solution[self._k])

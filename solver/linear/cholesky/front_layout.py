@@ -16,7 +16,7 @@ from .supernodal import Supernodes
 
 Long: TypeAlias = npt.NDArray[np.int64]
 Flags: TypeAlias = npt.NDArray[np.int8]
-ROOMY = 1.5  #: times the room of a factor that is made whole; where it needs more the next one is
+HEADROOM = 1.5  #: times the room of a factor that is made whole; where it needs more the next one is
 #: subtrees that cost less than one part in so many are made as a whole, since update matrices take memory; the first
 #: that fits
 PARTS = (512, 128)
@@ -28,7 +28,7 @@ class MemoryBlocks:
     """Memory blocks of all supernodes in one array."""
 
     starts: Long  #: (s,)
-    rooms: Long  #: capacity of each block in values, (s,)
+    capacities: Long  #: capacity of each block in values, (s,)
     vacant: Long  #: unused blocks, first entries and capacities, (v, 2)
     end: int  #: of all blocks
     most: int  #: where they may end
@@ -37,15 +37,15 @@ class MemoryBlocks:
     def of_all(cls, sizes: Long) -> MemoryBlocks:
         """Return blocks of these sizes, (s,), one after the other."""
         end = int(sizes.sum())
-        return cls(np.cumsum(sizes) - sizes, sizes, np.zeros((0, 2), np.int64), end, int(ROOMY * end))
+        return cls(np.cumsum(sizes) - sizes, sizes, np.zeros((0, 2), np.int64), end, int(HEADROOM * end))
 
     def after(self, sizes: Long, before: Index) -> MemoryBlocks:
         """Return blocks for other supernodes of these sizes, (s,); each takes that of the former supernode `before`,
         (s,), −1 for none, if it is large enough."""
-        starts, rooms = np.empty_like(sizes), np.empty_like(sizes)
+        starts, capacities = np.empty_like(sizes), np.empty_like(sizes)
         left = np.empty((len(self.vacant) + len(self.starts), 2), np.int64)
-        end = find_memory(sizes, before, self.starts, self.rooms, self.vacant, self.end, starts, rooms, left)
-        return MemoryBlocks(starts, rooms, left[left[:, 1] > 0], end, self.most)
+        end = find_memory(sizes, before, self.starts, self.capacities, self.vacant, self.end, starts, capacities, left)
+        return MemoryBlocks(starts, capacities, left[left[:, 1] > 0], end, self.most)
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class FrontLayout:
         whole, least = _whole(inside, parts)
         keeps = ((inside.parent < 0) | (whole[inside.parent] > least)).astype(np.int8)
         of_values, of_updates = _sizes(inside)
-        stacked = int(ROOMY * stack_updates(inside, of_updates * (1 - keeps))[1])
+        stacked = int(HEADROOM * stack_updates(inside, of_updates * (1 - keeps))[1])
         blocks = MemoryBlocks.of_all(of_values), MemoryBlocks.of_all(of_updates * keeps)
         return cls(inside, *blocks, stacked, np.ones_like(keeps), keeps, parts)
 
@@ -126,9 +126,9 @@ def stack_updates(inside: Supernodes, sizes: Long) -> tuple[Long, int]:
     sizes: of the update matrices, (s,), in values.
     """
     starts = np.zeros(len(sizes), np.int64)
-    room = stack_subtrees(inside.parent, sizes, inside.trees, inside.top, np.zeros(len(sizes), np.int8),
+    size = stack_subtrees(inside.parent, sizes, inside.trees, inside.top, np.zeros(len(sizes), np.int8),
                           np.zeros(len(sizes), np.int64), starts)
-    return starts, int(room)
+    return starts, int(size)
 
 
 def _whole(inside: Supernodes, parts: int) -> tuple[Long, int]:

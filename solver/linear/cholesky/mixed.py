@@ -132,9 +132,9 @@ class Mixed(Bordered):
         if not columns.size:
             return np.zeros((self._spread.inner, count))
         if not self._is_double:
-            answer = self._refined(columns, name)
-            if answer is not None:
-                return block_diagonal(answer, count)
+            solution = self._refined(columns, name)
+            if solution is not None:
+                return block_diagonal(solution, count)
             self._factor_double("its answers do not come near")
         solved: Vec = self._library.solve(block_diagonal(columns, count))
         columns[:] = 0.0
@@ -160,16 +160,16 @@ class Mixed(Bordered):
         convergence x is 0 and `left` is as it was for x = 0.
         """
         _, moved, single, _ = self._work_arrays(left.shape)
-        square, began = self._squares(left), self.taken
+        square, taken_before = self._squares(left), self.taken
         while (far := square > goal).any():
             near = False
-            if self.taken > began and self._shape(int(far.sum())) != left.shape:
+            if self.taken > taken_before and self._shape(int(far.sum())) != left.shape:
                 # columns that have not converged continue in strips of their own
                 few, goals = self._few(left, goal, far)
-                answer = self._work_arrays(few.shape)[0]
-                answer[:] = 0.0
-                near = self._improve(few, answer, goals)
-                self._put_back(few, answer, far, left, x)
+                solution = self._work_arrays(few.shape)[0]
+                solution[:] = 0.0
+                near = self._improve(few, solution, goals)
+                self._put_back(few, solution, far, left, x)
             if near:
                 break
             if self.taken >= MOST or not np.isfinite(square).all():
@@ -213,11 +213,11 @@ class Mixed(Bordered):
         return few, goals
 
     @staticmethod
-    def _put_back(few: Vec, answer: Vec, far: Mask, left: Vec, x: Vec) -> None:
+    def _put_back(few: Vec, solution: Vec, far: Mask, left: Vec, x: Vec) -> None:
         """Write the residuals of the columns that `_few` returned back to `left`, and add their solutions to x."""
         width = few.shape[2]
         for k, (strip, lane) in enumerate(np.argwhere(far).tolist()):
-            x[strip, :, lane] += answer[k // width, :, k % width]
+            x[strip, :, lane] += solution[k // width, :, k % width]
             left[strip, :, lane] = few[k // width, :, k % width]
 
     def _precondition(self, single: Single) -> float:

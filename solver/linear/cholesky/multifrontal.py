@@ -34,11 +34,11 @@ Take: TypeAlias = Callable[[int], Values]
 PANEL = 192  #: columns of a front at the top that are factored together
 TILE = 96  #: rows or columns of a front at the top that a thread takes at once
 MOST_UPDATES = 2.0  #: of the room of L, for all update matrices together
-ALWAYS_ROOM = 1 << 24  #: values; memory that is always available
-ANY_ROOM = 1 << 62
+ALWAYS_FITS = 1 << 24  #: values; memory that is always available
+UNLIMITED = 1 << 62
 
 
-class Room:
+class Workspace:
     """Memory for values, update matrices and indices of entries that successive factors reuse."""
 
     def __init__(self, kind: type = np.float64) -> None:
@@ -46,7 +46,7 @@ class Room:
         self._values: Values = np.empty(0, kind)
         self._updates: Values = np.empty(0, kind)
         self._index_memory: Index = np.empty(0, np.int32)
-        self._begun: Entries | None = None  #: that another thread may still write there
+        self._search: Entries | None = None  #: that another thread may still write there
 
     def values(self, count: int) -> Values:
         """Return memory for this many values of L; its contents are those of the last factor, or undefined."""
@@ -56,14 +56,14 @@ class Room:
 
     def entries(self, inside: Supernodes, lower: sp.csc_matrix) -> Entries:
         """Begin to find the positions of the entries of `lower`, (m, m), in the fronts of `inside`, and return them."""
-        self._begun = Entries(inside, lower, self.index_memory(2 * len(lower.indices)))
-        return self._begun
+        self._search = Entries(inside, lower, self.index_memory(2 * len(lower.indices)))
+        return self._search
 
     def index_memory(self, count: int) -> Index:
         """Return memory for at least this many indices, after the search for entries that writes there has ended."""
-        if self._begun is not None:
-            self._begun.found()
-            self._begun = None
+        if self._search is not None:
+            self._search.found()
+            self._search = None
         if len(self._index_memory) < count:
             self._index_memory = np.empty(count + count // 4, np.int32)
         return self._index_memory
@@ -93,7 +93,7 @@ class Multifrontal:
         self._made: npt.NDArray[np.int8] = np.ones(count, dtype=np.int8)
         if layout is None:
             sizes = (np.diff(rows_start) - np.diff(first)).astype(np.int64) ** 2
-            self._updates_start, self.room = stack_updates(inside, sizes)
+            self._updates_start, self.update_size = stack_updates(inside, sizes)
             self._values_start = inside.values_start
         else:
             self.use_layout(layout)
@@ -106,17 +106,17 @@ class Multifrontal:
         pieces = max(len(inside.trees) // 2, longest * (longest + 1) // 2)
         self._ints = np.zeros((pieces, 8), dtype=np.int32)
         self._failed = np.zeros(len(inside.trees) // 2 + 1, dtype=np.int32)
-        self._updates = take(self.room if layout is not None or self.fits else 0)
+        self._updates = take(self.update_size if layout is not None or self.fits else 0)
 
     def use_layout(self, at: FrontLayout) -> None:
         """Use the memory layout `at` from now on, and factor only the fronts that it marks."""
         self._values_start, self._made = at.in_values.starts.astype(np.int32), at.made
-        self._updates_start, self.room = at.updates()
+        self._updates_start, self.update_size = at.updates()
 
     @property
     def fits(self) -> bool:
         """Whether update matrices take little more memory than L itself; if not the plan must not be used."""
-        return self.room <= max(min(MOST_UPDATES * float(self._values), self._most), ALWAYS_ROOM)
+        return self.update_size <= max(min(MOST_UPDATES * float(self._values), self._most), ALWAYS_FITS)
 
     def factor(self, data: Vec, scale: float, values: Single | Vec) -> bool:
         """Write L of scale A for all fronts that are to be factored; return False where the matrix is not positive
@@ -184,7 +184,7 @@ class Multifrontal:
 
 
 def multifrontal(inside: Supernodes, lower: sp.csc_matrix, kind: type = np.float32,
-                 take: Take | None = None, most: int = ANY_ROOM, index_memory: Index | None = None,
+                 take: Take | None = None, most: int = UNLIMITED, index_memory: Index | None = None,
                  layout: FrontLayout | None = None, entries: Entries | None = None) -> Multifrontal | None:
     """Return the plan of a multifrontal factorization; None where scipy's BLAS is not as expected or memory would be
     short.

@@ -61,7 +61,7 @@ def stack_subtrees(parent, sizes, trees, top, depth, of_children, start):  # typ
     for s in range(parent.shape[0]):
         if parent[s] >= 0:
             of_children[parent[s]] += sizes[s]
-    room = 0
+    total = 0
     for k in range(trees.shape[0] // 2):
         begin, end = trees[2 * k], trees[2 * k + 1]
         for s in range(end - 2, begin - 1, -1):
@@ -79,12 +79,12 @@ def stack_subtrees(parent, sizes, trees, top, depth, of_children, start):  # typ
                 odd += sizes[s]
                 most_odd = max(most_odd, odd)
         for s in range(begin, end):
-            start[s] += room + (most_even if depth[s] == 1 else 0)
-        room += most_even + most_odd
+            start[s] += total + (most_even if depth[s] == 1 else 0)
+        total += most_even + most_odd
     for k in range(top.shape[0]):
-        start[top[k]] = room
-        room += sizes[top[k]]
-    return room
+        start[top[k]] = total
+        total += sizes[top[k]]
+    return total
 
 
 @kernel("void(i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1])")

@@ -13,7 +13,7 @@ from ...state import Index, Vec
 from ...threads import kernel, parallel_for, parallel_stages
 from ..interface import NotPositiveDefinite
 from .front_layout import FrontLayout
-from .multifrontal import Entries, Multifrontal, Room, Single, multifrontal
+from .multifrontal import Entries, Multifrontal, Single, Workspace, multifrontal
 from .supernodal import Supernodes
 
 PIECES = 32  #: of the unknowns
@@ -23,19 +23,19 @@ LEAST_PIVOT = 1.0e-5  #: of the diagonal's entry: less leaves no digit of it
 class SingleFactor:
     """Cholesky factor in single precision that solves for one right-hand side, to about six digits of L."""
 
-    def __init__(self, inside: Supernodes, room: Room | None = None, layout: FrontLayout | None = None,
+    def __init__(self, inside: Supernodes, workspace: Workspace | None = None, layout: FrontLayout | None = None,
                  unit: float = 1.0, entries: Entries | None = None) -> None:
-        """inside: supernodes of the factor to copy, or whose pattern to factor on. room: memory in single precision,
-        new where left out; a former factor in it is invalid afterwards, except for fronts that `layout` does not mark.
-        layout: memory layout of fronts. unit: scale of the matrix in the fronts that remain valid. entries: positions
-        of the entries of the next matrix, where their search has begun."""
-        self._inside, self._room = inside, Room(np.float32) if room is None else room
+        """inside: supernodes of the factor to copy, or whose pattern to factor on. workspace: memory in single
+        precision, new where left out; a former factor in it is invalid afterwards, except for fronts that `layout` does
+        not mark. layout: memory layout of fronts. unit: scale of the matrix in the fronts that remain valid. entries:
+        positions of the entries of the next matrix, where their search has begun."""
+        self._inside, self._workspace = inside, Workspace(np.float32) if workspace is None else workspace
         self.unit = unit  #: this is the factor of `unit` times the matrix
         self._fronts: Multifrontal | None = None
         self._looked_for_fronts = False
         self._layout, self._entries = layout, entries
         self._starts = inside.values_start if layout is None else layout.in_values.starts.astype(np.int32)
-        self._values = self._room.values(int(inside.values_start[-1] if layout is None else layout.in_values.most))
+        self._values = self._workspace.values(int(inside.values_start[-1] if layout is None else layout.in_values.most))
         trees, first = len(inside.trees) // 2, inside.first
         columns = [np.arange(first[s], first[s + 1], dtype=np.int32) for s in inside.top]
         #: rows that no subtree owns
@@ -59,9 +59,9 @@ class SingleFactor:
         if not self._looked_for_fronts:
             entries, self._entries = self._entries, None
             if entries is None or not entries.of(self._inside, lower):
-                entries = self._room.entries(self._inside, lower)
+                entries = self._workspace.entries(self._inside, lower)
             self._fronts, self._looked_for_fronts = multifrontal(
-                self._inside, lower, np.float32, self._room.updates, layout=self._layout, entries=entries), True
+                self._inside, lower, np.float32, self._workspace.updates, layout=self._layout, entries=entries), True
         return self._fronts is not None and self._fronts.is_of(lower)
 
     def factor(self, lower: sp.csc_matrix) -> None:

@@ -45,7 +45,7 @@ class SingleColumns:
     def solve(self, y: Single) -> Single:
         """Overwrite y, (strips, m, LANES), in the order of the unknowns, by L⁻ᵀ L⁻¹ y, and return it."""
         inside, trees, strips = self._inside, len(self._inside.trees) // 2, len(y)
-        works = self._room(strips)
+        works = self._work_arrays(strips)
         arrays = (self._single.values, inside.first, inside.rows_start, inside.values_start)
         parallel_for(_forward_trees, trees, y, self._updates, *arrays, self._target, inside.trees, self._begins, works)
         parallel_for(_through_top, strips, y, self._updates, *arrays, self._unknowns, inside.top, self._above, works)
@@ -55,13 +55,13 @@ class SingleColumns:
     def backward(self, y: Single) -> Single:
         """Overwrite y, (strips, m, LANES), in the order of the unknowns, by L⁻ᵀ y, and return it."""
         inside, strips = self._inside, len(y)
-        works = self._room(strips)
+        works = self._work_arrays(strips)
         arrays = (self._single.values, inside.first, inside.rows_start, inside.values_start)
         parallel_for(_backward_top, strips, y, *arrays, self._unknowns, inside.top, works)
         parallel_for(_backward_trees, len(inside.trees) // 2, y, *arrays, self._unknowns, inside.trees, works)
         return y
 
-    def _room(self, strips: int) -> Single:
+    def _work_arrays(self, strips: int) -> Single:
         """Return scratch memory of the kernels for this number of strips."""
         if len(self._updates) != strips:
             self._updates = np.zeros((strips, *self._updates.shape[1:]), dtype=np.float32)

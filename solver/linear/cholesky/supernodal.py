@@ -99,9 +99,9 @@ class Supernodes(ABC):
     def other_half(self, y: Vec) -> Vec:
         """Return Pᵀ L⁻ᵀ y, (n, c), P being the permutation. y: of `half`, overwritten."""
         self.solve_lt(y)
-        answer = np.empty_like(y)
-        answer[self.permutation] = y
-        return answer
+        solution = np.empty_like(y)
+        solution[self.permutation] = y
+        return solution
 
     def solve_lt(self, rhs: Vec) -> Vec:
         """Overwrite `rhs`, (n, c), row-major, by L⁻ᵀ rhs, and return it.

@@ -125,15 +125,15 @@ class Multigrid(Bordered):
             self._since = 0  # iterations with the old V-cycle say nothing about the new one
         return block_diagonal(last, count)
 
-    def _iterate(self, columns: Vec, answer: Vec) -> bool:
-        """Improve `answer` in place and return whether it has converged. columns: right-hand sides; residuals
+    def _iterate(self, columns: Vec, solution: Vec) -> bool:
+        """Improve `solution` in place and return whether it has converged. columns: right-hand sides; residuals
         afterwards. Raises NotPositiveDefinite."""
         assert self._hierarchy is not None, "factor comes first"
         self._columns.most = MOST if self._built_for == self.factored else MOST_ON_OLD
         try:
-            solved = self._columns.solve(self._spread.blocks, columns, answer, self._hierarchy.solve)
+            solved = self._columns.solve(self._spread.blocks, columns, solution, self._hierarchy.solve)
         except NegativeCurvature as failure:
-            answer[:] = 0.0
+            solution[:] = 0.0
             raise NotPositiveDefinite(str(failure)) from None
         self._since += self.taken
         return solved
