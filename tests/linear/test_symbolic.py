@@ -196,11 +196,11 @@ def joined(pairs, count):
 
 
 def test_what_needs_too_much_room_is_left_to_others(monkeypatch):
-    monkeypatch.setattr(multifrontal, "ALWAYS_ROOM", 0)
+    monkeypatch.setattr(multifrontal, "ALWAYS_FITS", 0)
     lower, _ = over_nodes(3, 60, 400, 6)
     found = NodeGraph(lower.indptr, lower.indices, 6).tree().symbolic()
     assert Fronts(found, lower, Workspace()).usable
-    monkeypatch.setattr("solver.linear.cholesky.fronts.MOST_ROOM", 10)
+    monkeypatch.setattr("solver.linear.cholesky.fronts.MOST_UPDATE_VALUES", 10)
     assert not Fronts(found, lower, Workspace()).usable
 
 
