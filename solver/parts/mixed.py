@@ -27,10 +27,10 @@ from .stage import NodeStage
 class MixedMethods(BlockCondensation):
     """Condensation of bodies of different methods that touch each other."""
 
-    def __init__(self, mesh: Mesh, shares: Sequence[BlockSlice], linear: LinearSolver) -> None:
-        """Make the condensation of each slice. mesh, shares: as in `BlockCondensation`. linear: solver of a matrix of
+    def __init__(self, mesh: Mesh, slices: Sequence[BlockSlice], linear: LinearSolver) -> None:
+        """Make the condensation of each slice. mesh, slices: as in `BlockCondensation`. linear: solver of a matrix of
         all nodes."""
-        super().__init__(mesh, shares)
+        super().__init__(mesh, slices)
         self.linear = linear
 
     @property
@@ -75,7 +75,7 @@ class _Inertia:
                  stage: NodeStage, mesh: Mesh) -> None:
         """Add up the inertia of each member. between: damping between members, whose −a h D is part of A; None without
         any."""
-        self._each, self._between, self._share = each, between, stage.a * stage.h
+        self._each, self._between, self._ah = each, between, stage.a * stage.h
         self._moving = np.zeros_like(mesh.rest)  #: w
         if stage.w is not None:
             self._moving[mesh.coordinates.prescribed] = stage.w
@@ -105,11 +105,11 @@ class _Inertia:
     def _damping_impulse(self, columns: Vec) -> Vec:
         """Return −a h D, D the damping between members, times columns, both (n, 3) or (n, 3, c)."""
         assert self._between is not None
-        out: Vec = -self._share * self._between.multiply(columns.reshape(*columns.shape[:2], -1)).reshape(columns.shape)
+        out: Vec = -self._ah * self._between.multiply(columns.reshape(*columns.shape[:2], -1)).reshape(columns.shape)
         return out
 
-    def _sum(self, ask: Callable[[PositionInertia], Vec]) -> Vec:
-        out: Vec = np.sum([ask(one) for one in self._each], axis=0)
+    def _sum(self, evaluate: Callable[[PositionInertia], Vec]) -> Vec:
+        out: Vec = np.sum([evaluate(one) for one in self._each], axis=0)
         return out
 
     def times(self, v: Vec) -> Vec:
