@@ -84,9 +84,9 @@ def _join(now: Conforming, run: int, a: int, b: int) -> bool:
             return True
         if working.conformal(p, q):
             return False
-        place = (1.0 - t) * working.x[p] + t * working.x[q]
-        edge, _, onto = (one[0] for one in runs.nearest(run, place[None]))
-        if np.linalg.norm(onto - place) > limits.thickness + limits.depth:
+        position = (1.0 - t) * working.x[p] + t * working.x[q]
+        edge, _, onto = (one[0] for one in runs.nearest(run, position[None]))
+        if np.linalg.norm(onto - position) > limits.thickness + limits.depth:
             return False
         velocity = (1.0 - t) * working.v[p] + t * working.v[q]
         feature = runs.velocity(np.array([runs.points + run]), onto[None])[0]

@@ -253,9 +253,9 @@ class SheetMesh:
         piece = np.zeros(len(self.x), dtype=np.int32)
         piece[self.faces] = label[:, None]
 
-        def doubled(places: Vec) -> set[tuple[int, int]]:
-            size = float(np.ptp(places, axis=0).max())
-            pairs = cKDTree(places).query_pairs(DOUBLED * size, output_type="ndarray")
+        def doubled(positions: Vec) -> set[tuple[int, int]]:
+            size = float(np.ptp(positions, axis=0).max())
+            pairs = cKDTree(positions).query_pairs(DOUBLED * size, output_type="ndarray")
             return {(int(a), int(b)) for a, b in pairs[piece[pairs[:, 0]] != piece[pairs[:, 1]]]}
 
         in_world = doubled(self.x)

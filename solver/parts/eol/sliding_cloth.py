@@ -14,7 +14,7 @@ from ...sheet.limits import RemeshLimits
 from ...sheet.mending import THINNEST
 from ...sheet.sheet_mesh import SheetMesh
 from ...sheet.sizing import Sizing
-from ...sheet.tracking import material_share
+from ...sheet.tracking import limit_slide
 from ...state import Vec
 from .barrier_contact import BarrierContacts, ContactSettings, MotionPath
 from .cloth import Cloth
@@ -158,9 +158,9 @@ class SlidingCloth:
             elif not solved.deepest or h * SHORTER < shortest:  # the shortest may leave cloth in an obstacle
                 moved = self._advanced(solved.mesh, solved.answer, h)
                 taken, slides = (solved, moved, h, now, pushes), solved.mesh.replaced(slide=moved.slide)
-                fraction = material_share(slides, h)
+                fraction = limit_slide(slides, h)
                 if fraction == 1.0:
-                    thins, fraction = taken, material_share(slides, h, THINNEST)
+                    thins, fraction = taken, limit_slide(slides, h, THINNEST)
                     if fraction == 1.0 or h <= THINS * shortest:
                         return taken
                 why, shorter = "cloth slides through an edge faster than its triangles can follow", min(

@@ -286,8 +286,8 @@ class ReducedBody:
             done = solve_stage(problem, start, how.iterating, how.iterating.tolerance * self._length)
             solved.append(done)
             self._factor, self._bh = problem.factor, bh
-            place = np.concatenate([done.y, led_now])
-            return place, (place - base) / bh
+            coordinates = np.concatenate([done.y, led_now])
+            return coordinates, (coordinates - base) / bh
 
         if how.integrator not in INTEGRATORS:
             raise BadInput(f"a reduced body has no integrator \"{how.integrator}\"",
@@ -298,20 +298,21 @@ class ReducedBody:
             y, u, led_before, led_rate, _ = state.past
             base = (4.0 * before[0] - np.concatenate([y, led_before])) / 3.0
             rate = (4.0 * before[1] - np.concatenate([u, led_rate])) / 3.0
-            place, speed = stage(base, rate, 2.0 * h / 3.0, 2.0 * h / 3.0, end, state.y)
+            coordinates, speed = stage(base, rate, 2.0 * h / 3.0, 2.0 * h / 3.0, end, state.y)
         elif how.integrator == "backward_euler":
-            place, speed = stage(before[0], before[1], h, h, end, state.y)
+            coordinates, speed = stage(before[0], before[1], h, h, end, state.y)
         else:
             # SDIRK2, which starts BDF2 too [Ascher 9]
             g = DIAGONAL * h
-            place, speed = stage(before[0], before[1], g, g,
-                                 state.carrier_motion + DIAGONAL * (end - state.carrier_motion), state.y, g)
+            coordinates, speed = stage(before[0], before[1], g, g,
+                                       state.carrier_motion + DIAGONAL * (end - state.carrier_motion), state.y, g)
             carried = (1.0 - DIAGONAL) / DIAGONAL * (speed - before[1])
-            place, speed = stage(before[0] + (h - g) * speed, before[1] + carried, g, g, end, place[: len(state.y)])
+            coordinates, speed = stage(before[0] + (h - g) * speed, before[1] + carried, g, g, end,
+                                       coordinates[: len(state.y)])
         past = (state.y, state.u, state.carrier_motion, state.led_rate, h) if two_step else None
         self.last = tuple(solved)
         p = len(state.y)
-        return ReducedState(place[:p], speed[:p], place[p:], speed[p:], state.time + h, past)
+        return ReducedState(coordinates[:p], speed[:p], coordinates[p:], speed[p:], state.time + h, past)
 
     def yielding(self, rows: Vec) -> Vec:
         """Return changes of coordinates at the end of the last step, (3 p, c) axis by axis, by forces on coordinates,
@@ -362,14 +363,14 @@ def _refuse_bad_mesh(nodes: Vec, tets: Index) -> None:
         raise BadInput("there are nodes that no tetrahedron uses", "Leave them out")
 
 
-def _spread_out(places: Vec, count: int) -> Index:
-    """Return indices of at most `count` points that are far from each other, ascending. places: (k, 3) [m]."""
-    if len(places) <= count:
-        return np.arange(len(places), dtype=np.int32)
+def _spread_out(positions: Vec, count: int) -> Index:
+    """Return indices of at most `count` points that are far from each other, ascending. positions: (k, 3) [m]."""
+    if len(positions) <= count:
+        return np.arange(len(positions), dtype=np.int32)
     chosen = np.empty(count, np.int32)
-    chosen[0] = int(places[:, 2].argmin())
-    away = np.full(len(places), np.inf)
+    chosen[0] = int(positions[:, 2].argmin())
+    away = np.full(len(positions), np.inf)
     for k in range(1, count):
-        np.minimum(away, ((places - places[chosen[k - 1]]) ** 2).sum(axis=1), out=away)
+        np.minimum(away, ((positions - positions[chosen[k - 1]]) ** 2).sum(axis=1), out=away)
         chosen[k] = int(away.argmax())
     return np.sort(chosen)

@@ -176,7 +176,7 @@ class StageLoads:
         """Return penetration depths into the floor, (s,) [m], and tangential velocities on it, (s, 3) [m/s]."""
         assert self._floor is not None
         normal = self._floor.normal
-        places = self._standing + self._touching.rows @ y
-        deep = np.maximum(self._floor.offset - places @ normal, 0.0)
+        positions = self._standing + self._touching.rows @ y
+        deep = np.maximum(self._floor.offset - positions @ normal, 0.0)
         moved = self._touching.rows @ (y - self._base) / self._length
         return deep, moved - (moved @ normal)[:, None] * normal

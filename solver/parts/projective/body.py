@@ -48,9 +48,9 @@ class TargetRows:
         [m/s]: (k, 3), or (3,) for all; weights [N/m] and friction: (k,) or one number."""
         nodes = np.ascontiguousarray(nodes, dtype=np.int32)
         heavy, rough = (np.array(np.broadcast_to(np.asarray(one, float), (len(nodes),))) for one in (weights, friction))
-        places, out, speed = (np.array(np.broadcast_to(np.asarray(one, float), (len(nodes), 3)), order="C")
+        points, out, speed = (np.array(np.broadcast_to(np.asarray(one, float), (len(nodes), 3)), order="C")
                               for one in (targets, normals, velocities))
-        return cls(nodes, heavy, places, out, rough, speed)
+        return cls(nodes, heavy, points, out, rough, speed)
 
     def before(self, seconds: float) -> TargetRows:
         """Return the rows with their targets at `seconds` before the step's end."""
@@ -138,11 +138,11 @@ class ProjectiveBody:
         return out
 
     def step(self, state: ProjectiveState, h: float, force: Vec | None = None, points: TargetRows | None = None,
-             places: Vec | None = None, touching: Touching | None = None) -> ProjectiveState:
+             positions: Vec | None = None, touching: Touching | None = None) -> ProjectiveState:
         """Return the state after h seconds. Raises StepFailed where a position is not finite or the matrix is not
         positive definite; the given state is not modified.
 
-        force: in addition to gravity, (n, 3) [N]. points: springs and contacts of single nodes. places: positions of
+        force: in addition to gravity, (n, 3) [N]. points: springs and contacts of single nodes. positions: of
         prescribed nodes at the end, (p, 3) [m]; None: unchanged. touching: returns further contacts from positions
         without constraints and those at the start, (n, 3) [m] each.
         """
@@ -155,7 +155,7 @@ class ProjectiveBody:
         if force is not None:
             load = load + force
         x = predicted + load / (kappa * self.mass[:, None] + 1.0e-300)
-        x[self.prescribed] = state.x[self.prescribed] if places is None else places
+        x[self.prescribed] = state.x[self.prescribed] if positions is None else positions
         rows = [NOTHING if points is None else points]
         if touching is not None:
             rows.append(touching(x, begin))
@@ -242,7 +242,7 @@ class ProjectiveBody:
             energy, lagged = (energy + float(one) for one in self._energies)
         return _Measured(energy, lagged, (net if len(self.free) == len(x) else net[self.free]).ravel(), own)
 
-    def with_places(self, state: ProjectiveState, x: Vec) -> ProjectiveState:
+    def with_positions(self, state: ProjectiveState, x: Vec) -> ProjectiveState:
         """Return the state with other positions of all nodes, (n, 3) [m], and its present velocities."""
         return replace(state, x=x, past=None)
 
