@@ -59,7 +59,7 @@ class Conforming:
         return ends[:living_edges(working.faces, working.across, count, ends)]
 
     def sit(self, vertex: int, on: int, position: Vec) -> None:
-    """Put a vertex onto the feature with number `on`, at a position, (3,) [m]."""
+        """Put a vertex onto the feature with number `on`, at a position, (3,) [m]."""
         working = self.working
         if vertex not in self.new and working.on[vertex] < 0:
             self.new[vertex] = working.v[vertex].copy()

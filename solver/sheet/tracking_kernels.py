@@ -78,7 +78,7 @@ def follow(  # type: ignore[no-untyped-def]
 
     Those vertices are written with the corner at that end to `over`, (k, 2), and to `turns`, (k,), whether they are on
     the corner from now on. gone: vertices that have left their feature. vertices: sorted by feature, (k,). points:
-    number of point features. positions, point_outward: their positions [m] and outward directions of points, (P, 3). edges:
+    number of point features. positions [m], point_outward: of points, (P, 3). edges:
     (E, 2), with outward directions `outward`, (E, 3); those of run r are first[r] to first[r + 1]. run_ends: corners of
     each run, (R, 2). thickness: distance at which a vertex has left [m].
     """
