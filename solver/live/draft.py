@@ -18,7 +18,7 @@ from ..world.bodies import BodyInWorld
 from ..world.drafts import check_memory, reduced_of, state_of
 from ..world.interface import StepInputs, SteppedPart
 from .drafted import DraftedBody
-from .engines.apart import who_meet
+from .engines.apart import contact_matrix
 from .engines.interface import Inputs
 from .engines.modes import ModesEngine, pairs_that_meet
 from .parting import part
@@ -41,11 +41,11 @@ class LiveDraft(SteppedPart):
             self._bodies.append(body)
             surface, size = one.body.surface, one.volume.diagonal
             to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
-            self._shown.append(BodyInWorld(one.body.name, slice(0, len(body.places)), size, None, to_object))
+            self._shown.append(BodyInWorld(one.body.name, slice(0, len(body.positions)), size, None, to_object))
             self.notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes,
                                                                    describe_truth(body.body, one))]
         mine = [numbers[one.body.name] for one in prepared]
-        self._pairs = pairs_that_meet(who_meet(scene)[np.ix_(mine, mine)])
+        self._pairs = pairs_that_meet(contact_matrix(scene)[np.ix_(mine, mine)])
         self._gravity, self._ground = np.array(scene.gravity, float), ground_of(job)
         self._start_frame = scene.time.start
         self._first = np.cumsum([0, *(body.body.size for body in self._bodies)])

@@ -46,7 +46,7 @@ def play(engine, seconds, gravity=DOWN, **inputs):
     for _ in range(round(60 * seconds)):
         engine.step(0, Inputs(gravity, **inputs))
     assert engine.restarts == 0, engine.notes
-    return np.array([one.places.mean(axis=0) for one in engine.bodies])
+    return np.array([one.positions.mean(axis=0) for one in engine.bodies])
 
 
 def momentum(engine):
@@ -151,7 +151,7 @@ def test_momentum_goes_from_one_to_the_other(tmp_path, heavy):
 def test_a_hand_pulls_one_against_the_other(tmp_path):
     engine = engine_of("modes", cubes(tmp_path, [[0, 0, 0.051], [0.15, 0, 0.051]]), quiet)
     play(engine, 0.5)
-    corner = engine.bodies[0].places[np.argmin(engine.bodies[0].places @ [1.0, 0.1, 1.0])]
+    corner = engine.bodies[0].positions[np.argmin(engine.bodies[0].positions @ [1.0, 0.1, 1.0])]
     for k in range(90):
         grab = Hold(7, corner, corner + [0.2 * min(k / 60, 1.0), 0.0, 0.0], 0.0, 2.0)
         where = play(engine, 1 / 60, grabs=(grab,))
@@ -169,5 +169,5 @@ def test_it_is_the_same_to_the_last_bit(tmp_path):
     for _ in range(2):
         engine = engine_of("modes", cubes(tmp_path, [[0, 0, 0.051], [0.03, 0.02, 0.2]]), quiet)
         play(engine, 1.0)
-        seen.append(engine.places.tobytes())
+        seen.append(engine.positions.tobytes())
     assert seen[0] == seen[1]

@@ -139,17 +139,17 @@ def _affine_that_vanish(affine: Vec, part: Index, pinned: Index) -> Vec:
 def _harmonic(operator: sp.csc_matrix, free: Index, groups: list[Index], affine: Vec) -> Vec:
     """Return functions by which groups of pins move the nodes between them, (n, 4 g): H_w w = 0, w = 1 on the group."""
     n = len(affine)
-    carrier_motion = np.zeros((n, len(groups)))
+    weights = np.zeros((n, len(groups)))
     taken = np.zeros(n, dtype=bool)
     for column, group in enumerate(groups):
         own = group[~taken[group]]
-        carrier_motion[own, column] = 1.0
+        weights[own, column] = 1.0
         taken[own] = True
     if groups:
         own = operator[free][:, free].tocsc()
         solve, _ = factored_with_shift(own, own.diagonal(), 1e-10)
-        carrier_motion[free] = solve(-(operator[free] @ carrier_motion))
-    functions: Vec = (carrier_motion[:, :, None] * affine[:, None]).reshape(n, -1)
+        weights[free] = solve(-(operator[free] @ weights))
+    functions: Vec = (weights[:, :, None] * affine[:, None]).reshape(n, -1)
     return functions
 
 
