@@ -52,23 +52,29 @@ class LiveDraft(SteppedPart):
 
     @property
     def unknowns(self) -> int:
+        """Return the number of coordinates of all bodies, Σ 3 p."""
         return int(self._first[-1])
 
     @property
     def backend(self) -> str:
+        """Return the name of the linear solver of stages: systems of reduced bodies are small and dense."""
         return "dense Cholesky"
 
     @property
     def bodies(self) -> list[tuple[str, int, int]]:
+        """Return the name, the first vertex and the number of vertices of each body, in the order of the output."""
         first = np.cumsum([0, *(one.vertices for one in self._shown)]).tolist()
         return [(one.name, start, one.vertices) for one, start in zip(self._shown, first)]
 
     @property
     def fundamental_hertz(self) -> dict[str, float]:
+        """Return the lowest frequency of each body at rest [Hz], by name, as measured on the whole mesh; bodies without
+        a measured frequency are left out."""
         slowest = {one.name: body.body.truth.frequencies[:1] for one, body in zip(self._shown, self._bodies)}
         return {name: float(found[0]) for name, found in slowest.items() if len(found)}
 
     def owns(self, name: str) -> bool:
+        """Whether a body of this name is one of this part."""
         return any(name == one.name for one in self._shown)
 
     def initial_state(self) -> State:

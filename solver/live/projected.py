@@ -75,6 +75,7 @@ class ProjectedBody(PlayedBody):
 
     @property
     def positions(self) -> Vec:
+        """Return positions of the vertices of the artist's mesh in world space, (n, 3) [m]."""
         x, embedding = self.x, self._draft.shown.embedding
         return x if embedding is None else embedding.apply(x)
 
@@ -89,11 +90,13 @@ class ProjectedBody(PlayedBody):
         return self.state.u.reshape(-1, 3)
 
     def place(self, inputs: Inputs) -> None:
+        """Restart the body where its object is, before its first step; do nothing before later ones."""
         if self._inputs is None:
             self._inputs = inputs
             self.restart()
 
     def restart(self) -> None:
+        """Reset the body to its initial state, moved with its object and its pins, and release all grabs."""
         self._hands = {}
         state = self._draft.initial_state()
         if self._inputs is not None:
@@ -139,6 +142,8 @@ class ProjectedBody(PlayedBody):
                                     found.normals, self._friction, found.speed)]
 
     def hold(self, grabs: Sequence[Hold], h: float) -> None:
+        """Make grabbed nodes follow the hands of the artist in a step of h seconds; a new grab takes the free nodes
+        around its start."""
         x, positions, free = self.x, self.positions, self.body.free
         self._hands = {one.id: self._hands[one.id] for one in grabs if one.id in self._hands}
         for one in grabs:
@@ -155,5 +160,6 @@ class ProjectedBody(PlayedBody):
 
     @property
     def grabbed(self) -> list[GrabbedVertex]:
+        """Return the grabbed vertices, numbered within the body, with their targets and stiffness."""
         return [GrabbedVertex(key, vertex, grabbed.hand + away, grabbed.stiffness)
                 for key, (grabbed, vertex, away) in self._hands.items()]

@@ -142,6 +142,7 @@ class LiveBody(PlayedBody):
 
     @property
     def positions(self) -> Vec:
+        """Return positions of the vertices of the artist's mesh in world space, (n, 3) [m]."""
         return self.drawn_at(self.state)
 
     def drawn_at(self, state: ReducedState) -> Vec:
@@ -184,6 +185,7 @@ class LiveBody(PlayedBody):
         return self.body.placed(carried(self._carrier, self._nodes), rest)
 
     def restart(self) -> None:
+        """Reset the body to its initial state, where its object is now, and release all grabs."""
         self._grabs = {}
         self.stand(self._begin())
 
@@ -194,6 +196,7 @@ class LiveBody(PlayedBody):
     # -- contact -----------------------------------------------------------------------------------------------
 
     def place(self, inputs: Inputs) -> None:
+        """Restart the body where its object is, before its first step; do nothing before later ones."""
         if not self._placed:
             self._placed, self._carrier = True, inputs.carrier(self._number)
             self.restart()
@@ -276,6 +279,8 @@ class LiveBody(PlayedBody):
         return bool(away < FAR * self.body.subspace.size * np.sqrt(self._mass))  # false for NaN
 
     def hold(self, grabs: Sequence[Hold], h: float) -> None:
+        """Make grabbed vertices follow the hands of the artist, each by a damped spring; a new grab takes the vertex
+        nearest to its start. h: not used."""
         requested = {hold.id: hold for hold in grabs}
         self._grabs = {key: grab for key, grab in self._grabs.items() if key in requested}
         for key, hold in requested.items():
@@ -294,6 +299,7 @@ class LiveBody(PlayedBody):
 
     @property
     def grabbed(self) -> list[GrabbedVertex]:
+        """Return the grabbed vertices, numbered within the body, with their targets and stiffness."""
         return [GrabbedVertex(key, self._vertex[key], grab.target, grab.stiffness) for key, grab in self._grabs.items()]
 
 

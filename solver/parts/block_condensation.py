@@ -125,18 +125,26 @@ class PosedBlocks(NoQuasistatic, NoJoints):
         return out
 
     def solve(self) -> Vec:
+        """Return the rates of all members at the stage's end, (3 f,) [m/s]. Raises StepFailed where one has no
+        solution."""
         return self._each(lambda posed, own: posed.solve())
 
     def correction(self, u: Vec) -> Vec:
+        """Return the position correction of all members as a rate, (3 f,) [m/s], at velocities u, (3 f,) [m/s]."""
         return self._each(lambda posed, own: posed.correction(u[own]))
 
     def moving(self, u: Vec) -> Vec:
+        """Return the rates of all members that contacts act on at velocities u, both (3 f,) [m/s]."""
         return self._each(lambda posed, own: posed.moving(u[own]))
 
     def respond(self, impulses: Vec) -> Vec:
+        """Return the changes of the velocities of all members by impulses on them, both (3 f, c), [m/s] and [N s]; no
+        impulse on one member moves another."""
         return self._each(lambda posed, own: posed.respond(impulses[own]), impulses)
 
     def compliance(self, nodes: Index) -> Compliance:
+        """Return the response of free nodes, (c,), as a function from impulses, (c, 3) [N s], to changes of velocities,
+        (c, 3) [m/s], each member by itself."""
         mine = [np.flatnonzero(np.isin(nodes, one.nodes)) for one in self.owner.members]
         responses = [(own, posed.compliance(nodes[own])) for own, posed in zip(mine, self.posed) if len(own)]
 
@@ -149,13 +157,16 @@ class PosedBlocks(NoQuasistatic, NoJoints):
         return respond
 
     def under(self, impulses: Vec) -> Self:
+        """Return the stage with additional impulses on all nodes, (n, 3) [N s]."""
         return replace(self, posed=[posed.under(impulses) for posed in self.posed])
 
     def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None,
               carrier_motion: CarrierMotion | None = None) -> Vec:
+        """Return coordinates nearer to equilibrium, (3 f,), as `PosedNodes.relax`, each member with the others at q."""
         return self._each(lambda posed, own: posed.relax(q[own], u[own], evaluate, corrections, carrier_motion))
 
     def again(self, stage: Stage) -> Self:
+        """Return another stage of this linearisation on the factors of all members."""
         known = NodeStage.of(stage, self.owner.mesh.coordinates)
         return replace(self, stage=known, posed=[
             posed.again(stage.part(one.coordinates, one.coordinates))

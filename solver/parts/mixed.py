@@ -35,6 +35,7 @@ class MixedMethods(BlockCondensation):
 
     @property
     def at_once(self) -> MixedMethods:
+        """Return the condensation itself, which has all bodies in one equilibrium."""
         return self
 
     def posed(self, lin: Linearised, stage: NodeStage, each: Sequence[PosedNodes]) -> PosedMixed:
@@ -140,9 +141,12 @@ class PosedMixed(PosedBlocks):
 
     @property
     def balances(self) -> bool:
+        """Whether positions of any member depend on the unknowns otherwise than its velocities do."""
         return any(posed.balances for posed in self.posed)
 
     def static_friction(self, grip: StaticFriction, x: Vec) -> PosedMixed:
+        """Return the stage with static friction of the ground on quasistatic nodes of the members that have some, at
+        positions x, (n, 3) [m]. Raises NotPositiveDefinite."""
         return replace(self, posed=[posed.static_friction(grip, x) if posed.balances else posed
                                     for posed in self.posed])
 

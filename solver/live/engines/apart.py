@@ -73,15 +73,19 @@ class ApartEngine(ABC, Generic[Body]):
 
     @property
     def positions(self) -> Vec:
+        """Return the vertices of the artist's meshes in world space, concatenated by body [m], (n, 3)."""
         return np.concatenate([one.positions for one in self.bodies])
 
     @property
     def grabbed(self) -> tuple[GrabbedVertex, ...]:
+        """Return the vertices that were grabbed in the last step, numbered among those of all bodies."""
         first = np.cumsum([0, *(len(one.positions) for one in self.bodies)])
         return tuple(replace(one, vertex=int(start) + one.vertex) for start, body in zip(first, self.bodies)
                      for one in body.grabbed)
 
     def step(self, effort: int, inputs: Inputs) -> None:
+        """Advance all bodies by `efforts[effort].step` seconds: each is stepped alone, and contact between them is
+        resolved before or after. A body whose step fails restarts, and `notes` reports it."""
         h, iterations = self.efforts[effort].step, self.iterations[effort]
         for body in self.bodies:
             body.place(inputs)
@@ -114,6 +118,8 @@ class ApartEngine(ABC, Generic[Body]):
         """Do nothing: the engine stores only the states of its bodies."""
 
     def change(self, job: Job) -> None:
+        """Continue from the present states with the settings of another job of the same meshes. Raises a ConJacError
+        where a body cannot be built; all bodies are then unchanged."""
         job, prepared = self._prepare(job)
         done: list[Callable[[], None]] = []
         try:

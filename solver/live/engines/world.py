@@ -77,6 +77,7 @@ class WorldEngine:
 
     @property
     def positions(self) -> Vec:
+        """Return the vertices of the artist's meshes in world space, concatenated by body [m], (n, 3)."""
         if not self._shown:
             return np.zeros((0, 3))
         parts, x = self._world.parted(self._state), dict[int, Vec]()
@@ -87,11 +88,13 @@ class WorldEngine:
 
     @property
     def poses(self) -> Vec:
+        """Return the frames of rigid bodies in world space, concatenated by mechanism [m], (r, 4, 4)."""
         found = self._world.poses(self._state)
         return nothing_rigid() if found is None else found["pose"]
 
     @property
     def grabbed(self) -> tuple[GrabbedVertex, ...]:
+        """Return the vertices of soft bodies that were grabbed in the last step, with their targets and stiffness."""
         hands = {one.id: one for one in self._inputs.grabs}
         taken = [(key, *self._vertices[key], one.stiffness) for _, soft in self._soft
                  for key, (_, one) in soft.holds.items() if key in hands]
@@ -111,6 +114,8 @@ class WorldEngine:
         raise AssertionError("it is a body of the scene")
 
     def step(self, effort: int, inputs: Inputs) -> None:
+        """Advance the world by `efforts[effort].step` seconds. Where the step and its substeps diverge, one long
+        dissipative step is tried; where it diverges, too, the world restarts, and `notes` reports it."""
         h = self.efforts[effort].step
         variant = effort if self._soft else 2 * effort
         if self._carriers is None:  # bodies start where their objects are
@@ -181,9 +186,12 @@ class WorldEngine:
                     self._vertices[one.id] = self._vertex(k, soft.holds[one.id][0], one.start)
 
     def forget_past(self) -> None:
+        """Discard all caches of the world; its state remains."""
         self._world.forget_past()
 
     def change(self, job: Job) -> None:
+        """Continue from the present state with the settings of another job, or restart where the number of coordinates
+        has changed. Raises a ConJacError where the world cannot be built; the engine is then unchanged."""
         before = self.__dict__.copy()
         try:
             self._build(job)

@@ -99,6 +99,7 @@ class ConJac:
 
     @property
     def at_once(self) -> ConJac:
+        """Return the condensation itself, which has all bodies in one equilibrium."""
         return self
 
     def forget_past(self) -> None:

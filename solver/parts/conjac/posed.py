@@ -159,6 +159,8 @@ class PosedConJac(NoJoints):
         return self.stage.acceleration(self.lin, self.owner.mesh.coordinates.spread(u, self.stage.w))
 
     def moving(self, u: Vec) -> Vec:
+        """Return the rates of positions at velocities u, both (3 f,) [m/s], correction included, where velocities
+        ignore contact; else u."""
         if self.positions is None:
             return u
         reduced = self.amplitudes(self.owner.mesh.coordinates.spread(u, None))
@@ -236,6 +238,8 @@ class PosedConJac(NoJoints):
         return replace(self, lin=lin, stage=stage, follow=follow, residual_shift=rows[:, :1])
 
     def compliance(self, nodes: Index) -> Compliance:
+        """Return the response of free nodes, (c,), as a function from impulses, (c, 3) [N s], to changes of velocities,
+        (c, 3) [m/s]."""
         rows = self.owner.pattern.position[nodes].astype(np.int32)
         if self.positions is None or self.slope is None:
             return compliance(self.velocities, self.reduced, rows)
@@ -245,6 +249,8 @@ class PosedConJac(NoJoints):
         return untouched_compliance(self.velocities, self.positions, self.slope, rows, normals[nodes])
 
     def under(self, impulses: Vec) -> PosedConJac:
+        """Return the stage with additional impulses on all nodes, (n, 3) [N s], which act evenly over its length and
+        are part of the equilibrium of quasistatic nodes."""
         force = impulses / (self.stage.a * self.stage.h)
         residual_shift = self.residual_shift.copy()
         residual_shift[:, 0] += self.owner.balance(self, force[:, :, None])[0][:, 0]
@@ -256,9 +262,12 @@ class PosedConJac(NoJoints):
 
     @property
     def balances(self) -> bool:
+        """Whether positions follow the reduced unknowns otherwise than velocities do: in contact."""
         return self.positions is not None
 
     def static_friction(self, grip: StaticFriction, x: Vec) -> PosedConJac:
+        """Return the stage with static friction of the ground on quasistatic nodes, at positions x, (n, 3) [m], on a
+        new factor; velocities remain those of this stage. Raises NotPositiveDefinite."""
         force, blocks = self.lin.force.copy(), self.lin.node_blocks.copy()
         grip.add_force(x, force)
         grip.add_stiffness(x, blocks)
@@ -268,6 +277,7 @@ class PosedConJac(NoJoints):
         return replace(self, lin=lin, motion=motion, residual_shift=shift, extra_forces=None)
 
     def again(self, stage: Stage) -> PosedConJac:
+        """Return another stage of this linearisation on the present factor."""
         known, follow = NodeStage.of(stage, self.owner.mesh.coordinates), self.follow
         if follow is not None and known.w is not None and self.stage.w is not None:
             follow = self.owner.follow_on(self, known.w - self.stage.w)

@@ -185,6 +185,7 @@ class BarrierContacts:
 
     @property
     def start(self) -> MotionPath:
+        """Return the positions of cloth and obstacles at the step's start."""
         return MotionPath(self.mesh.x, self.now.round_x)
 
     def added(self, posed: AssembledSystem, at: MotionPath, h: float) -> tuple[AssembledSystem, Index]:

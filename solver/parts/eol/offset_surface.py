@@ -48,6 +48,7 @@ class OffsetSurface:
 
     @property
     def moves(self) -> bool:
+        """Whether positions of the vertices change with time."""
         return self._constant is None
 
     def at(self, time: float) -> Vec:
@@ -72,6 +73,7 @@ class ExtrapolatedPath:
 
     @property
     def moves(self) -> bool:
+        """Whether positions of the vertices change with time."""
         return self._motion.moves
 
     def at(self, time: float) -> Vec:

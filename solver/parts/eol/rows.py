@@ -34,6 +34,7 @@ class StepRows:
 
     @property
     def on_vertices(self) -> VertexRows:
+        """Return all rows on single vertices in one table: of features, of contacts and of pins, in this order."""
         return together(self.on_features.rows, self.touched.rows, self.on_pins)
 
     def contradiction(self, names: Names, unknowns: Unknowns) -> StepFailed:

@@ -33,6 +33,7 @@ class Unknowns:
 
     @property
     def count(self) -> int:
+        """Return the number of rates of all vertices, m."""
         return int(self.first[-1])
 
     @cached_property

@@ -233,6 +233,10 @@ class CentredStep(LeapStep):
         self._brought, self._laws = np.zeros((n, 6)), np.zeros((2, m, 8))
 
     def solve(self, state: State, h: float) -> tuple[State, bool]:
+        """Return the state after h seconds, with the weighted mean of the rates of both stages, and whether it is
+        regular: otherwise its rates and charts need a check.
+
+        `finish` completes the step. Raises StepFailed that names the body whose joint is singular."""
         jointed, q, time, memory = self._jointed, state.q, state.time, state.memory
         tree, joints = jointed.tree, jointed.on_rates.joints
         centres, carried = memory.get(CENTRES, tree.fresh), memory.get(CARRIED)

@@ -33,6 +33,7 @@ class PosedFull(NoQuasistatic, NoJoints):
     rhs: Vec  #: (n, 3) [N s]
 
     def solve(self) -> Vec:
+        """Return velocities of the free nodes at the stage's end, (3 f,) [m/s]."""
         order = self.owner.pattern.order
         out: Vec = np.zeros(self.rhs.shape)
         out[order] = self.owner.linear.solve(self.rhs[order].ravel()).reshape(-1, 3)
@@ -40,9 +41,11 @@ class PosedFull(NoQuasistatic, NoJoints):
         return rates
 
     def correction(self, u: Vec) -> Vec:
+        """Return zeros, (3 f,): every node is an unknown, and no position is corrected."""
         return np.zeros(len(u))
 
     def moving(self, u: Vec) -> Vec:
+        """Return the velocities u themselves, (3 f,) [m/s], on which contacts act."""
         return u
 
     def respond(self, impulses: Vec) -> Vec:
@@ -54,6 +57,8 @@ class PosedFull(NoQuasistatic, NoJoints):
         return out.reshape(-1, width)
 
     def compliance(self, nodes: Index) -> Compliance:
+        """Return the response of free nodes, (c,), as a function from impulses, (c, 3) [N s], to changes of velocities,
+        (c, 3) [m/s], by one solve on the factor each."""
         rows = self.owner.pattern.position[nodes]
 
         def respond(impulses: Vec) -> Vec:
@@ -65,13 +70,16 @@ class PosedFull(NoQuasistatic, NoJoints):
         return respond
 
     def under(self, impulses: Vec) -> PosedFull:
+        """Return the stage with additional impulses on all nodes, (n, 3) [N s]."""
         return replace(self, rhs=self.rhs + impulses)
 
     def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None,
               carrier_motion: CarrierMotion | None = None) -> Vec:
+        """Return the coordinates q themselves: no node is quasistatic."""
         return q
 
     def again(self, stage: Stage) -> PosedFull:
+        """Return another stage of this linearisation on the present factor."""
         known = NodeStage.of(stage, self.owner.mesh.coordinates)
         return replace(self, stage=known, rhs=self.owner.rhs(self.lin, known))
 
@@ -98,6 +106,7 @@ class Full:
 
     @property
     def whole(self) -> Full:
+        """Return the method itself, which has all free velocities in one sparse matrix."""
         return self
 
     def forget_past(self) -> None:

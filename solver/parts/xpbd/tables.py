@@ -72,10 +72,13 @@ class CompliantRows:
         self._coloured = coloured
 
     def restart(self) -> None:
+        """Set all multipliers to 0, at the start of each step."""
         for own in self._own:
             own[-1][:] = 0.0
 
     def sweep(self, x: Vec, begun: Vec, inverse_mass: Vec, h: float, damping: float) -> None:
+        """Project each row once, colour by colour, updating positions x (n, 3) [m] in place. begun: positions at the
+        start of the step of h seconds, (n, 3) [m]. inverse_mass: (n,) [1/kg]. damping: τ [s]."""
         self._coloured.sweep(solve_rows, self._own, (x, begun, inverse_mass), (1.0 / h**2, damping / h))
 
 
@@ -88,10 +91,13 @@ class Shear:
         self._own = self._coloured.cut(triangles.astype(np.int32), gradients, 1.0 / weights, np.zeros(len(triangles)))
 
     def restart(self) -> None:
+        """Set all multipliers to 0, at the start of each step."""
         for own in self._own:
             own[-1][:] = 0.0
 
     def sweep(self, x: Vec, begun: Vec, inverse_mass: Vec, h: float, damping: float) -> None:
+        """Project each right angle once, colour by colour, updating positions x (n, 3) [m] in place. inverse_mass: (n,)
+        [1/kg]. h: length of the step [s]. begun, damping: not used."""
         self._coloured.sweep(solve_shear, self._own, (x, inverse_mass), (1.0 / h**2,))
 
 
@@ -109,10 +115,13 @@ class NeoHookean:
                                        np.zeros((len(tets), 2)))
 
     def restart(self) -> None:
+        """Set all multipliers to 0, at the start of each step."""
         for own in self._own:
             own[-1][:] = 0.0
 
     def sweep(self, x: Vec, begun: Vec, inverse_mass: Vec, h: float, damping: float) -> None:
+        """Project each tetrahedron once, colour by colour, updating positions x (n, 3) [m] in place. inverse_mass: (n,)
+        [1/kg]. h: length of the step [s]. begun, damping: not used."""
         self._coloured.sweep(solve_tets, self._own, (x, inverse_mass), (1.0 / h**2,))
 
 
