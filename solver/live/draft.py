@@ -95,7 +95,7 @@ class LiveDraft(SteppedPart):
         """
         given = Inputs(self._gravity, ground=self._ground_at(state.time + h))
         for own, body, one in zip(self._parted(state), self._bodies, self._shown):
-            body.stand(reduced_of(own))
+            body.set_state(reduced_of(own))
             try:
                 body.step(h, ModesEngine.iterations[0], given)
             except StepFailed as failure:

@@ -33,7 +33,7 @@ from .floors import floor_at, floor_of
 from .inside_fractions import fraction_inside
 from .leading import leading_of
 from .played import PlayedBody
-from .skins import RESTS, Meeting, Skin, Standing
+from .skins import RESTS, Meeting, Skin, SurfaceMotion
 
 INTEGRATOR = "bdf2"  #: one stage a step, and as lively as what new bodies are baked with
 MODES = 12  #: weights, four ways to move each
@@ -187,9 +187,9 @@ class LiveBody(PlayedBody):
     def restart(self) -> None:
         """Reset the body to its initial state, where its object is now, and release all grabs."""
         self._grabs = {}
-        self.stand(self._begin())
+        self.set_state(self._begin())
 
-    def stand(self, state: ReducedState) -> None:
+    def set_state(self, state: ReducedState) -> None:
         """Set the state from which the next step begins."""
         self.state = self._before = state
 
@@ -201,14 +201,14 @@ class LiveBody(PlayedBody):
             self._placed, self._carrier = True, inputs.carrier(self._number)
             self.restart()
 
-    def standing(self) -> Standing:
+    def surface_motion(self) -> SurfaceMotion:
         """Return the surface of the body at the start and the end of its last step, for contact."""
         touching, state, before = self.body.touching, self.state, self._before
         at = self.drawn_at if self._touches.is_drawn else self._touches.at
         now, earlier = at(state), at(before)
-        return Standing(self._skin, now, earlier,
-                        self.body.points_of(touching, state.y, state.carrier_motion),
-                        self.body.points_of(touching, before.y, before.carrier_motion))
+        return SurfaceMotion(self._skin, now, earlier,
+                             self.body.points_of(touching, state.y, state.carrier_motion),
+                             self.body.points_of(touching, before.y, before.carrier_motion))
 
     def rows_of(self, found: Meeting, is_first: bool) -> Vec:
         """Return Φ at this body's points of a contact, (k, p). is_first: whether its touching points are tested."""

@@ -92,7 +92,7 @@ def barycentric_coordinates(points: Vec, corners: Vec) -> Vec:
     return np.stack([1.0 - second - third, second, third], axis=1)
 
 
-class Standing:
+class SurfaceMotion:
     """Surface and touching points of one body at the start and the end of a step, for contact with others."""
 
     def __init__(self, skin: Skin, vertices: Vec, before: Vec, touching: Vec, touching_before: Vec) -> None:
@@ -126,7 +126,7 @@ class Meeting:
     slides: Vec  #: tangential displacement relative to the second body in the step [m], (k, 3)
 
 
-def meeting(one: Standing, other: Standing, most: int) -> Meeting | None:
+def meeting(one: SurfaceMotion, other: SurfaceMotion, most: int) -> Meeting | None:
     """Return the contacts of touching points of `one` inside `other` at a step's end, the `most` deepest; None where
     there are none.
 

@@ -56,12 +56,12 @@ def conform(mesh: SheetMesh, features: Features, limits: RemeshLimits, h: float 
     """
     runs = Runs(features) if runs is None else runs
     tracked = track(mesh, runs, limits, h, free)
-    here = mesh.replaced(x=tracked.x, on=tracked.on)
-    working = Working(here, runs.points, runs.ends)
+    moved = mesh.replaced(x=tracked.x, on=tracked.on)
+    working = Working(moved, runs.points, runs.ends)
     fall = np.zeros(3) if gravity is None or not features.thin.any() else h * h * gravity
     now = Conforming(working, runs, limits, h, mesh.material[mesh.border_edges], fall, spared=spared)
     for vertex, corner in tracked.turned.tolist():
-        _turn(now, here, vertex, corner)
+        _turn(now, moved, vertex, corner)
     for vertex, corner in tracked.ended.tolist():
         _run_into(now, vertex, corner)
     now.released |= set(tracked.released.tolist())

@@ -130,8 +130,8 @@ class SheetMesh:
 
     @cached_property
     def _border_directions(self) -> Vec:
-        way = self.material[self.border_edges[:, 1]] - self.material[self.border_edges[:, 0]]
-        unit: Vec = way / np.linalg.norm(way, axis=1)[:, None]
+        edge_vectors = self.material[self.border_edges[:, 1]] - self.material[self.border_edges[:, 0]]
+        unit: Vec = edge_vectors / np.linalg.norm(edge_vectors, axis=1)[:, None]
         return unit
 
     @cached_property

@@ -90,9 +90,9 @@ class Inertia:
         own."""
         if len(self._all) != 1:
             return None
-        one, (squares, ways) = self._all[0], scipy.linalg.eigh(self._matrices[0])
+        one, (squares, modes) = self._all[0], scipy.linalg.eigh(self._matrices[0])
         out = np.zeros((len(self.regularisation_mass), 3, len(squares)))
-        out[one.nodes] = (one.read.T @ (ways * np.sqrt(np.maximum(squares, 0.0)))).reshape(len(one.nodes), 3, -1)
+        out[one.nodes] = (one.read.T @ (modes * np.sqrt(np.maximum(squares, 0.0)))).reshape(len(one.nodes), 3, -1)
         return out
 
     def energy(self, v: Vec) -> tuple[Vec, float]:
@@ -162,8 +162,8 @@ def _together(nodes: Index, columns: Vec, frames: list[Frame], mass: Vec, dynami
     if count:
         squares = whole.T @ (weight * whole)
         squares += NOTHING * np.diag(np.diag(squares))
-        ways = scipy.linalg.eigh(across.T @ (weight * across), squares)[1][:, -count:]
-        across = across @ ways
+        directions = scipy.linalg.eigh(across.T @ (weight * across), squares)[1][:, -count:]
+        across = across @ directions
     else:
         across = across[:, :0]
 

@@ -257,7 +257,7 @@ class Solving:
             coulomb_drag, drags = friction.coulomb_drag(pressed, along), factored_drag[:, None] * along - given
             wrong = np.linalg.norm(drags - coulomb_drag[:, None] * along, axis=1)
             most = float(friction.most(pressed).sum())
-            enough, agrees = (bool(wrong.sum() <= share * most) for share in (RENEWED, AGREES))
+            enough, agrees = (bool(wrong.sum() <= bound * most) for bound in (RENEWED, AGREES))
             slips = step_rows.slips.then(vertices, np.einsum("ki,ki->k", drags, along) / np.maximum(
                 np.einsum("ki,ki->k", along, along), 1e-300), coulomb_drag)
             step_rows = replace(step_rows, pressing=impulses, rates=rates, slips=slips)

@@ -80,11 +80,11 @@ class _Step:
             self.x[:cloth], look.now.time + h, obstacles.above, -self.tolerance), RENEWED)
         above = obstacles.ground.gaps(look.x[below.vertex], look.now.time) - obstacles.above
         met, before = met.beside(below), np.concatenate([before, above])
-        k, deepest, ask = self._in(lambda k: SampledPairs(self.x[met.vertex[k], None], met.vertex[k].astype(np.int64),
-                                                          met.obstacle[k]), before, met.gap,
-                                   np.concatenate([keep, np.ones(len(above), dtype=bool)]))
+        k, deepest, missing_speed = self._in(
+            lambda k: SampledPairs(self.x[met.vertex[k], None], met.vertex[k].astype(np.int64), met.obstacle[k]),
+            before, met.gap, np.concatenate([keep, np.ones(len(above), dtype=bool)]))
         met = met.of(k)
-        return met, np.einsum("ki,ki->k", met.normal, self.v[met.vertex]) + ask, deepest
+        return met, np.einsum("ki,ki->k", met.normal, self.v[met.vertex]) + missing_speed, deepest
 
     def _behind_faces(self) -> tuple[Met, Vec, Mask]:
         """Return contacts of vertices of the cloth that may be behind faces, their distances at the start [m], and a
@@ -191,11 +191,11 @@ class _Step:
     def _pairs(self, nodes: Index, weights: Vec, direction: Vec, found: tuple[Index, float, Vec], key: Names
                ) -> tuple[RowsOfPairs, float]:
         """Return rows of the pairs that were found, MOST_AT_ONCE at most, and the largest depth [m]."""
-        k, deepest, ask = found
+        k, deepest, missing_speed = found
         if not len(k):
             return no_pairs(), 0.0
-        most = np.sort(np.argsort(-ask, kind="stable")[:MOST_AT_ONCE])
-        k, ask = k[most], ask[most]
+        most = np.sort(np.argsort(-missing_speed, kind="stable")[:MOST_AT_ONCE])
+        k, missing_speed = k[most], missing_speed[most]
         soft = np.where(nodes[k] < len(self.look.mesh.x), weights[k], 0.0)
         return RowsOfPairs(nodes[k], soft, direction[k],
-                     np.einsum("ki,ka,kai->k", direction[k], soft, self.v[nodes[k]]) + ask, key[k]), deepest
+                     np.einsum("ki,ka,kai->k", direction[k], soft, self.v[nodes[k]]) + missing_speed, key[k]), deepest

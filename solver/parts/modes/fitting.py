@@ -61,8 +61,8 @@ def fitted_volumes(points: CubaturePoints, modes: Vec, loose: float = LOOSE) -> 
     matrix = gram + np.diag(resist)
     scale = 1.0 / np.sqrt(np.diag(matrix))
     lower = np.linalg.cholesky(scale[:, None] * matrix * scale + 1e-12 * np.eye(count))
-    right = np.linalg.solve(lower, scale * (target + resist * factor))
-    found = lsq_linear(lower.T, right, (factor * LEAST / scale, factor * LARGEST / scale), tol=1e-8)
+    rhs = np.linalg.solve(lower, scale * (target + resist * factor))
+    found = lsq_linear(lower.T, rhs, (factor * LEAST / scale, factor * LARGEST / scale), tol=1e-8)
     factors: Vec = found.x * scale
     return factors
 

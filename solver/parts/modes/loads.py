@@ -94,15 +94,16 @@ class StageLoads:
         self._planes = planes
         if planes is not None:
             of = planes.points
-            standing = of.rest + (of.prescribed @ carrier_motion if len(carrier_motion) else 0.0)
-            self._gaps = np.einsum("ij,ij->i", standing, planes.normals) - planes.offsets
+            rest_positions = of.rest + (of.prescribed @ carrier_motion if len(carrier_motion) else 0.0)
+            self._gaps = np.einsum("ij,ij->i", rest_positions, planes.normals) - planes.offsets
             load, slide = planes.stiffness * self._inside(base), of.rows @ rate - planes.speed
             along = slide - np.einsum("ij,ij->i", slide, planes.normals)[:, None] * planes.normals
             #: friction coefficient along each plane, as that of the floor [N s/m]
             self._friction = planes.friction * load / np.maximum(np.linalg.norm(along, axis=1), CREEP)
         if floor is not None:
-            self._standing = touching.rest + (touching.prescribed @ carrier_motion if len(carrier_motion) else 0.0)
-            started = self._standing + touching.rows @ base
+            self._rest_positions = touching.rest + (touching.prescribed @ carrier_motion if len(carrier_motion)
+                                                    else 0.0)
+            started = self._rest_positions + touching.rows @ base
             # normal forces on the floor at the stage's start, which bound friction [N]
             load = floor.stiffness * np.maximum(floor.offset - started @ floor.normal, 0.0)
             slide = touching.rows @ rate
@@ -176,7 +177,7 @@ class StageLoads:
         """Return penetration depths into the floor, (s,) [m], and tangential velocities on it, (s, 3) [m/s]."""
         assert self._floor is not None
         normal = self._floor.normal
-        positions = self._standing + self._touching.rows @ y
+        positions = self._rest_positions + self._touching.rows @ y
         deep = np.maximum(self._floor.offset - positions @ normal, 0.0)
         moved = self._touching.rows @ (y - self._base) / self._length
         return deep, moved - (moved @ normal)[:, None] * normal

@@ -150,8 +150,8 @@ def factored(matrix: sp.csc_matrix) -> Callable[[Vec], Vec]:
     linear.factor(lower)
     back = np.argsort(order)
 
-    def solve(right: Vec) -> Vec:
-        found: Vec = linear.solve(np.asfortranarray(right[order]))[back]
+    def solve(rhs: Vec) -> Vec:
+        found: Vec = linear.solve(np.asfortranarray(rhs[order]))[back]
         return found
 
     return solve

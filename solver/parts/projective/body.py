@@ -182,35 +182,35 @@ class ProjectiveBody:
         matrix = self._factored(terms.kappa + terms.drag)
         matrix.add(diagonal[self.free])
 
-        def solve(right: Vec) -> Vec:
-            return np.ascontiguousarray(matrix.direction(right.reshape(-1, 3))).ravel()
+        def solve(rhs: Vec) -> Vec:
+            return np.ascontiguousarray(matrix.direction(rhs.reshape(-1, 3))).ravel()
 
         self._pairs.clear(3 * len(self.free))
-        here = self._measure(x, terms, np.zeros(len(terms.points.nodes)))
-        self.energies = [here.energy]
+        at = self._measure(x, terms, np.zeros(len(terms.points.nodes)))
+        self.energies = [at.energy]
         for _ in range(self.iterations):
-            move = self._pairs.direction(-here.net, solve)
-            trial, there = self._moved(x, move, terms, here)
-            if not there.lagged < here.energy and len(self._pairs):
+            move = self._pairs.direction(-at.net, solve)
+            trial, trial_at = self._moved(x, move, terms, at)
+            if not trial_at.lagged < at.energy and len(self._pairs):
                 # discard the secant pairs: a step with the constant matrix alone never raises the potential
                 self._pairs.clear(3 * len(self.free))
-                move = solve(here.net)
-                trial, there = self._moved(x, move, terms, here)
-            self._pairs.add(move, here.net - there.net)
-            x, here = trial, there
-            self.energies.append(here.energy)
+                move = solve(at.net)
+                trial, trial_at = self._moved(x, move, terms, at)
+            self._pairs.add(move, at.net - trial_at.net)
+            x, at = trial, trial_at
+            self.energies.append(at.energy)
             if not move.any() or self.tolerance and float(np.abs(move).max()) <= self.tolerance:
                 break
         return x
 
-    def _moved(self, x: Vec, move: Vec, terms: _StepTerms, here: _Measured) -> tuple[Vec, _Measured]:
+    def _moved(self, x: Vec, move: Vec, terms: _StepTerms, at: _Measured) -> tuple[Vec, _Measured]:
         """Return positions after a displacement of the free nodes, (3 f,) [m], and the potential there."""
         if len(self.free) == len(x):
             trial = x + move.reshape(-1, 3)
         else:
             trial = x.copy()
             trial[self.free] += move.reshape(-1, 3)
-        return trial, self._measure(trial, terms, here.limits)
+        return trial, self._measure(trial, terms, at.limits)
 
     def _factored(self, inertia: float) -> GlobalMatrix:
         """Return the matrix with masses times `inertia` [1/s²], from a cache of the last few step sizes. Raises

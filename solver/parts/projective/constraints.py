@@ -113,18 +113,19 @@ class Triangles:
     threads, which are stiffer beyond a stretch limit; and ½ A m |F − R|² of triangles in space, R with orthonormal
     columns, which resists stretch and shear alike."""
 
-    def __init__(self, triangles: Index, gradients: Vec, areas: Vec, ways: Vec, modulus: float) -> None:
-        """triangles: (t, 3). gradients: ∇N in material space [1/m], (t, 3, 2). areas: (t,) [m²]. ways: e, w [N/m], s
-        [N/m] and most of each direction, (k, 5). modulus: m [N/m]."""
+    def __init__(self, triangles: Index, gradients: Vec, areas: Vec, directions: Vec, modulus: float) -> None:
+        """triangles: (t, 3). gradients: ∇N in material space [1/m], (t, 3, 2). areas: (t,) [m²]. directions: e, w
+        [N/m], s [N/m] and most of each, (k, 5). modulus: m [N/m]."""
         source = _padded(len(triangles))
-        self._count, self._modulus, self._ways = len(triangles), modulus, np.array(ways, dtype=float)
+        self._count, self._modulus, self._directions = len(triangles), modulus, np.array(directions, dtype=float)
         self.nodes, self._gradients = np.array(triangles[source], dtype=np.int32), np.array(gradients[source], float)
         self._areas = np.array(areas[source], float)
         self._areas[len(triangles):] = 0.0
-        self.weights: Vec = np.append(self._ways[:, 2:4].sum(axis=1), modulus)  #: of each way, and m [N/m], (k + 1,)
+        #: of each direction, and m [N/m], (k + 1,)
+        self.weights: Vec = np.append(self._directions[:, 2:4].sum(axis=1), modulus)
         tables = (_in_lanes(self.nodes), _in_lanes(self._gradients[:, 1:]), self._areas.reshape(-1, LANES))
         self._works = np.zeros((min(PIECES, len(tables[0])), WORK))
-        self._tables = (*tables, self._ways, modulus, self.nodes, self._gradients, self._works)
+        self._tables = (*tables, self._directions, modulus, self.nodes, self._gradients, self._works)
         self._energies = np.zeros(len(source))
 
     def project(self, x: Vec, pulls: Vec) -> float:
@@ -135,8 +136,8 @@ class Triangles:
 
     def matrix(self, count: int) -> sp.csc_matrix:
         """Return Σ w AᵀA of all directions, and of the columns of F, for one axis, (n, n) [N/m], n = count."""
-        every = np.concatenate([self._ways[:, :2].T, np.eye(2)], axis=1) * np.sqrt(self.weights)[[*range(
-            len(self._ways)), -1, -1]]
+        every = np.concatenate([self._directions[:, :2].T, np.eye(2)], axis=1) * np.sqrt(self.weights)[[*range(
+            len(self._directions)), -1, -1]]
         own = slice(self._count)
         return _assembled(self.nodes[own], self._gradients[own] @ every, self._areas[own], count)
 

@@ -10,7 +10,7 @@ import numpy as np
 from ...forces.cloth.sheet import Sheet, over_elements
 from ...meshing.volume import shape_gradients
 from ...state import Index, Vec
-from ..projective.building import WAYS, bends, membrane_moduli
+from ..projective.building import DIRECTIONS, bends, membrane_moduli
 from ..projective.constraints import Lengths
 from .kernels import colour, solve_rows, solve_shear, solve_tets
 
@@ -129,11 +129,11 @@ def compliant_cloth(sheet: Sheet, membrane: Mapping[str, float], bending: Mappin
                     flat: bool = True) -> list[CompliantTable]:
     """Return the constraints of a sheet: directions across each triangle, its right angle, and bends, equivalent to the
     woven membrane for small strains. Arguments are those of `cloth_constraints` of projective dynamics."""
-    ways, turned, _ = membrane_moduli(membrane)
+    moduli, turned, _ = membrane_moduli(membrane)
     # for small strains g |F − R|² equals two directions of 2 g and ½ g (f₁ · f₂)²
-    ways = ways + np.array([2.0 * turned, 2.0 * turned, 0.0, 0.0])
+    moduli = moduli + np.array([2.0 * turned, 2.0 * turned, 0.0, 0.0])
     rows, areas = [], sheet.areas
-    for (e0, e1, _), stiffness in zip(WAYS, ways):
+    for (e0, e1, _), stiffness in zip(DIRECTIONS, moduli):
         if stiffness > 0.0:
             along = sheet.gradients[:, :, 0] * e0 + sheet.gradients[:, :, 1] * e1
             rows.append(Lengths.of(sheet.triangles, along, stiffness * areas, 1.0))
