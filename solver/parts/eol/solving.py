@@ -248,7 +248,7 @@ class Solving:
                 answer = self.solve_rows(dragged, step_rows, warm)
             else:  # on the present factor: the error of its drag is an impulse
                 given = (factored_drag * faster - coulomb_drag)[:, None] * along
-                answer = self._counted(self.program.again(dragged.with_impulse(vertices, given).right, warm))
+                answer = self._counted(self.program.again(dragged.with_impulse(vertices, given).rhs, warm))
             warm, pressing = answer.warm, np.zeros((len(vertices), 3))
             np.add.at(pressing, index[rows.vertex[pushes]], (answer.on_vertex[:, None] * rows.factor[:, :3])[pushes])
             impulses, rates = np.zeros(len(posed.impulse)), np.concatenate(posed.unknowns.parted(answer.u), axis=1)
