@@ -25,6 +25,8 @@ class DraftedBody(LiveBody):
     """Live body of a bake, whose pins, pulls and obstacles move as the job prescribes."""
 
     def _build(self, job: Job, prepared: Prepared) -> None:
+        """Read the job's prescribed nodes, soft pins, pulls and obstacles in addition to the body itself. Raises a
+        ConJacError where the body cannot be built."""
         self._prescribed, self._path = draft_pins(job, prepared)
         super()._build(job, prepared)
         order = np.argsort(self._prescribed)

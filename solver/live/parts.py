@@ -141,6 +141,8 @@ class LiveNodes:
         self._all_pulls[:] = [*self._pulls, *(grabbed for _, grabbed in self.holds.values())]
 
     def _taken(self, hold: Hold, x: Vec) -> tuple[int, Grabbed]:
+        """Return the body in the part whose node is nearest to a hand, and a spring from its free nodes around the
+        hand. x: positions of all nodes, (n, 3) [m]."""
         free, bodies = self.part.coordinates.free, self.part.bodies_in_world
         number = min(range(len(bodies)), key=lambda k: float(
             np.linalg.norm(x[bodies[k].nodes] - hold.start, axis=1).min()))
@@ -183,6 +185,8 @@ class LiveJoints:
             springs.law[row, :2] = stiffness, np.sqrt(stiffness * self._mass[springs.body[row, 1]])
 
     def _take(self, grabs: Sequence[Hold], state: State) -> None:
+        """Replace the springs of the part by its own and one for each hand; a hand that has grabbed already keeps its
+        point of the body."""
         tree, springs, present = self._part.tree, self._springs, self._part.condensation.springs
         at = tree.posture(state.q, state.u, state.memory, self._part._postures[1]).E
         known = {key: row for row, key in enumerate(self.holds, len(springs))}

@@ -43,6 +43,8 @@ class ProjectedBody(PlayedBody):
         self.state = self._draft.initial_state()
 
     def _build(self, job: Job, prepared: Prepared) -> None:
+        """Build the draft of projective dynamics, with prescribed motion, soft pins and colliders that the artist
+        moves. Raises a ConJacError where the body cannot be built."""
         self._draft = draft = projective_draft(job, prepared, self._report)
         self.body, self._size = cast(ProjectiveBody, draft.body), draft.shown.size
         draft.touches = None  # the artist moves colliders

@@ -82,6 +82,8 @@ class LiveBody(PlayedBody):
         self._before = self.state  #: state at the start of the last step
 
     def _build(self, job: Job, prepared: Prepared) -> None:
+        """Build the reduced body, or scale the present one where only its stiffness has changed, and read all settings.
+        Raises a ConJacError where the body cannot be built."""
         body, volume = prepared.body, prepared.volume
         damping = parameters("damping", body.damping)
         stepping = Stepping(INTEGRATOR, job.scene.gravity, float(damping.get("stiffness_damping", 0.0)),
@@ -129,6 +131,8 @@ class LiveBody(PlayedBody):
             self._stiffen(softer)
 
     def _continue(self, before: dict[str, Any]) -> None:
+        """Continue on a rebuilt body from the present positions and velocities; restart where the number of nodes
+        differs."""
         old, state = before["body"], self.state
         if old is self.body:
             return

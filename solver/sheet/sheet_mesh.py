@@ -202,6 +202,8 @@ class SheetMesh:
         return self
 
     def _check_faces(self) -> None:
+        """Raise BadMesh where a position is not finite, an index is invalid, or a face is flat or mirrored in material
+        space."""
         if not (np.isfinite(self.x).all() and np.isfinite(self.material).all()):
             raise BadMesh("the cloth has a vertex that is nowhere: its place is no number", "Check the mesh's vertices")
         if not len(self.faces) or self.faces.min() < 0 or self.faces.max() >= len(self.x):
@@ -218,6 +220,7 @@ class SheetMesh:
                           "Recalculate the normals, and unwrap the cloth so that no face of its UV map is mirrored")
 
     def _check_edges(self) -> None:
+        """Raise BadMesh where an edge has more than two faces, or two of opposite orientation."""
         ends = np.stack([self.faces[:, NEXT], self.faces[:, LAST]], axis=2).reshape(-1, 2).astype(np.int64)
         for which, what in ((ends, "has faces that look opposite ways, or more than two"),
                             (np.sort(ends, axis=1), "has more than two faces")):

@@ -49,6 +49,8 @@ class WorldEngine:
         self._state = self._begin()
 
     def _build(self, job: Job) -> None:
+        """Build the world of a job on coarse cells, with live parts and efforts. Raises a ConJacError that names the
+        body."""
         job = filled(job, CELLS, by_bake=False)
         built = build(job, self._report, volumes_of(job, self._report))
         self._job, self._world = job, built.world

@@ -131,6 +131,8 @@ class ContactSettings:
 
     def _crossing(self, mesh: SheetMesh, now: ObstacleMotion, lost: TangledRegion | None) -> tuple[str, str,
                                                                                                    Vec] | None:
+        """Return the names of two surfaces that intersect outside of `lost`, and where, (3,) [m]; None for no
+        intersection."""
         if self._is_all(lost, mesh):
             return None
         self._law_of(mesh, now, lost)
@@ -149,6 +151,8 @@ class ContactSettings:
         return np.zeros(len(mesh.x), np.int32) if self.sheet_of is None else self.sheet_of(mesh.material)
 
     def _law_of(self, mesh: SheetMesh, now: ObstacleMotion, lost: TangledRegion | None = None) -> ContactLaw:
+        """Return the law between the surfaces of a mesh and of obstacles, without faces in `lost`; it is made anew
+        where these have changed."""
         apart = np.ones(len(mesh.faces), dtype=bool) if lost is None else ~lost.of(mesh)[mesh.faces].any(axis=1)
         if self._made is None or not np.array_equal(self._faces, mesh.faces) or not np.array_equal(self._apart, apart):
             count = len(mesh.x)

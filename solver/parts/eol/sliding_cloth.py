@@ -117,6 +117,9 @@ class SlidingCloth:
 
     def _substep(self, cloth: Cloth, time: float, h: float, shortest: float, left: RemainingStep
                  ) -> tuple[Cloth, float, Vec, RemainingStep]:
+        """Return the cloth after a substep of at most h seconds from `time` [s] on, its length [s], the impulses on
+        obstacles and pins, and the remaining step. shortest: least length of a substep [s]. left: the step so far.
+        Raises StepFailed."""
         def at(seconds: float) -> ObstacleMotion:
             now = self.obstacles.at(time, seconds)
             return replace(now, round_x=now.round_x + left.off) if left.off.any() else now
@@ -217,6 +220,8 @@ class SlidingCloth:
             pushes, gives=left.gives, begun=left.rates, done=left.done)
 
     def _pushes_there(self, mesh: SheetMesh, now: ObstacleMotion) -> BarrierContacts | None:
+        """Return the barrier contact of a step from this mesh on, without the region where surfaces intersect; its
+        first intersection is reported."""
         assert self.pushing is not None
         crossing = self.pushing.crossing(mesh, now)
         if crossing is None:

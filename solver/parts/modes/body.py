@@ -350,6 +350,7 @@ class ReducedBody:
 
 
 def _refuse_bad_mesh(nodes: Vec, tets: Index) -> None:
+    """Raise BadInput where nodes are not finite, or a tetrahedron is flat or inverted, or a node is in none."""
     if nodes.ndim != 2 or nodes.shape[1:] != (3,) or not np.isfinite(nodes).all():
         raise BadInput("positions of nodes are no finite numbers, three each", "Give an array (n, 3)")
     if tets.ndim != 2 or tets.shape[1:] != (4,) or not len(tets):

@@ -106,6 +106,8 @@ class ProjectiveBody:
     tolerance: float = 0.0  #: largest displacement of a node in an iteration at which the step ends [m]
 
     def __post_init__(self) -> None:
+        """Assemble the stiffness of the free nodes. Raises BadInput for an unknown integrator or a node without mass,
+        NoFreeNode where every node is prescribed."""
         n = len(self.rest)
         if self.integrator not in INTEGRATORS:
             raise BadInput(f"projective dynamics has no integrator \"{self.integrator}\"",

@@ -67,6 +67,8 @@ class CompliantBody:
 
     def _short_step(self, begun: Vec, v: Vec, h: float, positions: Vec, points: TargetRows | None,
                     touching: Touching | None) -> tuple[Vec, Vec]:
+        """Return positions [m] and velocities [m/s] after a substep of h seconds, (n, 3) each. begun: positions at its
+        start. v: velocities under external forces. positions: of prescribed nodes at its end, (p, 3) [m]."""
         x = begun + h * v
         x[self.prescribed] = positions
         rows = [NOTHING if points is None else points]
