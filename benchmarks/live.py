@@ -112,7 +112,7 @@ inputs, times = Inputs(np.array([0.0, 0.0, -9.81])), []
 for _ in range(180):
     began = time.process_time()
     engine.step(1, inputs)
-    engine.places
+    engine.positions
     times.append(time.process_time() - began)
 print(float(np.median(times)))
 """

@@ -139,11 +139,11 @@ from solver.live.run import engine_of
 folder, frames, fps = Path(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
 engine, recording = engine_of("modes", folder, lambda *words: None), Recording(fps)
 time, inputs = 0.0, Inputs(np.array([0.0, 0.0, -9.81]))
-recording.add(time, engine.places)
+recording.add(time, engine.positions)
 while recording.frames < frames:
     engine.step(0, inputs)
     time += engine.efforts[0].step
-    recording.add(time, engine.places)
+    recording.add(time, engine.positions)
 recording.save(folder / "played.npz")
 """
 

@@ -161,7 +161,7 @@ engine.step(longest, inputs)
 began = time.perf_counter()
 for _ in range(int(sys.argv[3])):
     engine.step(longest, inputs)
-    engine.places
+    engine.positions
 print(time.perf_counter() - began)
 """
 

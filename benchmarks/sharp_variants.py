@@ -152,7 +152,7 @@ def lagrangian_cone(averaged: bool) -> Any:
         push, hold = np.zeros((len(k), MOST)), np.zeros((2 * len(at), MOST))
         push[:, :3] = normals[k, r]
         hold[np.arange(len(hold)), 3 + np.arange(len(hold)) % 2] = 1.0
-        gap = np.einsum("ri,ri->r", normals[k, r], (x - found.places)[k])
+        gap = np.einsum("ri,ri->r", normals[k, r], (x - found.positions)[k])
         both: Index = np.repeat(at, 2)
         key = ROWS * np.concatenate([at[k], both]).astype(np.int64) + np.concatenate([r, 8 + np.arange(len(both)) % 2])
         rows = VertexRows.hard(np.concatenate([at[k], both]).astype(np.int32), np.concatenate([push, hold]),
@@ -178,7 +178,7 @@ def variant(name: str, cells: int, which: Scene) -> tuple[SlidingCloth, Cloth]:
         wobble[mesh.border] = 0.0
         mesh = SheetMesh.at_rest(mesh.x + np.pad(wobble, ((0, 0), (0, 1))), mesh.material + wobble, mesh.faces, far)
     conforms = name.startswith("conf.")
-    made = Lagrangian(steps.fabrics, steps.gravity, steps.things, steps.limits,
+    made = Lagrangian(steps.fabrics, steps.gravity, steps.obstacles, steps.limits,
                       steps.sizing if conforms or name == "non-conf." else None, steps.pins, conforms=conforms,
                       stays=name == CONE)
     return made, Cloth.at_rest(mesh, np.flatnonzero(far))

@@ -155,7 +155,7 @@ def _as_one(meshes: Sequence[SheetMesh], apart: SheetOffsets) -> SheetMesh:
     if len(meshes) == 1:
         return meshes[0]
     first = np.cumsum([0, *(len(one.x) for one in meshes)])
-    placed = [apart.placed(k, one.material) for k, one in enumerate(meshes)]
+    placed = [apart.to_common_space(k, one.material) for k, one in enumerate(meshes)]
     faces = [one.faces + np.int32(start) for one, start in zip(meshes, first)]
     x, v, slide, on, required = (np.concatenate([getattr(one, name) for one in meshes])
                              for name in ("x", "v", "slide", "on", "required"))

@@ -37,7 +37,7 @@ def touching_surface(body: ReducedBody, prepared: Prepared, triangles: Index | N
     are drawn."""
     if triangles is None or prepared.embedding is None:
         faces = np.searchsorted(body.skin, boundary_faces(prepared.volume.tets)[0])
-        return TouchingSurface(faces, body.rest_surface, body.surface_functions, body.surface_led, True)
+        return TouchingSurface(faces, body.rest_surface, body.surface_functions, body.surface_prescribed, True)
     nodes, subspace, matrix = prepared.volume.nodes, body.subspace, prepared.embedding.matrix
     rest = matrix @ nodes
     longest = LONGEST * float(np.linalg.norm(prepared.volume.extents_of(rest)))
