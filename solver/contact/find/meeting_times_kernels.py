@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...threads import inlined, kernel
-from .distance_kernels import FREE, SQUARE, WAY, WORK, nearest_in_triangle, nearest_on_edges
+from .distance_kernels import DIFFERENCE, FREE, SQUARE, WORK, nearest_in_triangle, nearest_on_edges
 from .near_kernels import LEFT
 
 MOST = 100_000  #: advances of a pair at most
@@ -26,8 +26,8 @@ def _separating_direction(place, is_point, work, out):  # type: ignore[no-untype
                          - (place[u, two] - place[base, two]) * (place[v, one] - place[other, one]))
     else:
         for axis in range(3):
-            out[axis] = work[WAY + axis]
-    along = out[0] * work[WAY] + out[1] * work[WAY + 1] + out[2] * work[WAY + 2]
+            out[axis] = work[DIFFERENCE + axis]
+    along = out[0] * work[DIFFERENCE] + out[1] * work[DIFFERENCE + 1] + out[2] * work[DIFFERENCE + 2]
     length = np.sqrt(out[0] * out[0] + out[1] * out[1] + out[2] * out[2])
     scale = (1.0 if along >= 0.0 else -1.0) / length if length > 0.0 else 0.0
     for axis in range(3):
