@@ -32,7 +32,7 @@ class Bisp:
         converged."""
         self.passes, self.agreement = int(params["passes"]), params["agreement"]
 
-    def rub(self, posed: PosedJoints, bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS) -> FrictionAnswer:
+    def solve(self, posed: PosedJoints, bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS) -> FrictionAnswer:
         """Return the step's rates with friction. Raises StepFailed where the step cannot be solved.
 
         bearings: of all joints and loops. warm: friction impulses of the last step, the initial guess.

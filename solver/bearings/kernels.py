@@ -79,14 +79,14 @@ def add_lines(body, along, lead, sign, out):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(i4[::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1])")
-def point_loads(place, wrench, brought, carry, load):  # type: ignore[no-untyped-def]
-    """Write loads (k, p) = carry (k, p, 6) times wrench[place] (k, 6).
+def point_loads(rows, wrench, brought, carry, load):  # type: ignore[no-untyped-def]
+    """Write loads (k, p) = carry (k, p, 6) times wrench[rows] (k, 6).
 
     brought: matrices to the points' frame, (k, 6, 6), applied to the wrenches first; (0, 6, 6) for none.
     """
     own = np.empty(6)
-    for i in range(place.shape[0]):
-        whole = wrench[place[i]]
+    for i in range(rows.shape[0]):
+        whole = wrench[rows[i]]
         for a in range(6):
             own[a] = whole[a]
             if brought.shape[0]:
@@ -103,7 +103,7 @@ def point_loads(place, wrench, brought, carry, load):  # type: ignore[no-untyped
 def bound_tangents(load, mu, out, surface, point, ratio, line, tangents, lines):  # type: ignore[no-untyped-def]
     """Write bounds of tangents (k, t) and lines (k, l) from loads (k, p), as `Alike.bounds` returns them."""
     surfaces = surface[-1] + 1
-    share, force, whole = np.empty(surfaces), np.empty((surfaces, 3)), np.empty(surfaces)
+    scale, force, whole = np.empty(surfaces), np.empty((surfaces, 3)), np.empty(surfaces)
     for i in range(load.shape[0]):
         for s in range(surfaces):
             whole[s] = 0.0
@@ -116,11 +116,11 @@ def bound_tangents(load, mu, out, surface, point, ratio, line, tangents, lines):
                 force[s, a] += load[i, j] * out[j, a]
         for s in range(surfaces):
             size = np.sqrt(force[s, 0] * force[s, 0] + force[s, 1] * force[s, 1] + force[s, 2] * force[s, 2])
-            share[s] = mu[i, 0] * size / max(whole[s], TINY)
+            scale[s] = mu[i, 0] * size / max(whole[s], TINY)
         for l in range(lines.shape[1]):
             lines[i, l] = 0.0
         for j in range(point.shape[0]):
-            tangents[i, j] = share[surface[point[j]]] * abs(load[i, point[j]])
+            tangents[i, j] = scale[surface[point[j]]] * abs(load[i, point[j]])
             lines[i, line[j]] += ratio[j] * tangents[i, j]
 
 
@@ -161,11 +161,11 @@ def free_wrenches(dof, S, at_joint, body, along):  # type: ignore[no-untyped-def
         for c in range(d):
             for r in range(d):
                 if r != c:
-                    share = square[r, c] / square[c, c]
+                    factor = square[r, c] / square[c, c]
                     for q in range(c, d):
-                        square[r, q] -= share * square[c, q]
+                        square[r, q] -= factor * square[c, q]
                     for a in range(6):
-                        about[r, a] -= share * about[c, a]
+                        about[r, a] -= factor * about[c, a]
         for r in range(d):
             body[first + r] = i
             for a in range(6):

@@ -17,11 +17,11 @@ class SoftPins(Pull):
     is_on_object = True
 
     def __init__(self, nodes: Index, vertex_mass: csr_matrix, weights: OverTime, squared: OverTime,
-                 places: OverTime) -> None:
+                 targets: OverTime) -> None:
         """nodes: (k,). vertex_mass: m_iv, mass at each node of each painted vertex, (k, s) [kg]. weights: painted, (s,)
-        in [0, 1] at a time. squared: ω², stiffness per mass at weight 0.5, (1,) at a time [1/s²]. places: animated
+        in [0, 1] at a time. squared: ω², stiffness per mass at weight 0.5, (1,) at a time [1/s²]. targets: animated
         position of each node, (k, 3) [m] at a time."""
-        super().__init__(nodes, np.zeros(len(nodes)), places)
+        super().__init__(nodes, np.zeros(len(nodes)), targets)
         self._vertex_mass, self._weights, self._squared = vertex_mass, weights, squared
         self._steady = None if weights.moves or squared.moves else self._at(0.0)
 

@@ -53,8 +53,8 @@ class ProjectedBody(PlayedBody):
         self._soft_pins: list[tuple[OnItsWay, Vec]] = []
         for pins in draft.pulls:
             if pins.is_on_object:
-                start = pins.places.at(0.0)
-                pins.places = way = OnItsWay(start)
+                start = pins.targets.at(0.0)
+                pins.targets = way = OnItsWay(start)
                 self._soft_pins.append((way, start))
         self._ground = draft.ground
         self._touching = np.setdiff1d(touching_nodes(prepared), self.body.prescribed)

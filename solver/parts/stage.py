@@ -103,7 +103,7 @@ class NodeStage(StageShape):
     def stiffness_and_share(self, lin: Linearised) -> float:
         """Return the factor of K in the stage's matrix, that in stiffness damping included: β a b h² + a h share [s²].
         """
-        share = 0.0 if lin.damped is None else lin.damped.share
+        share = 0.0 if lin.damped is None else lin.damped.stiffness_damping
         return self.stiffness_factor + self.a * self.h * share
 
     def weight(self, lin: Linearised) -> Vec:

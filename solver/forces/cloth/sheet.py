@@ -93,7 +93,7 @@ class Bends:
     length: Vec  #: of the edge [m], (k,)
     areas: Vec  #: of both triangles [m²], (k, 2)
     cotangents: Vec  #: of the angles at a and b in the triangle of c, and at a and b in that of d, (k, 4)
-    share: Vec  #: weight of each, (k,)
+    weight: Vec  #: (k,)
 
     @classmethod
     def of(cls, sheet: Sheet) -> Bends:
@@ -106,10 +106,10 @@ class Bends:
         pair_triangles(triangles, material, hinges.nodes, hinges.sides, longest, mates)
         room = 2 * len(hinges.nodes)
         nodes, length, areas = np.empty((room, 4), np.int32), np.empty(room), np.empty((room, 2))
-        cotangents, share = np.empty((room, 4)), np.empty(room)
+        cotangents, weight = np.empty((room, 4)), np.empty(room)
         count = find_bends(triangles, material, hinges.nodes, hinges.sides, hinges.length, hinges.areas,
-                           hinges.cotangents, longest, mates, nodes, length, areas, cotangents, share)
-        return cls(nodes[:count], length[:count], areas[:count], cotangents[:count], share[:count])
+                           hinges.cotangents, longest, mates, nodes, length, areas, cotangents, weight)
+        return cls(nodes[:count], length[:count], areas[:count], cotangents[:count], weight[:count])
 
 
 class SheetLaw(Protocol):
