@@ -37,7 +37,7 @@ class InStretches:
             np.zeros((blocks, 6, LANES)) for _ in range(5))
         self._hessian = np.zeros((blocks, 36, LANES))
         self._x = np.zeros((0, 3))  #: positions of the last linearisation [m]
-        self._share = 0.0
+        self._fraction = 0.0
         laws = (nothing, nothing, nothing) if fibers is None else (
             fibers.material.stress, fibers.material.tangent, fibers.material.energy)
         self._fiber_stress, self._fiber_tangent, self._fiber_energy = (Address(one) for one in laws)
@@ -61,7 +61,7 @@ class InStretches:
     def start(self) -> None:
         """Discard the stretches; the next `fill` computes them from its positions."""
         self._z[:] = -1.0  # no stretch: taken from positions
-        self._change[:], self._share = 0.0, 0.0
+        self._change[:], self._fraction = 0.0, 0.0
 
     def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
         """Write condensed forces f̂ (p, 4, 3) [N] and blocks of K̂ (p, 6, 9) [N/m] at positions x (n, 3) [m].
@@ -69,7 +69,7 @@ class InStretches:
         K̂ is negative semi-definite whatever `project`. Raises ValueError where an array does not have p rows. [MFEM 6]
         """
         self._elastic._refuse_unpadded(forces, blocks)
-        self._x, self._share = x.copy(), 0.0
+        self._x, self._fraction = x.copy(), 0.0
         own = self._elastic
         parallel_for(linearise, len(own._works), x, *self._body, own._stress, own._tangent, self._fiber_stress,
                      self._fiber_tangent, self._works, self._z, self._z_bar, self._slope, self._hessian,
@@ -92,12 +92,12 @@ class InStretches:
 
     def go(self, relaxation: float) -> None:
         """Set the fraction of the change of the stretches that all later calls of `measure` take."""
-        self._share = relaxation
+        self._fraction = relaxation
 
     def keep(self) -> None:
         """Add the fraction set by `go` of their change to the stretches."""
-        self._z += self._share * self._change
-        self._change[:], self._share = 0.0, 0.0
+        self._z += self._fraction * self._change
+        self._change[:], self._fraction = 0.0, 0.0
 
     def measure(self, x: Vec, forces: Vec) -> float:
         """Return Σ V (ψ(z) + λᵀ (z̄ − z)) [J] at positions x (n, 3) [m]; write its forces (p, 4, 3) [N].
@@ -107,7 +107,7 @@ class InStretches:
         own = self._elastic
         own._refuse_unpadded(forces)
         parallel_for(measure, len(own._works), x, *self._body, self._energy, self._fiber_energy, own._works, self._z,
-                     self._change, self._share, self._multipliers, forces, own._energies)
+                     self._change, self._fraction, self._multipliers, forces, own._energies)
         return float(own._energies.sum())
 
     def multiply(self, x: Vec, columns: Vec) -> Vec:

@@ -19,7 +19,7 @@ from .earlier import CannotReuse as CannotReuse
 from .earlier import EarlierBake, record_of
 from .earlier import find as find
 from .shared_store import SharedStore
-from .shares import Numbering
+from .subsets import Numbering
 
 if TYPE_CHECKING:
     from ..world.world import World

@@ -24,7 +24,7 @@ from ..reshape.reach import grouped, ties, touches_nothing
 from ..reshape.regroup import Regroup
 from ..state import Index, State, Vec
 from .obstacle_rows import ObstacleRows
-from .shares import FrameOutput, Numbering, boxes_among_all
+from .subsets import FrameOutput, Numbering, boxes_among_all
 from .unchanged import Unchanged, compare
 
 

@@ -225,18 +225,18 @@ class ReducedProgram:
         """Return the factor's solution, (m,), for a column in the form of y in `CachedColumns`."""
         return columns if self._halves is None else self._halves.other_half(columns[:, None].copy())[:, 0]
 
-    def solve(self, right: Vec, target: Vec, spread_target: Vec) -> tuple[Vec, Vec, Vec]:
+    def solve(self, rhs: Vec, target: Vec, spread_target: Vec) -> tuple[Vec, Vec, Vec]:
         """Return u, (m,), and multipliers of the rows of vertices, (r,), and of the others, (s,), 0 for inactive ones.
 
-        right: b, (m,). target, spread_target: of both tables, (r,) and (s,). Raises Singular.
+        rhs: b, (m,). target, spread_target: of both tables, (r,) and (s,). Raises Singular.
         """
-        size = len(right)
+        size = len(rhs)
         u, product_u = np.empty(size), np.empty(size)
         on_vertex, spread = np.zeros(len(target)), np.zeros(len(spread_target))
         meet(self._touched, self._row_first, self._factored_member, self._factored_fixed, self._frames, self._corners,
              self.pattern.start, target, u)
         product(self.pattern.lower.indptr, self.pattern.lower.indices, self._values, u, product_u)
-        left = right - product_u
+        left = rhs - product_u
         sides = np.empty((size, 1 if self._proven else 2))
         sides[:, 0] = left
         self._into(sides)
@@ -260,7 +260,7 @@ class ReducedProgram:
             multipliers += more
         on_spread = multipliers[len(self._extra):]
         product(self.pattern.lower.indptr, self.pattern.lower.indices, self._values, u, product_u)
-        rest = product_u - right
+        rest = product_u - rhs
         if len(multipliers):
             rest -= self._rows @ multipliers
         multipliers_of(self._touched, self._row_first, self._factored_member, self._factored_fixed, self._frames,
@@ -313,9 +313,9 @@ class ReducedProgram:
     def _prove(self, response: Vec) -> None:
         """Raise Singular where the response to a force on all unknowns, (m,), shows a motion that nothing resists."""
         moved = self._scale * response
-        share = float(np.linalg.norm(self._probe) / max(float(np.linalg.norm(moved)), TINY))
-        if not share > self.singular:
-            raise self._singular(moved, share)
+        ratio = float(np.linalg.norm(self._probe) / max(float(np.linalg.norm(moved)), TINY))
+        if not ratio > self.singular:
+            raise self._singular(moved, ratio)
         self._proven, self._proven_fixed = True, self._fixed.copy()
 
     def _nothing_resists(self) -> Singular:
@@ -342,18 +342,18 @@ class ReducedProgram:
         full = lower @ motion + lower.T @ motion - original[diagonal] * motion
         return self._singular(moved, float(motion @ full))
 
-    def _singular(self, moved: Vec, share: float) -> Singular:
+    def _singular(self, moved: Vec, ratio: float) -> Singular:
         """Return the failure that names a motion of m unknowns.
 
-        moved: the motion in frames, times `_scale`, (m,). share: its stiffness relative to the diagonal.
+        moved: the motion in frames, times `_scale`, (m,). ratio: its stiffness relative to the diagonal.
         """
         start = self.pattern.start
         motion = np.abs(self._out(moved / self._scale)) * _scale(np.abs(self.diagonal))
         largest = (motion >= 0.3 * motion.max()).nonzero()[0]
         largest = largest[np.argsort(-motion[largest], kind="stable")]
-        unknown = np.argsort(self.pattern.place)[largest]
+        unknown = np.argsort(self.pattern.row_of)[largest]
         vertex = self.pattern.vertex[np.searchsorted(start, largest, side="right") - 1]
-        return Singular(unknown.astype(np.int32), vertex, share)
+        return Singular(unknown.astype(np.int32), vertex, ratio)
 
 
 def _scale(diagonal: Vec) -> Vec:

@@ -61,10 +61,10 @@ def with_rows(first, last, factor, target, equal, pool, chosen, size, D, force, 
             system[a, 5] += basis[i, count + a] * left
     for c in range(free):
         for r in range(c + 1, free):
-            share = system[r, c] / system[c, c]
+            ratio = system[r, c] / system[c, c]
             for j in range(c, free):
-                system[r, j] -= share * system[c, j]
-            system[r, 5] -= share * system[c, 5]
+                system[r, j] -= ratio * system[c, j]
+            system[r, 5] -= ratio * system[c, 5]
     for r in range(free - 1, -1, -1):
         for j in range(r + 1, free):
             system[r, 5] -= system[r, j] * system[j, 5]
