@@ -154,6 +154,7 @@ class Damping:
             self._use([law.within(math.inf if touches[number] else h) for number, law in enumerate(self._of_steps)])
 
     def _use(self, laws: Sequence[DampingLaw]) -> None:
+        """Use these laws from now on, one for each body."""
         self._laws = laws
         coefficients = {law.stiffness_damping for law in laws} or {0.0}
         self._stiffness_damping = coefficients.pop() if len(coefficients) == 1 else None

@@ -68,6 +68,10 @@ class Edges:
         return float(np.sqrt(self._changes(displacement)[:, 1].sum() / max(len(self._pairs), 1)))
 
     def _changes(self, displacement: Vec) -> Vec:
+        """Return the largest squared change of the edges of each chunk, and the sum of all, (CHUNKS, 2).
+
+        displacement: (n, 3) [m].
+        """
         out = np.empty((CHUNKS, 2))
         parallel_for(edge_changes, CHUNKS, displacement, self._pairs, self._inverse_square, out)
         return out

@@ -49,6 +49,7 @@ class Near:
         self._take(elements, tets[elements])
 
     def _take(self, elements: Index, corners: Index) -> None:
+        """Prepare products over these elements, (k,), with their nodes, (k, 4)."""
         self.elements: Index = elements.astype(np.int32)
         self.around = corners  #: nodes of the elements, (k, 4)
         count = len(self._few)

@@ -45,6 +45,7 @@ class NodeSum:
 
     @classmethod
     def build(cls, tets: Index, count: int) -> NodeSum:
+        """Return the sums over tets (e, 4) at `count` nodes."""
         flat = tets.ravel()
         start = np.zeros(count + 1, dtype=np.int32)
         start[1:] = np.cumsum(np.bincount(flat, minlength=count))

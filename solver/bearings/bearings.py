@@ -243,6 +243,8 @@ class BearingContacts:
             start = end
 
     def _fill_loop_rows(self, group: Alike, lead: Vec, parent: Index, dof: Index, X: Vec, S: Vec, rows: Vec) -> None:
+        """Write the slips along lines of bearings in loops by rates, (k l, m). lead: in the frames of `body`, (k, l,
+        6). parent, dof, X, S: of the tree and its posture."""
         each = lead.shape[1]
         body = np.repeat(np.stack([group.body, group.other], axis=1), each, axis=0).astype(np.int32)
         wrench = np.stack([lead, -group.lead], axis=2).reshape(-1, 2, 6)

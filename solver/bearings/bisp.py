@@ -105,6 +105,7 @@ class FreeDirections:
     """
 
     def __init__(self, posed: PosedJoints, bearings: Bearings) -> None:
+        """posed: stage of the mechanism. bearings: of all joints and loops."""
         self._posed, self._at_joint = posed, bearings.at_joint
         #: the body below each rate, (m,), and the wrench along it, (m, 1, 6)
         self._found: tuple[Index, Vec] | None = None

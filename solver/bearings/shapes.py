@@ -151,10 +151,12 @@ def _spread(points: int) -> Vec:
 
 
 def _at(position: Vec, force: Vec) -> Vec:
+    """Return the wrench (6,) about the origin of a force (3,) at a position (3,)."""
     return np.concatenate([np.cross(position, force), force])
 
 
 def _torque(torque: Vec) -> Vec:
+    """Return the wrench (6,) of a torque (3,)."""
     return np.concatenate([torque, 0 * Z])
 
 

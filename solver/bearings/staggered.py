@@ -215,5 +215,6 @@ def rates_of(posed: PosedJoints, bearings: Bearings, twist: Vec) -> Vec:
 
 
 def _in_weight(bearings: Bearings, wrench: Vec) -> float:
+    """Return Σ wᵀ M⁻¹ w of wrenches on all bodies, (6 n,)."""
     each = wrench.reshape(-1, 6)
     return float(np.einsum("na,nab,nb->", each, bearings.weight, each))

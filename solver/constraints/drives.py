@@ -30,6 +30,7 @@ class Drives:
     does."""
 
     def __init__(self, tree: Tree, drives: Sequence[DrivenJoint]) -> None:
+        """tree: of the joints. drives: of some of its joints, in the order of all results."""
         self._tree, self._drives = tree, list(drives)
         self._charts: list[tuple[Charted, Index] | None] = []
         self._evaluated_at, self._targets = (np.nan, np.nan), [(np.zeros(0), np.zeros(0))] * len(self._drives)
@@ -45,6 +46,7 @@ class Drives:
 
     @property
     def names(self) -> list[str]:
+        """Return the name of each drive, in their order."""
         return [drive.name for drive in self._drives]
 
     def at_work(self, time: float) -> list[bool]:

@@ -45,6 +45,7 @@ def six_of(work, slot, step, lane):  # type: ignore[no-untyped-def]
 
 @inlined
 def dot_six(a, b):  # type: ignore[no-untyped-def]
+    """Return the scalar product of two vectors of six components."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5]
 
 

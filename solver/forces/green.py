@@ -13,7 +13,7 @@ from .stencils import BodyElements
 
 @kernel(MATERIAL_KERNEL)
 def _nothing(work, project):  # type: ignore[no-untyped-def]
-    pass
+    """Write nothing: viscosity has neither energy nor stress at rest."""
 
 
 @kernel(MATERIAL_KERNEL)

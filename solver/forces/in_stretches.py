@@ -29,6 +29,7 @@ class InStretches:
     family = None  #: each body is evaluated by itself, with stretches of its own
 
     def __init__(self, elastic: Elastic) -> None:
+        """elastic: elements whose stretches become unknowns; this class uses its arrays."""
         self._elastic = elastic
         self.tets: Index = elastic.tets
         blocks, fibers = len(elastic._nodes), elastic.fibers
@@ -54,6 +55,7 @@ class InStretches:
 
     @property
     def _body(self) -> tuple[Any, ...]:
+        """Return the kernels' arguments of the body: nodes, rest shapes, constants of material and of fibers."""
         own = self._elastic
         fibers = self._no_fibers if own.fibers is None else own._fiber_constants
         return own._nodes, own._rest, own._constants, fibers

@@ -45,6 +45,7 @@ def _weight(s, t, floor):  # type: ignore[no-untyped-def]
 
 @inlined
 def blend(a, s, b, t, c, r):  # type: ignore[no-untyped-def]
+    """Return s a + t b + r c of three vectors."""
     return (s * a[0] + t * b[0] + r * c[0], s * a[1] + t * b[1] + r * c[1], s * a[2] + t * b[2] + r * c[2])
 
 
@@ -123,6 +124,7 @@ def pull_of(frames, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
 
 @inlined
 def put_columns(work, slot, lane, columns):  # type: ignore[no-untyped-def]
+    """Write the columns of a 3 × 3 matrix to nine consecutive slots of the lane array, from `slot` on."""
     put(work, slot, lane, columns[0])
     put(work, slot + 3, lane, columns[1])
     put(work, slot + 6, lane, columns[2])

@@ -30,9 +30,11 @@ class SoftPins(Pull):
         return bool(self._firmness(time).any())
 
     def _firmness(self, time: float) -> Vec:
+        """Return the stiffness of each spring at `time` [s], (k,) [N/m]."""
         return self._at(time) if self._steady is None else self._steady
 
     def _at(self, time: float) -> Vec:
+        """Return the stiffness of each spring from weights and ω² at `time` [s], (k,) [N/m]."""
         # a curve may overshoot between samples
         weights = np.clip(self._weights.at(time), 0.0, catalogue.HARD)
         firmness: Vec = max(float(self._squared.at(time)[0]), 0.0) * (self._vertex_mass @ (weights / (1.0 - weights)))

@@ -79,6 +79,8 @@ class CompliantAttachment(YieldingPins):
         """Return None: the springs have no damping."""
 
     def _stencils(self, x: Vec, blocks: Vec) -> Stencils:
+        """Return forces and energy of springs between nodes and anchors at positions x (n, 3) [m]. blocks: of K, (k, 1,
+        9) [N/m]."""
         away = x[self._pairs[:, 0]] - x[self._pairs[:, 1]]
         force = self._spring[:, None] * away
         return Stencils(self._pairs, np.stack([-force, force], axis=1), blocks, 0.5 * float(np.vdot(force, away)))

@@ -32,6 +32,7 @@ class PartialBake:
     """
 
     def __init__(self, job: Job, earlier: EarlierBake) -> None:
+        """job: of all bodies. earlier: the bake of which bodies are reused."""
         self._whole, self._earlier = job, earlier
         self._tokens = sorted({*range(len(job.scene.bodies) + bool(job.scene.mechanisms))} - earlier.tokens)
         #: job with the solved bodies only; None where nothing is solved

@@ -188,10 +188,12 @@ def _groups(record: GroupRecord, subset: Numbering) -> list[tuple[int, ...]]:
 
 
 def _moves_mechanisms(subset: Numbering) -> bool:
+    """Return whether the mechanisms of a subset are used."""
     return subset.has_mechanisms and len(subset.rows) in subset.tokens
 
 
 def _boxes(records: Sequence[GroupRecord], subsets: Sequence[Numbering]) -> Boxes:
+    """Return the boxes of the used bodies of all subsets, with the tokens of the job."""
     found = Boxes(np.zeros(0, dtype=np.int32), np.zeros((0, 3)), np.zeros((0, 3)))
     for record, subset in zip(records, subsets):
         found = found.and_those(boxes_among_all(record.boxes, subset))

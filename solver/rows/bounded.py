@@ -67,6 +67,8 @@ class BoundedProgram:
         return self._by_active_set(slip, low, high)
 
     def _by_active_set(self, slip: Vec, low: Vec, high: Vec) -> Vec:
+        """Return the impulses within bounds low and high, (r,) each, by an active set method (daqp). slip: velocities
+        of the rows without these impulses, (r,) [m/s]. Raises StepFailed where none is found."""
         each: Vec = 1.0 / np.sqrt(self._W.diagonal())
         typical = max(float(np.abs(each * self._typical).max(initial=0.0)), TINY)
         size = typical * each
@@ -91,6 +93,8 @@ class BoundedProgram:
         return solution
 
     def _begun(self, W: Vec, s: Vec, above: Vec, below: Vec, active: np.ndarray) -> daqp.Model:
+        """Return a model of daqp for ½ xᵀ W x + sᵀ x within bounds, with an initial active set. Raises StepFailed where
+        it has no minimum."""
         model = daqp.Model()
         flag, _ = model.setup(W, s, np.zeros((0, len(W))), above, below, active)
         if flag < 1:

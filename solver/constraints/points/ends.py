@@ -144,4 +144,5 @@ def closest_segment(edges: Index, x: Vec, point: Vec) -> tuple[int, float]:
 
 
 def _square(rows: Vec) -> Vec:
+    """Return the squared lengths of vectors (k, 3), (k,)."""
     return np.asarray(np.einsum("kj,kj->k", rows, rows))

@@ -31,6 +31,7 @@ class OnCurve:
         self._gap = self._apart(rest, *closest_segment(self._edges, rest, self._at(rest)))[0]
 
     def _at(self, x: Vec) -> Vec:
+        """Return the constrained point at positions x (n, 3) [m], (3,) [m]."""
         at: Vec = self._weights[0] @ x[self._point[0]]
         return at
 

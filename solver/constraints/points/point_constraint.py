@@ -131,6 +131,8 @@ class PointConstraint:
         return None
 
     def _stencils(self, x: Vec, time: float, with_blocks: bool, project: bool) -> Stencils:
+        """Return forces, energy and stiffness of the rows at positions x (n, 3) [m] and `time` [s], on pairs of nodes.
+        project: whether K is negative semi-definite."""
         k = self.stiffness(time)
         if k == 0.0:
             return Stencils(self._none, np.zeros((0, 2, 3)), np.zeros((0, 1, 9)), 0.0)

@@ -110,6 +110,7 @@ class Surfaces:
 
     @cached_property
     def _tree(self) -> Any:
+        """Return ipctk's bounding volume hierarchy, which each search for intersections rebuilds."""
         return ipctk.LBVH()
 
     def near(self, x: Vec, distance: float, spare: float = 0.0) -> NearPairs:

@@ -56,6 +56,7 @@ class _Nearest:
 
     @property
     def is_near(self) -> Mask:
+        """Return which points have a nearest triangle, (k,)."""
         found: Mask = self.triangles >= 0
         return found
 

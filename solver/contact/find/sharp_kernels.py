@@ -18,6 +18,7 @@ HALVINGS = 50  #: bisections of the contact time of two primitives
 
 @inlined
 def _dot(a, b):  # type: ignore[no-untyped-def]
+    """Return the scalar product of two vectors, (3,) each."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
@@ -53,6 +54,7 @@ def _nearest(p, q, a, b, out):  # type: ignore[no-untyped-def]
 
 @inlined
 def _within(s):  # type: ignore[no-untyped-def]
+    """Return whether a fraction is in [0, 1] up to rounding."""
     return -EXACT <= s <= 1.0 + EXACT
 
 
@@ -100,6 +102,7 @@ def swept_boxes(x, step, corners, grown, out):  # type: ignore[no-untyped-def]
 
 @inlined
 def _disjoint(one, two):  # type: ignore[no-untyped-def]
+    """Return whether two boxes, (6,) each, are disjoint."""
     return (one[0] > two[3] or two[0] > one[3] or one[1] > two[4] or two[1] > one[4] or one[2] > two[5]
             or two[2] > one[5])
 
@@ -243,6 +246,7 @@ def _weights(p, a, b, c, out):  # type: ignore[no-untyped-def]
 
 @inlined
 def _inside(weights):  # type: ignore[no-untyped-def]
+    """Return whether no barycentric weight, (3,), is negative beyond rounding."""
     return weights[0] >= -EXACT and weights[1] >= -EXACT and weights[2] >= -EXACT
 
 

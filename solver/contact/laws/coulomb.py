@@ -117,4 +117,5 @@ def _work(contacts: SlidingNodes, impulse: Vec, moved: Vec) -> float:
 
 
 def _positive(value: float | np.floating[Any]) -> float:
+    """Return a divisor: the value, or the smallest positive number where it is not positive."""
     return max(float(value), float(np.finfo(float).tiny))

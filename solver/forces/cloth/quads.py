@@ -25,6 +25,7 @@ def side_of(triangles, t, a, b):  # type: ignore[no-untyped-def]
 
 @inlined
 def corner_of(triangles, t, node):  # type: ignore[no-untyped-def]
+    """Return the corner of triangle t, 0 to 2, at a node that it has."""
     for k in range(2):
         if triangles[t, k] == node:
             return k

@@ -19,6 +19,7 @@ class CachedColumns:
     directions."""
 
     def __init__(self, size: int) -> None:
+        """size: number of unknowns, the length of a column."""
         self._at: dict[Name, int] = {}
         self._arrays: list[Vec] = [np.zeros((size, 0), order="F") for _ in range(4)]
         self._between: list[Vec] = [np.zeros((0, 0)) for _ in range(3)]

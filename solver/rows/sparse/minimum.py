@@ -37,6 +37,7 @@ class Infeasible(StepFailed):
     """Failure where no u satisfies all rows; `names` are those of rows that contradict each other."""
 
     def __init__(self, names: Sequence[int] | Names) -> None:
+        """names: of rows that contradict each other."""
         self.names: Names = np.unique(np.asarray(names, dtype=np.int64))
         named = ", ".join(str(name) for name in self.names[:8]) + (", ..." if len(self.names) > 8 else "")
         super().__init__(f"constraints contradict each other (rows {named})")

@@ -95,11 +95,14 @@ class SparseProgram:
         return self._answer(warm)
 
     def _answer(self, warm: Multipliers | None) -> Minimum:
+        """Return the minimum of the last program in terms of its own rows and unknowns. warm: rows that are probably
+        active."""
         assert self._run is not None
         found = self._run.answer(warm)
         return found if self._slack is None else self._slack.minimum(found)
 
     def _reduced_for(self, matrix: sp.csc_matrix, unknowns: Index) -> ReducedProgram:
+        """Return the reduced program of a matrix, with the last elimination order where the pattern has not changed."""
         if self._reduced is None or self._pattern is None or not self._pattern.is_of(matrix, unknowns):
             self._pattern = VertexPattern(matrix, unknowns, partial(self._linear.order, lasts=False))
             self._linear.analyse(self._pattern.lower, 0)
@@ -119,6 +122,7 @@ class _Run:
 
     def __init__(self, reduced: ReducedProgram, matrix: sp.csc_matrix, rhs: Vec, rows: VertexRows,
                  spread: SparseRows) -> None:
+        """matrix: A, (m, m). rhs: b, (m,). rows, spread: rows of single vertices, and across vertices."""
         pattern = reduced.pattern
         self.reduced, self.rows, self.given_names = reduced, _table(rows, pattern), rows.name
         self.values = pattern.values(matrix)
@@ -146,6 +150,8 @@ class _Run:
                 length)
 
     def answer(self, warm: Multipliers | None) -> Minimum:
+        """Return the minimum: by sweeps that change many rows at once, else row by row. Raises Infeasible and Singular.
+        """
         table = self.rows
         self.active: Mask = table.equal.copy() if warm is None else table.equal | warm.has(table.name)
         self.spread_active: Mask = (self.spread_equal.copy() if warm is None
@@ -244,6 +250,7 @@ class _Run:
             self.reduced.activate(self.active, self.spread_active)
 
     def _set(self, one: int, is_active: bool) -> None:
+        """Make one row, numbered over both tables, active or inactive; an inactive one has no multiplier."""
         count = len(self.active)
         if one < count:
             self.active[one] = is_active
@@ -264,6 +271,7 @@ class _Run:
         return row
 
     def _solve_active(self) -> None:
+        """Solve for unknowns and multipliers with the active rows as equations. Raises Singular."""
         self.reduced.activate(self.active, self.spread_active)
         self.u, self.multiplier, self.spread_multiplier = self.reduced.solve(self.rhs, self.rows.target,
                                                                              self.spread_target)
@@ -294,12 +302,15 @@ class _Run:
         return np.einsum("ri,ri->r", table.factor, there) - table.target  # type: ignore[no-any-return]
 
     def _spread_gap(self) -> Vec:
+        """Return the excess of each row across vertices over its target, (s,)."""
         return self.spread.times(self.u) - self.spread_target
 
     def _tolerance(self) -> Vec:
+        """Return the violation of each vertex' row that may be rounding, (r,)."""
         return self.gap * (self.fastest + np.abs(self.rows.target))
 
     def _spread_tolerance(self) -> Vec:
+        """Return the violation of each row across vertices that may be rounding, (s,)."""
         return self.gap * (self.fastest + np.abs(self.spread_target))
 
     def _weakest(self) -> float:

@@ -90,6 +90,7 @@ def with_rows(first, last, factor, target, equal, pool, chosen, size, D, force, 
 
 @inlined
 def gap_of(row, target, u, low, size):  # type: ignore[no-untyped-def]
+    """Return row · u − target of a row (5,) over `size` unknowns of u from `low` on."""
     total = -target
     for i in range(size):
         total += row[i] * u[low + i]
