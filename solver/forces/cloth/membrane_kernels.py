@@ -27,7 +27,7 @@ STRAIN = 3  #: S₁₁, S₂₂, S₁₂
 CONSTANTS = 8  #: C₁₁, C₂₂, C₁₂, G [N/m]; the limit, and stiffnesses of warp, weft and diagonals beyond it [N/m]
 DIRECTIONS = 4  #: number of directions with a limit
 HALF = np.sqrt(0.5)
-GIVES = 2.0  #: factor of the limit along diagonals, where threads rotate first
+DIAGONAL_FACTOR = 2.0  #: factor of the limit along diagonals, where threads rotate first
 SOFTLY = 0.1  #: of the limit: additional stretch over which the stiffness rises to its full value
 
 
@@ -45,15 +45,15 @@ def _direction(k):  # type: ignore[no-untyped-def]
         return 1.0, 0.0, 1.0
     if k == 1:
         return 0.0, 1.0, 1.0
-    return HALF, HALF if k == 2 else -HALF, GIVES
+    return HALF, HALF if k == 2 else -HALF, DIAGONAL_FACTOR
 
 
 @inlined
 def _pulled(strain, k):  # type: ignore[no-untyped-def]
     """Return e of the k-th direction, S e, its length, and a factor of the limit along it."""
-    e0, e1, gives = _direction(k)
+    e0, e1, factor = _direction(k)
     l0, l1 = strain[0] * e0 + strain[2] * e1, strain[2] * e0 + strain[1] * e1
-    return e0, e1, l0, l1, np.sqrt(l0 * l0 + l1 * l1), gives
+    return e0, e1, l0, l1, np.sqrt(l0 * l0 + l1 * l1), factor
 
 
 @inlined
@@ -141,9 +141,9 @@ def pull(frame, strain, constants, gradients, area, forces):  # type: ignore[no-
     limit = constants[4]
     if limit > 0.0 and s11 + s22 > 1.0 + limit:  # no stretch is more than the trace
         for k in range(DIRECTIONS):
-            e0, e1, l0, l1, length, gives = _pulled(strain, k)
-            if length > 1.0 + gives * limit:
-                value, slope, _ = _limited(length, gives * limit, constants[5 + min(k, 2)])
+            e0, e1, l0, l1, length, factor = _pulled(strain, k)
+            if length > 1.0 + factor * limit:
+                value, slope, _ = _limited(length, factor * limit, constants[5 + min(k, 2)])
                 energy += value
                 slope /= length
                 p11, p12 = p11 + slope * l0 * e0, p12 + slope * l0 * e1
@@ -235,9 +235,9 @@ def bend_of_energy(strain, constants, project, plane, normal, scratch, vectors, 
     limit = constants[4]
     if limit > 0.0 and s11 + s22 > 1.0 + limit:
         for k in range(DIRECTIONS):
-            e0, e1, l0, l1, length, gives = _pulled(strain, k)
-            if length > 1.0 + gives * limit:
-                _, slope, bend = _limited(length, gives * limit, constants[5 + min(k, 2)])
+            e0, e1, l0, l1, length, factor = _pulled(strain, k)
+            if length > 1.0 + factor * limit:
+                _, slope, bend = _limited(length, factor * limit, constants[5 + min(k, 2)])
                 slope /= length
                 bend = (bend - slope) / (length * length)
                 for i in range(2):
