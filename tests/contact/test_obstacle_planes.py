@@ -103,6 +103,6 @@ def test_long_thin_triangles_are_sampled_along_them_alone():
     k, after = np.arange(1000), (np.arange(1000) + 1) % 1000
     sides = np.concatenate([np.stack([k, after, after + 1000], axis=1), np.stack([k, after + 1000, k + 1000], axis=1)])
     column = ObstacleMesh(sides.astype(np.int32), Still(np.concatenate([ring, ring + [0, 0, 30.0]])))
-    assert len(column._whose) < 2000 * 31**2 / 3
+    assert len(column._sampled_triangles) < 2000 * 31**2 / 3
     found = planes(column, [1.001, 0.0, 17.3], [0.9, 0.0, 17.3])
     np.testing.assert_allclose(found.normals, [[1, 0, 0]], atol=1e-2)
