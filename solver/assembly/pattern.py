@@ -142,7 +142,7 @@ class Pattern:
         # the first block of a column is its diagonal one, also where it has no sources
         block = np.unique(np.concatenate([sources.key >> 1, np.arange(size) * (size + 1)]))
         self._take_blocks(block)
-        #: (2 blocks + 1,) first source of each block, those as they stand and then those to be transposed
+        #: (2 blocks + 1,) first source of each block, those as they are and then those to be transposed
         self.source_start: Index = np.append(
             np.searchsorted(sources.key, (2 * block[:, None] + np.arange(2)).ravel()),
             len(sources.key)).astype(np.int32)

@@ -12,7 +12,7 @@ from ..state import Index, Vec
 from .rows import Rows, on_bodies, on_rates
 
 NEAR = 0.02  #: [rad, m] from a limit there is a row whatever the speed
-PULLED_IN = 0.1  #: [s] in which a joint that stands outside is pulled in …
+PULLED_IN = 0.1  #: [s] in which a joint outside its limits is pulled in …
 INWARD = 1.0  #: [rad/s, m/s] … but no faster
 
 

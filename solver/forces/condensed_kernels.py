@@ -51,7 +51,7 @@ def dot_six(a, b):  # type: ignore[no-untyped-def]
 
 @inlined
 def _curvature(work, lane, i, j, k, m):  # type: ignore[no-untyped-def]
-    """Return H at entries (i, j) and (k, m) of z; an off-diagonal entry of z stands for both of S."""
+    """Return H at entries (i, j) and (k, m) of z; an off-diagonal entry of z is both entries of S."""
     s = work[slot_of(i, j, k, m) * LANES + lane]
     if i != j:
         s += work[slot_of(j, i, k, m) * LANES + lane]
