@@ -22,8 +22,8 @@ class InStretches:
     stage.
 
     `fill` linearises at positions and stretches, `follow` computes the change of z and the multipliers for a
-    displacement of the nodes, `go` sets the fraction of that change which `measure` takes, and `keep` adds this
-    fraction to z. [MFEM 1, 4, 6-8]
+    displacement of the nodes, `set_fraction` sets the fraction of that change which `measure` takes, and `keep` adds
+    this fraction to z. [MFEM 1, 4, 6-8]
     """
 
     family = None  #: each body is evaluated by itself, with stretches of its own
@@ -92,12 +92,12 @@ class InStretches:
                      self._slope, self._hessian, self._change, self._multipliers, own._energies)
         return float(own._energies.sum())
 
-    def go(self, relaxation: float) -> None:
+    def set_fraction(self, fraction: float) -> None:
         """Set the fraction of the change of the stretches that all later calls of `measure` take."""
-        self._fraction = relaxation
+        self._fraction = fraction
 
     def keep(self) -> None:
-        """Add the fraction set by `go` of their change to the stretches."""
+        """Add the fraction of `set_fraction` of their change to the stretches."""
         self._z += self._fraction * self._change
         self._change[:], self._fraction = 0.0, 0.0
 

@@ -55,7 +55,7 @@ class StretchedForces(Stretched):
 
     def go(self, share: float) -> None:
         for one in self._elements:
-            one.go(share)
+            one.set_fraction(share)
 
     def keep(self) -> None:
         for one in self._elements:
