@@ -13,7 +13,7 @@ from ..constraints.rows_kernels import fill_jacobian
 from ..rows.names import Names, row_names
 from ..rows.tables import DenseRows
 from ..state import Index, Vec
-from .kernels import add_lines, bound_tangents, bring, fill_lines, opposed, point_loads
+from .kernels import add_lines, bound_tangents, fill_frame_maps, fill_lines, opposed, point_loads
 from .shapes import ContactPoints, Seat, Shape
 
 #: kinds of rows' names, in addition to those of world/constraints.py: lines of joints and of loops, tangents and points
@@ -71,16 +71,16 @@ class Alike:
     weight: Vec  #: M⁻¹ of the body in which the points are fixed, (k, 6, 6)
     all_directions: bool = False  #: balls: their three lines are the parts of one torque
 
-    def loads(self, wrench: Vec, index: Index | None = None, brought: Vec | None = None) -> Vec:
+    def loads(self, wrench: Vec, index: Index | None = None, to_points: Vec | None = None) -> Vec:
         """Return the loads α of the points, (k, p) [N s], from wrenches [N m s, N s].
 
-        wrench: (k, 6), or rows `index` (k,) of it. brought: to the points' frame, (k, 6, 6); None for wrenches in that
-        frame. α = −N (NᵀN + ε M)⁻¹ f, which is −(N M⁻¹ Nᵀ + ε)⁻¹ N M⁻¹ f.
+        wrench: (k, 6), or rows `index` (k,) of it. to_points: to the points' frame, (k, 6, 6); None for wrenches in it
+        already. α = −N (NᵀN + ε M)⁻¹ f, which is −(N M⁻¹ Nᵀ + ε)⁻¹ N M⁻¹ f.
         [Thesis 3.7, changed: sign, ε relative to the trace]
         """
         alpha: Vec = np.empty(self.carry.shape[:2])
         index = np.arange(len(alpha), dtype=np.int32) if index is None else index
-        point_loads(index, wrench, THERE if brought is None else brought, self.carry, alpha)
+        point_loads(index, wrench, THERE if to_points is None else to_points, self.carry, alpha)
         return alpha
 
     @cached_property
@@ -219,17 +219,17 @@ class BearingContacts:
         self.bearings, self.count = bearings, len(parent)
         self._parent, self._X = parent, X
         #: from twists of `body` to the points' frame, (k, 6, 6), per group; None: they are in that frame already
-        self.into: list[Vec | None] = []
-        self._brought: list[Vec | None] = []  #: the same for wrenches
+        self.twist_maps: list[Vec | None] = []
+        self._wrench_maps: list[Vec | None] = []  #: the same for wrenches
         for group in bearings.groups:
-            into, brought = np.empty((2, len(group.body), 6, 6)) if group.on_other else (None, None)
-            if into is not None:
-                bring(E, group.body, group.other, into, brought)
-            self.into.append(into)
-            self._brought.append(brought)
+            twist_map, wrench_map = np.empty((2, len(group.body), 6, 6)) if group.on_other else (None, None)
+            if twist_map is not None:
+                fill_frame_maps(E, group.body, group.other, twist_map, wrench_map)
+            self.twist_maps.append(twist_map)
+            self._wrench_maps.append(wrench_map)
         #: leads in the frames of `body`, (k, l, 6), per group
-        self.leads = [group.lead if into is None else np.ascontiguousarray(group.lead @ into)
-                      for group, into in zip(bearings.groups, self.into)]
+        self.leads = [group.lead if twist_map is None else np.ascontiguousarray(group.lead @ twist_map)
+                      for group, twist_map in zip(bearings.groups, self.twist_maps)]
         G = np.zeros((bearings.lines, len(S)))
         self.rows = bearings.rows(G)  #: friction along the lines
         start = 0
@@ -258,10 +258,10 @@ class BearingContacts:
         Both are in the frames of `body`.
         """
         out = []
-        for group, brought in zip(self.bearings.groups, self._brought):
+        for group, wrench_map in zip(self.bearings.groups, self._wrench_maps):
             wrench = in_loops if group.is_loop else carried
             assert wrench is not None
-            out.append(group.loads(wrench, group.index, brought))
+            out.append(group.loads(wrench, group.index, wrench_map))
         return out
 
     def bounds(self, loads: Sequence[Vec]) -> Vec:

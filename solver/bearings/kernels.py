@@ -37,13 +37,12 @@ def opposed(parent, X, wrench, out):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(f8[:,:,::1], i4[::1], i4[::1], f8[:,:,::1], f8[:,:,::1])")
-def bring(E, body, other, into, brought):  # type: ignore[no-untyped-def]
-    """Write matrices from the frames of `body` to those of `other`: into (k, 6, 6) of twists, brought (k, 6, 6) of
-    wrenches.
+def fill_frame_maps(E, body, other, twist_maps, wrench_maps):  # type: ignore[no-untyped-def]
+    """Write matrices from the frames of `body` to those of `other`, of twists and of wrenches, (k, 6, 6) each.
 
     E: body to world, (n, 4, 4). body, other: (k,), −1 for the world in `other`.
     """
-    turn, arm, lever = np.empty((3, 3)), np.empty(3), np.empty(3)
+    rotation, arm, lever = np.empty((3, 3)), np.empty(3), np.empty(3)
     for i in range(body.shape[0]):
         A, q = E[body[i]], other[i]
         # Rᵀ and R's origin of `other` in `body`: R = A_Rᵀ B_R
@@ -55,16 +54,17 @@ def bring(E, body, other, into, brought):  # type: ignore[no-untyped-def]
                 total = 0.0
                 for c in range(3):
                     total += A[c, b] * (E[q, c, a] if q >= 0 else 1.0 if c == a else 0.0)
-                turn[a, b] = total
+                rotation[a, b] = total
         for a in range(3):
             # −Rᵀ [p]
-            lever[0] = turn[a, 2] * arm[1] - turn[a, 1] * arm[2]
-            lever[1] = turn[a, 0] * arm[2] - turn[a, 2] * arm[0]
-            lever[2] = turn[a, 1] * arm[0] - turn[a, 0] * arm[1]
+            lever[0] = rotation[a, 2] * arm[1] - rotation[a, 1] * arm[2]
+            lever[1] = rotation[a, 0] * arm[2] - rotation[a, 2] * arm[0]
+            lever[2] = rotation[a, 1] * arm[0] - rotation[a, 0] * arm[1]
             for b in range(3):
-                into[i, a, b] = into[i, 3 + a, 3 + b] = brought[i, a, b] = brought[i, 3 + a, 3 + b] = turn[a, b]
-                into[i, a, 3 + b] = brought[i, 3 + a, b] = 0.0
-                into[i, 3 + a, b] = brought[i, a, 3 + b] = lever[b]
+                twist_maps[i, a, b] = twist_maps[i, 3 + a, 3 + b] = \
+                    wrench_maps[i, a, b] = wrench_maps[i, 3 + a, 3 + b] = rotation[a, b]
+                twist_maps[i, a, 3 + b] = wrench_maps[i, 3 + a, b] = 0.0
+                twist_maps[i, 3 + a, b] = wrench_maps[i, a, 3 + b] = lever[b]
 
 
 @kernel("void(i4[::1], f8[:,::1], f8[:,:,::1], f8, f8[:,::1])")
@@ -79,20 +79,20 @@ def add_lines(body, along, lead, sign, out):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(i4[::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1])")
-def point_loads(rows, wrench, brought, carry, load):  # type: ignore[no-untyped-def]
+def point_loads(rows, wrench, to_points, carry, load):  # type: ignore[no-untyped-def]
     """Write loads (k, p) = carry (k, p, 6) times wrench[rows] (k, 6).
 
-    brought: matrices to the points' frame, (k, 6, 6), applied to the wrenches first; (0, 6, 6) for none.
+    to_points: matrices to the points' frame, (k, 6, 6), applied to the wrenches first; (0, 6, 6) for none.
     """
     own = np.empty(6)
     for i in range(rows.shape[0]):
         whole = wrench[rows[i]]
         for a in range(6):
             own[a] = whole[a]
-            if brought.shape[0]:
+            if to_points.shape[0]:
                 own[a] = 0.0
                 for b in range(6):
-                    own[a] += brought[i, a, b] * whole[b]
+                    own[a] += to_points[i, a, b] * whole[b]
         for j in range(carry.shape[1]):
             row = carry[i, j]
             load[i, j] = (row[0] * own[0] + row[1] * own[1] + row[2] * own[2]

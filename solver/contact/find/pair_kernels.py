@@ -13,7 +13,7 @@ EDGE_ODDS = 1.0e-3  #: relative to the shapes' extent: by which a direction of e
 
 
 @kernel("i8(i8, f8[:,::1])")
-def keep_few(count, found):  # type: ignore[no-untyped-def]
+def reduce_contacts(count, found):  # type: ignore[no-untyped-def]
     """Reduce the contacts of a pair to at most FEW, sorted to the front, and return their number.
 
     The contacts that remain are the deepest, the farthest from it, and on each side of the line between these two the

@@ -101,7 +101,7 @@ def make_frames(touched, row_first, factor, start, active, member, fixed, frames
 
 
 @kernel("void(i4[::1], i4[::1], i4[::1], i4[::1], f8[:,:,::1], f8[:,:,::1], i4[::1], f8[::1], f8[::1])")
-def meet(touched, row_first, member, fixed, frames, corners, start, target, u):  # type: ignore[no-untyped-def]
+def satisfy_rows(touched, row_first, member, fixed, frames, corners, start, target, u):  # type: ignore[no-untyped-def]
     """Write the u, (m,), that satisfies every active row and is zero in all other directions. target: (r,)."""
     along = np.empty(5)
     for i in range(u.shape[0]):

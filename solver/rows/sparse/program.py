@@ -159,7 +159,7 @@ class _Run:
         settled = self._at_once()
         if not settled:
             self._one_by_one()
-        self._judge_implied()
+        self._check_implied()
 
         row_of = self.reduced.pattern.row_of
         on_vertex, active = np.empty(len(table.order)), np.empty(len(table.order), np.bool_)
@@ -279,7 +279,7 @@ class _Run:
         alone = self.strongest / max(self.heaviest, 1.0e-300)
         self.fastest = max(float(np.abs(self.u).max(initial=0.0)), alone, 1.0e-300)
 
-    def _judge_implied(self) -> None:
+    def _check_implied(self) -> None:
         """Raise Infeasible where an equation was left out as implied by others but is not satisfied."""
         off = self.rows.equal & ~self.active
         if off.any():

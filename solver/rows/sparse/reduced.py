@@ -17,10 +17,10 @@ from .cached_columns import FREED, ON_VERTEX, SPREAD, CachedColumns, Name
 from .frames import (
     make_frames,
     matrix_in_frames,
-    meet,
     multipliers_of,
     product,
     product_at,
+    satisfy_rows,
     turn_frames,
 )
 from .minimum import Singular
@@ -233,8 +233,8 @@ class ReducedProgram:
         size = len(rhs)
         u, product_u = np.empty(size), np.empty(size)
         on_vertex, spread = np.zeros(len(target)), np.zeros(len(spread_target))
-        meet(self._touched, self._row_first, self._factored_member, self._factored_fixed, self._frames, self._corners,
-             self.pattern.start, target, u)
+        satisfy_rows(self._touched, self._row_first, self._factored_member, self._factored_fixed, self._frames,
+                     self._corners, self.pattern.start, target, u)
         product(self.pattern.lower.indptr, self.pattern.lower.indices, self._values, u, product_u)
         left = rhs - product_u
         sides = np.empty((size, 1 if self._proven else 2))
@@ -278,22 +278,22 @@ class ReducedProgram:
         if len(self._freed):
             pull = self._loose.T @ left - self._pulled.T @ free
             half = pull
-            there(self._stiff, half)
+            solve_lower(self._stiff, half)
             moved = half.copy()
-            and_back(self._stiff, moved)
+            solve_transposed(self._stiff, moved)
             missing = missing - self._across @ moved
         multipliers = np.zeros(0)
         if len(missing):
             multipliers = missing.copy()
-            there(self._triangle, multipliers)
-            and_back(self._triangle, multipliers)
+            solve_lower(self._triangle, multipliers)
+            solve_transposed(self._triangle, multipliers)
         more = self._of_rows @ multipliers
         if not len(self._freed):
             return free + self._answer(more), np.zeros(len(free)), multipliers
         loose = self._across.T @ multipliers
-        there(self._stiff, loose)
+        solve_lower(self._stiff, loose)
         loose += half
-        and_back(self._stiff, loose)
+        solve_transposed(self._stiff, loose)
         return free + self._answer(more - self._of_loose @ loose), self._loose @ loose, multipliers
 
     def product(self, u: Vec) -> Vec:
@@ -364,7 +364,7 @@ def _scale(diagonal: Vec) -> Vec:
 
 # for so few rows scipy's checks take longer than the solution
 @kernel("void(f8[:,:], f8[::1])")
-def there(triangle, x):  # type: ignore[no-untyped-def]
+def solve_lower(triangle, x):  # type: ignore[no-untyped-def]
     """Replace x (k,) by L⁻¹ x, L lower triangular (k, k)."""
     for i in range(len(x)):
         for j in range(i):
@@ -373,7 +373,7 @@ def there(triangle, x):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(f8[:,:], f8[::1])")
-def and_back(triangle, x):  # type: ignore[no-untyped-def]
+def solve_transposed(triangle, x):  # type: ignore[no-untyped-def]
     """Replace x (k,) by L⁻ᵀ x, L lower triangular (k, k)."""
     for i in range(len(x) - 1, -1, -1):
         x[i] /= triangle[i, i]
