@@ -27,7 +27,7 @@ import numpy as np
 from benchmarks.contact import RUNS, H, quicker, stepped
 from benchmarks.report import claim, emit
 from benchmarks.scenes import touching
-from solver.contact.find.distance_kernels import SQUARE, WAY, squares
+from solver.contact.find.distance_kernels import DIFFERENCE, SQUARE, squares
 from solver.contact.laws.barrier import ActivePairs, Barrier
 from solver.errors import ConJacError
 from solver.forces.stencils import Stencils
@@ -91,7 +91,7 @@ class Cubic(Barrier):
     def _left(found: ActivePairs) -> tuple[Vec, Vec]:
         """1 − d/δ of each pair, and the unit way between its nearest points, which forces push along."""
         distance = np.sqrt(found.work[:, SQUARE])
-        return 1.0 - distance / found.activation, found.work[:, WAY : WAY + 3] / distance[:, None]
+        return 1.0 - distance / found.activation, found.work[:, DIFFERENCE : DIFFERENCE + 3] / distance[:, None]
 
 
 LAWS: dict[str, type[Barrier]] = {"log, impacts": Barrier, "log, distances": Distances, "cubic, impacts": Cubic}

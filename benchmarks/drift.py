@@ -24,8 +24,8 @@ from benchmarks.constraints import world
 from benchmarks.holds import part_of, written
 from benchmarks.report import claim, emit
 from solver import catalogue
+from solver.constraints.enforcement.interface import RowSystem
 from solver.constraints.points.ends import BodyShape, bound
-from solver.constraints.ways.interface import RowSystem
 from solver.meshing.grid import box_tets
 from solver.state import Vec
 from solver.world.nodes import Nodes

@@ -38,8 +38,8 @@ from solver import catalogue
 from solver.assembly.pattern import Pattern, node_graph
 from solver.build import point_constraints
 from solver.build.world import build
-from solver.constraints.ways.interface import RowSystem
-from solver.constraints.ways.mass_modification import MassModification
+from solver.constraints.enforcement.interface import RowSystem
+from solver.constraints.enforcement.mass_modification import MassModification
 from solver.forces.elastic import Elastic
 from solver.job.load import load
 from solver.linear.choose import choose

@@ -106,7 +106,7 @@ def _of_cloth(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, mass
     samples, asked, fades = _over_time(job, half_life, numerical)
     share = 2.0 / (2.0 * math.pi * BOUNCES) ** 2
     rate, strength = _at_times(job, fades, half_life), _at_times(job, share * asked, half_life)
-    law = Threads(elements, own.share or 0.0, own.drag, strength)
+    law = Threads(elements, own.stiffness_damping or 0.0, own.drag, strength)
     parts = _parts(made, is_free, mass, rate, None) if fades.any() else []
     least = float(samples[samples > 0.0].min(initial=math.inf))
     note = (f"Wobble Half-Life {least:.3g} s: hung by one edge it swings at {hertz:.2g} Hz"

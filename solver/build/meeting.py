@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse as sp
 
+from ..constraints.enforcement.hard import Hard
+from ..constraints.enforcement.interface import RowSystem
 from ..constraints.points.rows import PointKind
-from ..constraints.ways.hard import Hard
-from ..constraints.ways.interface import RowSystem
 from ..errors import BadScene
 from ..state import Mask, Vec
 

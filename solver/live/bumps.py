@@ -95,7 +95,7 @@ def planes_before(bumps: Sequence[Bump], begun: Vec, end: Vec, h: float, margin:
             continue
         out = found.normals @ np.linalg.inv(now[:3, :3])  # normals transform by the inverse transpose
         points.append(found.points)
-        positions.append(carried(now, found.places))
+        positions.append(carried(now, found.positions))
         normals.append(out / np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1e-300))
-        speed.append((positions[-1] - carried(before, found.places)) / h)
+        speed.append((positions[-1] - carried(before, found.positions)) / h)
     return BumpPlanes(np.concatenate(points), np.concatenate(positions), np.concatenate(normals), np.concatenate(speed))

@@ -50,9 +50,9 @@ class LiveNodes:
             if pins.is_on_object:
                 number = next(int(number) for number, body in zip(self._bodies, part.bodies_in_world)
                               if body.nodes.start <= pins.nodes[0] < body.nodes.stop)
-                start = pins.places.at(0.0)
-                pins.places = StepMotion(start)
-                self._soft_pins.append((number, pins.places, start))
+                start = pins.targets.at(0.0)
+                pins.targets = StepMotion(start)
+                self._soft_pins.append((number, pins.targets, start))
         #: variants of the part by integrator; a part of a coupling is stepped by the coupling
         # impacts on the ground are solved in converged stages, and linearised in linearised ones
         self._variants: list[NodesPart] = [part, *(part.stepped_by(one, None)

@@ -55,8 +55,8 @@ class ProjectedBody(PlayedBody):
         self._soft_pins: list[tuple[StepMotion, Vec]] = []
         for pins in draft.pulls:
             if pins.is_on_object:
-                start = pins.places.at(0.0)
-                pins.places = path = StepMotion(start)
+                start = pins.targets.at(0.0)
+                pins.targets = path = StepMotion(start)
                 self._soft_pins.append((path, start))
         self._ground = draft.ground
         self._touching = np.setdiff1d(touching_nodes(prepared), self.body.prescribed)

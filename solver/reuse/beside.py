@@ -19,7 +19,7 @@ from .earlier import CannotReuse as CannotReuse
 from .earlier import EarlierBake, record_of
 from .earlier import find as find
 from .shared_store import SharedStore
-from .shares import Numbering
+from .subsets import Numbering
 
 if TYPE_CHECKING:
     from ..world.world import World
@@ -32,6 +32,7 @@ class PartialBake:
     """
 
     def __init__(self, job: Job, earlier: EarlierBake) -> None:
+        """job: of all bodies. earlier: the bake of which bodies are reused."""
         self._whole, self._earlier = job, earlier
         self._tokens = sorted({*range(len(job.scene.bodies) + bool(job.scene.mechanisms))} - earlier.tokens)
         #: job with the solved bodies only; None where nothing is solved

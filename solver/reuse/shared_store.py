@@ -19,7 +19,7 @@ from ..reshape.made import Made, made_of, recorded
 from ..reshape.reach import ROOM, Reach, that_touch
 from ..state import State, Vec
 from .earlier import CannotReuse, EarlierBake, record_of
-from .shares import AllBodies, Floats, FrameOutput, Numbering, boxes_among_all
+from .subsets import AllBodies, Floats, FrameOutput, Numbering, boxes_among_all
 
 if TYPE_CHECKING:
     from ..embedding.sheets import SheetRecord
@@ -69,7 +69,7 @@ class SharedStore(FrameStore):
 
         Raises CacheUnwritable where a record cannot be read.
         """
-        own = [self._whole.made_of_share(1, one) for record in super().cuts_before(frame) for one in made_of(record)]
+        own = [self._whole.made_of_subset(1, one) for record in super().cuts_before(frame) for one in made_of(record)]
         for one in own:
             self._count_new(one)
         return [recorded([one]) for one in own if one.count]
@@ -172,7 +172,7 @@ class SharedStore(FrameStore):
 
         Raises CannotReuse where the record of groups is damaged, CacheUnwritable where the snapshot is.
         """
-        return self._whole.state_of_share(1, super().restore(frame), record_of(self.cache, frame))
+        return self._whole.state_of_subset(1, super().restore(frame), record_of(self.cache, frame))
 
     def snapshot(self, frame: int, state: State | None) -> None:
         """Write a snapshot of the state of all bodies.
