@@ -46,10 +46,10 @@ class ConJacError(Exception):
         self.what, self.remedy, self.object, self.frame, self.where = what, remedy, object, frame, where
 
     def __str__(self) -> str:
-        place = f'"{self.object}"' if self.object else ""
+        subject = f'"{self.object}"' if self.object else ""
         if self.frame is not None:
-            place += f"{', f' if place else 'F'}rame {self.frame}"
-        text = f"{place}: {self.what}" if place else self.what[:1].upper() + self.what[1:]
+            subject += f"{', f' if subject else 'F'}rame {self.frame}"
+        text = f"{subject}: {self.what}" if subject else self.what[:1].upper() + self.what[1:]
         text = f"{text}. {self.remedy}" if self.remedy else text
         return f"{text} - at `{self.where}`." if self.where else f"{text}."
 

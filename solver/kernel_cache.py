@@ -148,7 +148,7 @@ def _writable(folder: str) -> None:
         raise PermissionError(f"{folder} cannot be written to")
 
 
-# before numba's own places, which are those of functions without a KEY
+# before numba's own locators, which are those of functions without a KEY
 CompileResultCacheImpl._locator_classes = [ByContent, *CompileResultCacheImpl._locator_classes]
 
 

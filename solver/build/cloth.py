@@ -201,10 +201,10 @@ def motion_of(job: Job, body: schema.Body, nodes: Vec, pinned: Index) -> Vec | N
     moved = np.asarray(job.array(pin.motion or pin.node_motion or ""), dtype=float)
     where = np.repeat(nodes[None, pinned], len(moved), axis=0)
     moving = job.array((pin.motion_vertices if pin.motion is not None else pin.nodes) or "")
-    place = np.full(len(nodes), -1)
-    place[moving] = np.arange(len(moving))
-    own = place[pinned] >= 0
-    where[:, own] = moved[:, place[pinned[own]]]
+    row = np.full(len(nodes), -1)
+    row[moving] = np.arange(len(moving))
+    own = row[pinned] >= 0
+    where[:, own] = moved[:, row[pinned[own]]]
     if pin.motion is not None and not own.all():
         # pinned vertices of unknown motion go with those around them
         where[:, ~own] = follow(nodes[pinned[~own]], nodes[moving], moved)

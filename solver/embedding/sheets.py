@@ -12,9 +12,9 @@ from typing import Protocol
 import numpy as np
 
 from ..state import Index, Vec
-from .locate_faces import containing_faces, corner_shares
+from .locate_faces import barycentric_weights, containing_faces
 
-INTO = 1.0e-3  #: share of the way to its middle by which a face is drawn in: then no corner lies on a seam
+INTO = 1.0e-3  #: fraction of the distance to its middle by which a face is shrunk: then no corner lies on a seam
 
 
 class StepMesh(Protocol):
@@ -63,9 +63,9 @@ class ShownSheet:
         frame, counted from 0, (N, 3) [m]."""
         points = self.material[self._used]
         corners = mesh.faces[containing_faces(points, mesh.material, mesh.faces)]
-        shares = corner_shares(points, mesh.material, corners)
+        weights = barycentric_weights(points, mesh.material, corners)
         out = self._rest.copy()
-        out[self._used] = np.einsum("pk,pki->pi", shares, mesh.x[corners])
+        out[self._used] = np.einsum("pk,pki->pi", weights, mesh.x[corners])
         return self._turned(out, frame, 1.0)
 
     def record(self, mesh: StepMesh, frame: int) -> SheetRecord:

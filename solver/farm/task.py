@@ -207,28 +207,28 @@ def export(task: Task, folder: Path, queue: ForQueue, stop: Callable[[], bool]) 
     played = json.dumps({"frames": [frames[0], frames[-1]], "objects": [
         {"name": name, "uuid": uuids.get(name, ""), "file": file} for name, file in files.items()]},
         ensure_ascii=False, indent=1).encode()
-    place = folder / "export"
-    if _is_exported(place, played, cache):
+    target = folder / "export"
+    if _is_exported(target, played, cache):
         return "Every frame is already exported"
     try:
-        make_folder(place)
+        make_folder(target)
     except OSError as error:
-        raise unwritable(place / PLAYED, error) from error
-    writers = {name: Writer(place / file, frames[0]) for name, file in files.items()}
+        raise unwritable(target / PLAYED, error) from error
+    writers = {name: Writer(target / file, frames[0]) for name, file in files.items()}
     for frame in frames:
         if stop():
             raise Stopped(f"stopped before frame {frame} was exported", "Run it again; it starts over")
         for name, points in cache.shown(frame).items():
             writers[name].append(points)
-    write_whole(place / PLAYED, played, folder)  # last, since it marks the export as complete
+    write_whole(target / PLAYED, played, folder)  # last, since it marks the export as complete
     return f"{len(files)} objects are exported"
 
 
-def _is_exported(place: Path, played: bytes, cache: Cache) -> bool:
+def _is_exported(target: Path, played: bytes, cache: Cache) -> bool:
     """Return whether the list of files exists and is no older than the last frame."""
     try:
-        written = (place / PLAYED).stat().st_mtime_ns
-        return (place / PLAYED).read_bytes() == played and all(
+        written = (target / PLAYED).stat().st_mtime_ns
+        return (target / PLAYED).read_bytes() == played and all(
             written >= (one.mtime_ns or 0) for one in cache.log.values())
     except OSError:
         return False

@@ -52,14 +52,14 @@ def check_choice(family: str, choice: schema_values.Choice, where: str) -> None:
                      f"Use one of {', '.join(known)}" if known else "There is none yet")
     params = {param.key: param for param in known[choice.kind].params}
     for key, value in choice.params.items():
-        place = f"{where}.params.{key}"
+        path = f"{where}.params.{key}"
         if key not in params:
-            raise refuse(f'{family} "{choice.kind}" has no parameter "{key}"', place,
+            raise refuse(f'{family} "{choice.kind}" has no parameter "{key}"', path,
                          f"It has {', '.join(params) or 'none'}")
         if isinstance(value, bool) != isinstance(params[key].default, bool):
             expected = "true or false" if isinstance(params[key].default, bool) else "a number"
-            raise refuse(f"{params[key].label} is {expected}", place)
-        check_limits(params[key], value, place)
+            raise refuse(f"{params[key].label} is {expected}", path)
+        check_limits(params[key], value, path)
 
 
 def check_limits(param: catalogue.Param, value: float | bool, where: str) -> None:
@@ -82,10 +82,10 @@ def check_weights(job: Job, name: str, where: str, vertices: int) -> None:
         raise refuse(f"weights lie in [0, 1]; these reach from {array.min():g} to {array.max():g}", where)
 
 
-def check_indices(array: NDArray[Any], count: int, where: str, things: str) -> None:
+def check_indices(array: NDArray[Any], count: int, where: str, items: str) -> None:
     for part in parts(array):
         if part.size and (part.min() < 0 or part.max() >= count):
-            raise refuse(f"an index does not fit the {count} {things}", where)
+            raise refuse(f"an index does not fit the {count} {items}", where)
 
 
 def check_array(job: Job, name: str, where: str, kind: str, shape: tuple[int | None, ...]) -> NDArray[Any]:

@@ -104,8 +104,8 @@ class QuickTetWild(TetWild):
         60,000 it took half a minute to find near sheets and to check the tetrahedra against the surface."""
         if len(triangles) <= MOST_WHEN_QUICK:
             return vertices, triangles
-        places, faces = np.array(vertices, dtype=np.float64), np.array(triangles, dtype=np.int32)  # may be read-only
-        return _simplified(places, faces, {"triangles": MOST_WHEN_QUICK, "envelope": MOST_ENVELOPE})
+        points, faces = np.array(vertices, dtype=np.float64), np.array(triangles, dtype=np.int32)  # may be read-only
+        return _simplified(points, faces, {"triangles": MOST_WHEN_QUICK, "envelope": MOST_ENVELOPE})
 
 
 def _simplified(vertices: Vec, triangles: Index, settings: Mapping[str, float]) -> tuple[Vec, Index]:

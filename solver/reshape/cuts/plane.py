@@ -23,6 +23,6 @@ class Plane:
     def crossings(self, a: Vec, b: Vec) -> Vec:
         height, other = (a - self.point) @ self.normal, (b - self.point) @ self.normal
         met = (height >= 0.0) != (other >= 0.0)
-        shares: Vec = np.full(len(a), np.nan)
-        shares[met] = height[met] / (height[met] - other[met])
-        return shares
+        fractions: Vec = np.full(len(a), np.nan)
+        fractions[met] = height[met] / (height[met] - other[met])
+        return fractions

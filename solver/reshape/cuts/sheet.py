@@ -49,8 +49,8 @@ class CuttingSheet:
             if not len(which):
                 continue
             triangle = np.concatenate([np.asarray(found, dtype=np.int64) for found in near if found])
-            share, hit = self._meet(a[which], b[which], triangle)
-            np.minimum.at(first, which[hit], share[hit])
+            fraction, hit = self._meet(a[which], b[which], triangle)
+            np.minimum.at(first, which[hit], fraction[hit])
             np.logical_xor.at(odd, which[hit], True)
         return np.where(odd, np.clip(first, 0.0, 1.0), np.nan)
 
@@ -74,6 +74,6 @@ class CuttingSheet:
         height = np.einsum("ij,ij->i", a - p[:, 0], normal)
         other = np.einsum("ij,ij->i", b - p[:, 0], normal)
         hit = inside & ((height >= 0.0) != (other >= 0.0))
-        share = np.zeros(len(a))
-        share[hit] = height[hit] / (height[hit] - other[hit])
-        return share, hit
+        fraction = np.zeros(len(a))
+        fraction[hit] = height[hit] / (height[hit] - other[hit])
+        return fraction, hit
