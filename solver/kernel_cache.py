@@ -122,6 +122,8 @@ class ByContent(_CacheLocator):  # type: ignore[misc]
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> ByContent | None:
+        """Return the locator of a function; None for a function without a KEY, which numba then caches by file and
+        time."""
         key = getattr(py_func, KEY, None)
         if key is None:
             return None
@@ -130,12 +132,15 @@ class ByContent(_CacheLocator):  # type: ignore[misc]
         return made
 
     def get_cache_path(self) -> str:
+        """Return the folder of compiled kernels."""
         return os.environ["NUMBA_CACHE_DIR"]
 
     def get_source_stamp(self) -> str:
+        """Return the KEY, which changes with the content that the kernel is compiled from."""
         return self._key
 
     def get_disambiguator(self) -> str:
+        """Return the KEY, so that two functions of one name in one file have different files."""
         return self._key
 
 

@@ -39,10 +39,18 @@ LOGGED = 3  #: frames whose halved steps are logged one by one; a violent scene 
 class Reporter(Protocol):
     """Receiver of a bake's progress, such as `cli.Lines`. Each method may raise Stopped."""
 
-    def log(self, text: str) -> None: ...
-    def stage(self, stage: str, body: str | None, progress: float | None, text: str) -> None: ...
-    def start(self, first: int, last: int, steps_per_frame: int) -> None: ...
-    def frame(self, frame: int, ms: float, left_s: float) -> None: ...
+    def log(self, text: str) -> None:
+        """Receive a sentence of the log."""
+
+    def stage(self, stage: str, body: str | None, progress: float | None, text: str) -> None:
+        """Receive the progress of a stage, in [0, 1], before the first frame; None: unknown. body: its name, where the
+        stage is of one body."""
+
+    def start(self, first: int, last: int, steps_per_frame: int) -> None:
+        """Receive the first and the last frame of the bake, and the number of steps of each."""
+
+    def frame(self, frame: int, ms: float, left_s: float) -> None:
+        """Receive the number of a finished frame, its duration [ms] and the remaining time [s]."""
 
 
 class _Diary:

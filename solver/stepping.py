@@ -52,6 +52,7 @@ class Timeline:
         return (frame - self.start) / self.fps
 
     def snapshot_due(self, frame: int) -> bool:
+        """Return whether a snapshot, from which a bake can be resumed, is stored with a frame."""
         return frame > self.start and (frame - self.start) % self.snapshot_every == 0
 
 

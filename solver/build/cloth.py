@@ -71,6 +71,8 @@ class PreparedCloth(Prepared):
         return max(float(params[name]) for name in ("stretch_warp", "stretch_weft") if name in params)
 
     def matter(self, job: Job, rest: Vec, start: int) -> MaterialData:
+        """Return the membrane, bending and hard limits of the cloth as elements, with the mass of each node. rest:
+        positions of all nodes, (n, 3) [m]. start: first node of the cloth among them."""
         from ..forces.cloth.elements import ClothElements  # its kernels are compiled where there is cloth
         from ..forces.cloth.sheet import Sheet
 
@@ -108,12 +110,16 @@ class PreparedCloth(Prepared):
         return found
 
     def vertices_at(self, job: Job, nodes: Index, painted: Mask) -> Index:
+        """Return the vertices of the artist's mesh at these nodes, (k,): those with equal numbers."""
         return nodes
 
     def prescribed_motion(self, job: Job, nodes: Index) -> Vec | None:
+        """Return positions of animated nodes at each sample, (T, k, 3) [m]; None where they are at rest. nodes: (k,).
+        """
         return motion_of(job, self.body, self.volume.nodes, nodes)
 
     def resistance(self, edge: float) -> Vec:
+        """Return the stiffness of each node against contact, (n,) [N/m]: the larger modulus of warp and weft."""
         return np.full(len(self.volume.nodes), self._stretch)
 
 

@@ -37,6 +37,7 @@ class SheetSettings:
 
     @classmethod
     def of(cls, cloths: Sequence[schema.Cloth]) -> SheetSettings:
+        """Return the settings that hold for all sheets of a cloth: largest thickness, smallest feature angle."""
         sharp = [one.eulerian for one in cloths if one.eulerian is not None]
         return cls(max(one.thickness for one in cloths), min(one.angle for one in sharp),
                    [one.friction for one in sharp])

@@ -63,6 +63,7 @@ class PreparedRope(Prepared):
 
     @property
     def surface_offset(self) -> float:
+        """Return the radius of the rope [m], or the thickness that its body sets."""
         return 0.5 * self._rope.thickness if self.body.thickness is None else self.body.thickness
 
     @property
@@ -72,6 +73,8 @@ class PreparedRope(Prepared):
         return rope
 
     def matter(self, job: Job, rest: Vec, start: int) -> MaterialData:
+        """Return the links, bending, twisting and hard limits of the ropes as elements, with the mass of each node.
+        rest: positions of all nodes, (n, 3) [m]. start: first node of the ropes among them."""
         from ..forces.cloth.elements import ClothElements  # its kernels are compiled where there are ropes
         from ..forces.ropes.bends import RodBends
         from ..forces.ropes.links import Strand
@@ -117,12 +120,16 @@ class PreparedRope(Prepared):
         return each
 
     def vertices_at(self, job: Job, nodes: Index, painted: Mask) -> Index:
+        """Return the vertices of the artist's mesh at these nodes, (k,): those with equal numbers."""
         return nodes
 
     def prescribed_motion(self, job: Job, nodes: Index) -> Vec | None:
+        """Return positions of animated nodes at each sample, (T, k, 3) [m]; None where they are at rest. nodes: (k,).
+        """
         return motion_of(job, self.body, self.volume.nodes, nodes)
 
     def resistance(self, edge: float) -> Vec:
+        """Return the stiffness of each node against contact, (n,) [N/m]: 0."""
         return np.zeros(len(self.volume.nodes))
 
 

@@ -21,17 +21,28 @@ class StepMesh(Protocol):
     """Mesh of a cloth after a step."""
 
     @property
-    def x(self) -> Vec: ...  #: [m], world, (n, 3)
+    def x(self) -> Vec:
+        """Return positions of the vertices in the world, (n, 3) [m]."""
+
     @property
-    def material(self) -> Vec: ...  #: X [m], (n, 2)
+    def material(self) -> Vec:
+        """Return X, positions of the vertices in material space, (n, 2) [m]."""
+
     @property
-    def faces(self) -> Index: ...  #: (m, 3)
+    def faces(self) -> Index:
+        """Return the vertices of each face, (m, 3)."""
+
     @property
-    def slide(self) -> Vec: ...  #: Ẋ [m/s], (n, 2)
+    def slide(self) -> Vec:
+        """Return Ẋ, velocities of the vertices in material space, (n, 2) [m/s]."""
+
     @property
-    def on(self) -> Index: ...  #: (n,), -1 where the vertex sits on nothing sharp
+    def on(self) -> Index:
+        """Return the feature on which each vertex lies, (n,); -1 for none."""
+
     @property
-    def polar_gradients(self) -> Vec: ...  #: F at the vertices, (n, 3, 2)
+    def polar_gradients(self) -> Vec:
+        """Return F at the vertices, (n, 3, 2): rotations and stretches of faces averaged separately."""
 
 
 @dataclass(frozen=True)

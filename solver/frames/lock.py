@@ -156,6 +156,7 @@ class AcquiredLock:
                         "Resume once no other process bakes into it")
 
     def release(self) -> None:
+        """End the heartbeat and remove the lock file, where it is still that of this process."""
         self._end.set()
         self._thread.join()
         if holder(self._folder) == self._me:

@@ -17,6 +17,7 @@ from .folder import FARTHEST, Job, parameters, parts, refuse
 MOST = 20_000_000  # rows of an array whose length is free: as many tetrahedra need 100 GB
 
 def check_vector(vector: schema_values.Vector, where: str) -> None:
+    """Check that no component of a vector is beyond `FARTHEST`. Raises BadScene. where: its path in scene.json."""
     if not all(abs(value) <= FARTHEST for value in vector):
         raise refuse(f"{max(vector, key=abs):g} is beyond {FARTHEST:g}", where)
 
@@ -46,6 +47,8 @@ def check_numbers(part: Any, where: str, is_entry: bool = False) -> None:
 
 
 def check_choice(family: str, choice: schema_values.Choice, where: str) -> None:
+    """Check that a choice is an entry of a family of the catalogue and that its parameters are known and in range.
+    Raises BadScene. where: path of the choice in scene.json."""
     known = catalogue.family(family)
     if choice.kind not in known:
         raise refuse(f'there is no {family.replace("_", " ")} "{choice.kind}"', f"{where}.kind",
@@ -63,6 +66,8 @@ def check_choice(family: str, choice: schema_values.Choice, where: str) -> None:
 
 
 def check_limits(param: catalogue.Param, value: float | bool, where: str) -> None:
+    """Check that a value is within the limits of a parameter, and whole where that is a whole number. Raises BadScene.
+    where: path of the value in scene.json."""
     if isinstance(value, bool):
         return
     if isinstance(param.default, int) and not float(value).is_integer():
@@ -75,6 +80,8 @@ def check_limits(param: catalogue.Param, value: float | bool, where: str) -> Non
 
 
 def check_weights(job: Job, name: str, where: str, vertices: int) -> None:
+    """Check that an array of the job has a weight in [0, 1] for each of `vertices` vertices. Raises BadScene,
+    NoSuchThing. where: path of the field that names the array."""
     if not vertices:
         raise refuse("weights need the surface that they were painted on", where)
     array = check_array(job, name, where, "f", (vertices,))
@@ -83,6 +90,7 @@ def check_weights(job: Job, name: str, where: str, vertices: int) -> None:
 
 
 def check_indices(array: NDArray[Any], count: int, where: str, items: str) -> None:
+    """Check that indices are in [0, count). Raises BadScene. items: plural for the message, such as "nodes"."""
     for part in parts(array):
         if part.size and (part.min() < 0 or part.max() >= count):
             raise refuse(f"an index does not fit the {count} {items}", where)

@@ -339,6 +339,7 @@ def reader(name: str, readers: Mapping[str, str]) -> str:
 
 
 def longest_prefix(name: str, table: Mapping[str, Any]) -> str:
+    """Return the longest prefix of a dotted name that is a key of the table. Raises KeyError where none is."""
     while name not in table:
         name, dot, _ = name.rpartition(".")
         if not dot:

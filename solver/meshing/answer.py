@@ -40,6 +40,7 @@ class Filled:
 
     @property
     def notes(self) -> tuple[str, ...]:
+        """Return the notes of the volume, after a sentence on parts that came apart, if any."""
         if not self.after:
             return self.volume.notes
         was = "one piece" if self.before == 1 else f"{self.before} pieces"

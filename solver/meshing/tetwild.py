@@ -97,6 +97,7 @@ class QuickTetWild(TetWild):
     seconds = 5.0
 
     def settings(self, surface: Surface, params: Mapping[str, float]) -> dict[str, float]:
+        """Return the settings of fTetWild for this surface, with an energy at which it stops early."""
         return {**super().settings(surface, params), "energy": ENOUGH}
 
     def coarser(self, vertices: Vec, triangles: Index) -> tuple[Vec, Index]:

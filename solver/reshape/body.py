@@ -35,6 +35,7 @@ class WholeBody:
 
     @classmethod
     def uncut(cls, prepared: Prepared, triangles: Index) -> WholeBody:
+        """Return a body without cuts. triangles: of the shown mesh, (t, 3)."""
         return cls(prepared, np.arange(len(prepared.volume.nodes), dtype=np.int32), triangles,
                    np.arange(len(triangles), dtype=np.int32))
 
@@ -55,6 +56,7 @@ class Separation:
     weights: Vec  #: barycentric, (v, 4)
 
     def plain(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays by the names of their fields."""
         return dict(vars(self))
 
 

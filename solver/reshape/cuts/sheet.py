@@ -36,9 +36,13 @@ class CuttingSheet:
         self._tree = cKDTree(centres)
 
     def faces(self, shape: Shape) -> tuple[Mask, Mask]:
+        """Return whether each face of `shape.inner` separates, (k,), and whether each tetrahedron is reassigned, (e,):
+        the sheet passes between the centroids."""
         return between_centres(self, shape)
 
     def crossings(self, a: Vec, b: Vec) -> Vec:
+        """Return the fraction in [0, 1] at which each segment from a to b, (k, 3) [m], first meets the sheet, (k,); NaN
+        where it crosses the sheet an even number of times."""
         first, odd = np.full(len(a), np.inf), np.zeros(len(a), dtype=bool)
         for start in range(0, len(a), CHUNK):
             rows = np.arange(start, min(start + CHUNK, len(a)))
