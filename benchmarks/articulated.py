@@ -128,7 +128,7 @@ def apart(ours: Ours, theirs: Theirs) -> dict[str, float]:
     began = time.thread_time()
     theirs.step()
     spent = (time.thread_time() - began) * 1e3
-    return {"apart_m": float(np.abs(ours.places() - theirs.places()).max()), "first_step_ms": spent}
+    return {"apart_m": float(np.abs(ours.positions() - theirs.positions()).max()), "first_step_ms": spent}
 
 
 def blows_up(integrator: str) -> bool:

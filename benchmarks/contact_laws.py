@@ -35,7 +35,7 @@ from solver.state import Index, State, Vec
 from solver.world.nodes import Nodes
 
 STEPS = 4
-SHARE = 0.45  #: of the least distance
+FRACTION = 0.45  #: of the least distance
 LOOKED_AT = 0.3  #: of a mean edge: pairs that are further apart bound nothing, and no node goes beyond a share of it
 LOG_AT_HALF = 15.11  #: slope of the slope of −(s − 1)² ln s, s = (d/δ)², by d/δ at 1/2
 
@@ -49,8 +49,8 @@ class Distances(Barrier):
         near = self.surfaces.near(start, far)
         square = np.empty(len(near.nodes))
         squares(0, len(square), start, near.nodes, near.points, square)
-        bound = np.full(len(start), SHARE * far)
-        np.minimum.at(bound, near.nodes, SHARE * np.sqrt(square)[:, None])
+        bound = np.full(len(start), FRACTION * far)
+        np.minimum.at(bound, near.nodes, FRACTION * np.sqrt(square)[:, None])
         free = np.ones(len(start), dtype=bool)
         free[self.surfaces.nodes] = False
         bound[free] = np.inf  # nodes inside meet nothing
@@ -130,9 +130,9 @@ def main() -> None:
                 except ConJacError as failure:
                     rows[label] = {"gave up": str(failure)}
                     continue
-                told = part.contact_forces(state)
-                assert told is not None
-                row["nearest_mm"] = round(1e3 * float(told[:, 6].min(initial=np.inf)), 6)
+                forces = part.contact_forces(state)
+                assert forces is not None
+                row["nearest_mm"] = round(1e3 * float(forces[:, 6].min(initial=np.inf)), 6)
                 rows[label] = quicker(rows.get(label), row)
     ours = rows["log, impacts"]["ms"]
     claims = [claim(f"log_and_impacts_over_{label.replace(', ', '_and_')}", ours / rows[label]["ms"], "", "<= 1")

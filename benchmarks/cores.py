@@ -68,8 +68,8 @@ class Run(NamedTuple):
 
 def all_work() -> float:
     """Return the processor time of all programs on this machine since it started [s]."""
-    told = Path("/proc/stat").read_text().split()[1:9]  # user nice system idle iowait irq softirq steal
-    return sum(int(told[k]) for k in (0, 1, 2, 5, 6, 7)) / os.sysconf("SC_CLK_TCK")
+    ticks = Path("/proc/stat").read_text().split()[1:9]  # user nice system idle iowait irq softirq steal
+    return sum(int(ticks[k]) for k in (0, 1, 2, 5, 6, 7)) / os.sysconf("SC_CLK_TCK")
 
 
 def timed(scene: cores_scenes.Measured, count: int, repeats: int = 1) -> Run:
@@ -220,10 +220,10 @@ def claims_of(rows: dict[str, dict[str, Any]], suffix: str) -> list[Claim]:
 def main() -> None:
     part = sys.argv[1] if len(sys.argv) > 1 else "large"
     prices = Prices.measured()
-    said = prices.as_details()
-    print(said, file=sys.stderr, flush=True)
+    details = prices.as_details()
+    print(details, file=sys.stderr, flush=True)
     rows = {name: measured(name, prices) for name in PARTS.get(part, sys.argv[1:])}
-    emit(f"cores.{part}", claims_of(rows, "" if part != "million" else "_million"), {"scenes": rows, **said})
+    emit(f"cores.{part}", claims_of(rows, "" if part != "million" else "_million"), {"scenes": rows, **details})
 
 
 if __name__ == "__main__":

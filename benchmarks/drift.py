@@ -92,11 +92,11 @@ def distance(folder: Path) -> Vec:
     """Return how far a hard distance is off that a block of jelly of 1 kg swings on, after each step [m], (steps,)."""
     nodes, tets = box_tets((1, 1, 1), (0.1, 0.1, 0.1))
     nodes = nodes + [LENGTH, -0.05, -0.05]
-    place = [LENGTH, 0.0, 0.0]
+    point = [LENGTH, 0.0, 0.0]
     body = {"name": "Weight", "tets": {"nodes": "arrays/n.npy", "tets": "arrays/t.npy"}, "density": 1000.0,
             "method": {"kind": "vanilla"},
             "material": {"kind": "stable_neo_hookean", "params": {"youngs_modulus": 1e5, "poisson_ratio": 0.4}}}
-    tie = {"kind": {"kind": "distance"}, "ends": [{"body": "Weight", "point": place},
+    tie = {"kind": {"kind": "distance"}, "ends": [{"body": "Weight", "point": point},
                                                   {"vertices": "arrays/h.npy", "point": [0.0, 0.0, 0.0]}]}
     part = part_of(written(folder, {"bodies": [body], "constraints": [tie]},
                            {"n": nodes, "t": tets, "h": np.zeros((1, 3))}))
@@ -105,10 +105,10 @@ def distance(folder: Path) -> Vec:
 
 def rope(folder: Path) -> Vec:
     """Return how far that one of ten links is off by most after each step [m], (steps,)."""
-    places = np.zeros((11, 3))
-    places[:, 0] = np.linspace(0.0, LENGTH, 11)
+    positions = np.zeros((11, 3))
+    positions[:, 0] = np.linspace(0.0, LENGTH, 11)
     edges = np.stack([np.arange(10), np.arange(1, 11)], axis=1)
-    part = world(folder, places, edges, np.append(np.zeros(10), 1.0))
+    part = world(folder, positions, edges, np.append(np.zeros(10), 1.0))
     return stepped(part, lambda x, _: np.linalg.norm(x[edges[:, 1]] - x[edges[:, 0]], axis=1) - 0.1)
 
 

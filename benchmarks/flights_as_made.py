@@ -177,16 +177,16 @@ def main() -> None:
     threads.configure(None)
     addon.load().register()
     with tempfile.TemporaryDirectory(prefix="conjac-flights-") as name:
-        places = iter(range(1000))
+        numbers = iter(range(1000))
 
-        def place() -> Path:
-            (folder := Path(name) / str(next(places))).mkdir()
+        def new_folder() -> Path:
+            (folder := Path(name) / str(next(numbers))).mkdir()
             return folder
 
-        drifts = {"as made": flesh(place()), "alone": flesh(place(), collides=False)}
-        known, turned = top(place(), FINE, "sdirk2"), nut(place(), FINE, "sdirk2")
-        leans = {key or "as made": top(place(), 1, key) for key in (None, "semi_implicit", "sdirk2")}
-        turns = {key or "as made": nut(place(), 1, key) for key in (None, "sdirk2")}
+        drifts = {"as made": flesh(new_folder()), "alone": flesh(new_folder(), collides=False)}
+        known, turned = top(new_folder(), FINE, "sdirk2"), nut(new_folder(), FINE, "sdirk2")
+        leans = {key or "as made": top(new_folder(), 1, key) for key in (None, "semi_implicit", "sdirk2")}
+        turns = {key or "as made": nut(new_folder(), 1, key) for key in (None, "sdirk2")}
     emit("flights_as_made", [
         claim("flesh_linear_as_made", drifts["as made"]["linear"], "of its momentum a second", "<= 2e-4"),
         claim("flesh_angular_as_made", drifts["as made"]["angular"], "of its momentum a second", "<= 2e-3"),

@@ -115,5 +115,5 @@ def _number(value: float) -> str:
     return "0" if abs(value) < 1e-12 else f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
 
 
-def _goal(said: str) -> str:
-    return said.replace("<=", "≤").replace(">=", "≥")
+def _goal(goal: str) -> str:
+    return goal.replace("<=", "≤").replace(">=", "≥")

@@ -45,8 +45,8 @@ def bodies() -> dict[str, Scene]:
                                            ("block", (5, 4, 3), (1.0, 0.8, 0.6), 1.0e5, 0)):
         nodes, tets = box_tets(cells, size)
         axis = int(np.argmax(size))
-        held = [nodes[:, axis] < 1e-9, nodes[:, axis] > size[axis] - 1e-9][:ends]
-        pinned = np.flatnonzero(np.any(held, axis=0)).astype(np.int32) if ends else NONE
+        sides = [nodes[:, axis] < 1e-9, nodes[:, axis] > size[axis] - 1e-9][:ends]
+        pinned = np.flatnonzero(np.any(sides, axis=0)).astype(np.int32) if ends else NONE
         found[name] = Scene(nodes, tets, pinned, lambda count: NONE, (0,), young, 0.4, gravity=(0.0, 0.0, 0.0),
                             damping={"wobble_half_life": ASKED})
     return found
@@ -101,13 +101,13 @@ def main() -> None:
             for h in STEPS:
                 key = f"{label}, 1/{round(1 / h)} s"
                 try:
-                    seconds, hertz, told = got(scene, integrator, stage_solver, h)
+                    seconds, hertz, notes = got(scene, integrator, stage_solver, h)
                     row: dict[str, Any] = {"hertz": round(hertz, 3), "half-life": round(seconds, 3),
                                            "error": round(abs(seconds - ASKED) / ASKED, 3)}
                 except StepFailed as failure:
-                    row, told = {"failed": str(failure), "error": float("inf")}, []
+                    row, notes = {"failed": str(failure), "error": float("inf")}, []
                 rows[name][key] = row
-                print(name, key, row, *told, file=sys.stderr, flush=True)
+                print(name, key, row, *notes, file=sys.stderr, flush=True)
     worst = max(row["error"] for body in rows.values() for row in body.values())
     emit("half_life", [claim("half_life_error", worst, "of what was asked", "<= 0.2")], rows)
 

@@ -129,17 +129,17 @@ SHAPES: dict[str, tuple[Callable[[], Surface], Callable[[np.ndarray], np.ndarray
 def made(name: str) -> bpy.types.Object:
     """The shape as a new soft body in an empty file."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    surface, held = SHAPES[name]
+    surface, pinned = SHAPES[name]
     points, faces = surface()
     mesh = bpy.data.meshes.new(name)
     mesh.from_pydata(points, [], faces)
     obj = bpy.data.objects.new(name, mesh)
     bpy.context.scene.collection.objects.link(obj)
     obj.location.z = 2.0
-    if held is not None:
+    if pinned is not None:
         at = np.array(points)
         at = (at - at.min(axis=0)) / np.ptp(at, axis=0)
-        obj.vertex_groups.new(name="Pin").add(np.flatnonzero(held(at)).tolist(), 1.0, "REPLACE")
+        obj.vertex_groups.new(name="Pin").add(np.flatnonzero(pinned(at)).tolist(), 1.0, "REPLACE")
     bpy.context.view_layer.objects.active = obj
     obj.select_set(True)
     bpy.context.view_layer.update()
@@ -260,9 +260,9 @@ def plucked(obj: bpy.types.Object, hangs: bool) -> float:
         return float((energies * left(times))[late].mean())
 
     known = late(true, TRUE, lambda times: 4.0 ** (-times / asked))
-    share = round(late(make(obj, own), own, np.ones_like) / known, 3)
-    print(obj.name, "plucked", share, file=sys.stderr, flush=True)
-    return share
+    ratio = round(late(make(obj, own), own, np.ones_like) / known, 3)
+    print(obj.name, "plucked", ratio, file=sys.stderr, flush=True)
+    return ratio
 
 
 def main() -> None:

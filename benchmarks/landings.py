@@ -142,9 +142,9 @@ def middle(obj: bpy.types.Object, frame: int) -> float:
     """Return the mean height of an object's vertices at a frame, in world space [m]."""
     bpy.context.scene.frame_set(frame)
     shown = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    places = np.empty(3 * len(shown.data.vertices), np.float32)
-    shown.data.vertices.foreach_get("co", places)
-    return float((places.reshape(-1, 3).mean(axis=0, dtype=float) @ np.array(shown.matrix_world)[:3, :3].T)[2]
+    positions = np.empty(3 * len(shown.data.vertices), np.float32)
+    shown.data.vertices.foreach_get("co", positions)
+    return float((positions.reshape(-1, 3).mean(axis=0, dtype=float) @ np.array(shown.matrix_world)[:3, :3].T)[2]
                  + shown.matrix_world[2][3])
 
 

@@ -120,15 +120,15 @@ def path_of(name: str) -> Path:
 def stored_truth(name: str, watched: Watched) -> dict[str, Any]:
     """The truth of this very scene as it was written. Raises ValueError where there is none."""
     path = path_of(name)
-    told: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    if told.get("scene") != digest(watched.scene):
+    stored: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    if stored.get("scene") != digest(watched.scene):
         raise ValueError(f"{name} has no truth: run `python -m benchmarks.lively_scenes {name}`")
-    return told
+    return stored
 
 
-def mean_truth(told: dict[str, Any]) -> float:
+def mean_truth(truth: dict[str, Any]) -> float:
     """Return what the truth keeps, the mean over its nudged starts where there are some."""
-    return float(np.mean([told["value"], *told.get("nudged", {}).values()]))
+    return float(np.mean([truth["value"], *truth.get("nudged", {}).values()]))
 
 
 def found(watched: Watched, h: float) -> dict[str, Any]:
@@ -158,13 +158,13 @@ def main() -> None:
         row = found(watched.nudged(chosen.nudged), h) | {"integrator": watched.integrator,
                "steps_a_second": round(1 / h), "solved_to": TIGHT["params"]["tolerance"],
                "cpu_seconds": round(time.thread_time() - began), "cpu": facts["cpu"], "commit": facts["commit"]}
-        said = {"scene": digest(watched.scene), "seen": watched.seen} | row
+        record = {"scene": digest(watched.scene), "seen": watched.seen} | row
         if chosen.nudged:
-            said = stored_truth(name, watched)
-            said["nudged"] = said.get("nudged", {}) | {str(chosen.nudged): row["value"]}
+            record = stored_truth(name, watched)
+            record["nudged"] = record.get("nudged", {}) | {str(chosen.nudged): row["value"]}
         elif chosen.check:
-            said = stored_truth(name, watched) | {"check": row}
-        path_of(name).write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
+            record = stored_truth(name, watched) | {"check": row}
+        path_of(name).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
         print(name, row, file=sys.stderr, flush=True)
 
 

@@ -102,7 +102,7 @@ def measured(cells: int, sharp: bool) -> dict[str, Any]:
     """A row of the table."""
     steps, cloth = scene(cells, sharp, box())
     spent = dict.fromkeys(("detect", "remesh", "fill", "program"), 0.0)
-    times, faces, share, gap = list[float](), 0, 0.0, 0.0
+    times, faces, fraction, gap = list[float](), 0, 0.0, 0.0
     with stages_clocked(steps, spent):
         for k in range(WARM + STEPS):
             if k == WARM:
@@ -112,11 +112,11 @@ def measured(cells: int, sharp: bool) -> dict[str, Any]:
             if k >= WARM:
                 times.append(time.thread_time() - began)
                 slides = (cloth.mesh.on >= 0) & ~cloth.free
-                faces, share = max(faces, len(cloth.mesh.faces)), max(share, float(slides.mean()))
+                faces, fraction = max(faces, len(cloth.mesh.faces)), max(fraction, float(slides.mean()))
                 off = np.abs(cloth.mesh.x[slides][:, [0, 2]] - [EDGE, 0.0])
                 gap = max(gap, float(off.max(initial=0.0)))
     whole = sum(times)
-    return {"faces": faces, "sliding_%": round(100 * share, 1), "ms": round(1e3 * statistics.median(times), 2),
+    return {"faces": faces, "sliding_%": round(100 * fraction, 1), "ms": round(1e3 * statistics.median(times), 2),
             **{f"{key}_%": round(100 * value / whole, 1) for key, value in spent.items()}, "gap_m": gap}
 
 

@@ -84,7 +84,7 @@ class Scene:
     steps: int  #: that are
     lies: tuple[float, float]  #: what of it is drawn on the left of the edge, and above it [m]
     bent: bool = False  #: it begins bent, a line of its vertices on the edge and the rest along the second side
-    held: bool = False  #: its border on the first side is, until it is measured
+    pinned: bool = False  #: its border on the first side is, until it is measured
     locks: bool = True  #: with the cone of Fig. 2.6, as it hangs when it is let go
 
     @property
@@ -167,7 +167,7 @@ def variant(name: str, cells: int, which: Scene) -> tuple[SlidingCloth, Cloth]:
     """Steps and start of one row."""
     steps, cloth = scene(cells, True, which.things(), which.wide(cells))
     mesh = bent(cloth.mesh, which) if which.bent else cloth.mesh
-    far = mesh.x[:, 0] < (mesh.x[:, 0].min() + NEAR if which.held else -np.inf)
+    far = mesh.x[:, 0] < (mesh.x[:, 0].min() + NEAR if which.pinned else -np.inf)
     at = mesh.x[far]
     steps.pins = lambda time: at
     mesh = replace(mesh, required=mesh.required | far)
@@ -232,8 +232,8 @@ def run_over(mesh: SheetMesh, which: Scene) -> float:
     pieces, (first, second) = profile(mesh, YMID), which.sides[:, [0, 2]]
     beyond = (pieces - [which.at, 0.0]) @ (second - first)
     low, high = beyond.min(axis=1), beyond.max(axis=1)
-    share = np.clip(high / np.maximum(high - low, 1e-12), 0.0, 1.0)
-    return float((share * np.linalg.norm(pieces[:, 1] - pieces[:, 0], axis=1)).sum())
+    fraction = np.clip(high / np.maximum(high - low, 1e-12), 0.0, 1.0)
+    return float((fraction * np.linalg.norm(pieces[:, 1] - pieces[:, 0], axis=1)).sum())
 
 
 def profile(mesh: SheetMesh, y: float) -> Vec:
@@ -257,7 +257,7 @@ def measured(name: str, cells: int, which: Scene, spent: dict[str, float]) -> di
     original = solving.cone
     if name != "EOL":
         solving.cone = lagrangian_cone(name != CONE)
-    times, gaps, faces, share, deep, began_at = list[float](), list[float](), 0, 0.0, 0.0, 0.0
+    times, gaps, faces, fraction, deep, began_at = list[float](), list[float](), 0, 0.0, 0.0, 0.0
     try:
         with stages_clocked(steps, spent):
             for k in range(which.warm + which.steps):
@@ -272,11 +272,11 @@ def measured(name: str, cells: int, which: Scene, spent: dict[str, float]) -> di
                     gaps.append(gap_at_edge(cloth.mesh, which))
                     deep = max(deep, deepest(cloth.mesh, which))
                     faces = max(faces, len(cloth.mesh.faces))
-                    share = max(share, float(((cloth.mesh.on >= 0) & ~cloth.free).mean()))
+                    fraction = max(fraction, float(((cloth.mesh.on >= 0) & ~cloth.free).mean()))
     finally:
         solving.cone = original
     whole = sum(times)
-    return {"faces": faces, "sliding_%": round(100 * share, 1) if name == "EOL" else None,
+    return {"faces": faces, "sliding_%": round(100 * fraction, 1) if name == "EOL" else None,
             "ms": round(1e3 * statistics.median(times), 2),
             **{f"{key}_%": round(100 * value / whole, 1) for key, value in spent.items()}, "gap_m": max(gaps),
             "deep_m": deep, "runs_m": run_over(cloth.mesh, which) - began_at, "profile": profile(cloth.mesh, YMID)}
@@ -293,7 +293,7 @@ def draw(rows: dict[str, dict[str, Any]], scene: str, path: Path) -> None:
 
     which = SCENES[scene]
     figure = Figure(figsize=(11.0, 7.0), layout="constrained")
-    figure.suptitle(scene.partition("_")[0].upper() + BEGUN[which.bent, which.held], fontsize=14)
+    figure.suptitle(scene.partition("_")[0].upper() + BEGUN[which.bent, which.pinned], fontsize=14)
     axes = figure.subplots(2, 3)
     left, above = which.lies
     down = np.stack([which.sides[:, 2], -which.sides[:, 0]], axis=1)  # along the sides, away from the edge

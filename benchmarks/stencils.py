@@ -75,17 +75,17 @@ def main() -> None:
     still = np.zeros((count, 3, 3))
     every, rng = near_pairs(nodes, elastic.tets), np.random.default_rng(0)
     times: dict[str, list[float]] = {"pattern": [], "analysis": [], "factor": [], "factor without pairs": []}
-    places = nodes[pattern.order]
+    positions = nodes[pattern.order]
     for _ in range(TURNS):
         pairs = every[rng.choice(len(every), PAIRS, replace=False)]
         times["pattern"].append(spent(lambda pairs=pairs: pattern.update_pairs(pairs)))
         times["analysis"].append(spent(lambda: linear.follow(matrix)))
         pattern.gather(blocks, still, -(H**2), mass, pairs)
-        linear.factor(matrix, places)  # the first one on a new pattern takes room
-        times["factor"].append(spent(lambda: linear.factor(matrix, places)))
+        linear.factor(matrix, positions)  # the first one on a new pattern takes room
+        times["factor"].append(spent(lambda: linear.factor(matrix, positions)))
         pattern.gather(blocks[:first], still, -(H**2), mass)
-        linear.factor(matrix, places)
-        times["factor without pairs"].append(spent(lambda: linear.factor(matrix, places)))
+        linear.factor(matrix, positions)
+        times["factor without pairs"].append(spent(lambda: linear.factor(matrix, positions)))
     medians = {name: round(float(np.median(one[1:])), 3) for name, one in times.items()}
     changed = medians["pattern"] + medians["analysis"]
     step = changed + medians["factor"]

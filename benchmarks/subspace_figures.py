@@ -60,8 +60,8 @@ def turn(axis: int, angle: float) -> Vec:
 
 def rested(body: ReducedBody, state: ReducedState, steps: int, springs: Springs | None = None) -> ReducedState:
     """Return where a body rests; springs name drawn points."""
-    pulls = [] if springs is None else [body.grab(int(one), place, springs.stiffness)
-                                        for one, place in zip(springs.nodes, springs.places, strict=True)]
+    pulls = [] if springs is None else [body.grab(int(one), target, springs.stiffness)
+                                        for one, target in zip(springs.nodes, springs.targets, strict=True)]
     for _ in range(steps):
         state = replace(body.step(state, QUIET, pulls), u=np.zeros_like(state.u))
     return state
@@ -141,7 +141,7 @@ def of_candy() -> Answer:
             pull = springs(angle)
             state = rested(body, state, 12, replace(pull, nodes=np.array([drawn[int(one)] for one in ends])))
         there = body.positions(state)
-        away = there[ends] - springs(angles[-1]).places
+        away = there[ends] - springs(angles[-1]).targets
         energy = whole.force(there)[0] + 0.5 * firm * float(np.vdot(away, away))
         rows[name] = {"turned_degrees": round(turned(there), 2), "energy_j": round(energy, 4),
                       "off_mm": round(1e3 * float(np.linalg.norm(there - x, axis=1).max()), 2), "points":
@@ -238,12 +238,12 @@ def of_locality() -> Answer:
     whole = Whole(nodes, tets, material, pins)
     x, _ = whole.at_rest(nodes, springs=Springs(foot, target[foot], 1e3))
 
-    def share(x: Vec) -> dict[str, float]:
+    def motion_of(x: Vec) -> dict[str, float]:
         moved = np.linalg.norm(x - nodes, axis=1)
         pulled, led = float(moved[foot].mean()), float(moved[tip].max())
         return {"foot_mm": round(1e3 * pulled, 2), "trunk_mm": round(1e3 * led, 3), "trunk_of_foot": led / pulled}
 
-    rows: dict[str, dict[str, Any]] = {"whole mesh": share(x)}
+    rows: dict[str, dict[str, Any]] = {"whole mesh": motion_of(x)}
     for m in (5, 10, 16, 32, 64):
         body = skinned(nodes, tets, material, m, 20 * m, STILL, [pins])
         drawn = {int(node): row for row, node in enumerate(body.skin)}
@@ -251,7 +251,7 @@ def of_locality() -> Answer:
         firm = 1e3 * len(foot) / len(some)
         state = rested(body, body.rest(), 15, Springs(np.array([drawn[int(one)] for one in some]), target[some], firm))
         weights = abs(body.subspace.weights)
-        rows[f"{m} weights"] = share(body.positions(state)) | {
+        rows[f"{m} weights"] = motion_of(body.positions(state)) | {
             "trunk_in_weights": float(weights[tip].max() / weights.max())}
     led = [row["trunk_of_foot"] for name, row in rows.items() if name != "whole mesh"]
     return [claim("trunk_at_32_over_5", led[3] / led[0], "", "<= 0.5", "goes away, Fig. 12"),
@@ -337,8 +337,8 @@ def of_sword() -> Answer:
             now = body.step(now, H)
             x, v = body.positions(now)[sword], body.velocities(now)[sword]
             turning.append((body.subspace.mass[sword, None] * np.cross(x - x.mean(axis=0), v - v.mean(axis=0))).sum(0))
-            told = body.energies(now)
-            energies.append(told["kinetic"] + told["elastic"])
+            energy = body.energies(now)
+            energies.append(energy["kinetic"] + energy["elastic"])
         return np.array(turning), np.array(energies)
 
     start = body.energies(state)["elastic"]

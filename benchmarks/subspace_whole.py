@@ -33,7 +33,7 @@ class Springs:
     """From nodes to places."""
 
     nodes: Index
-    places: Vec  #: [m], (k, 3)
+    targets: Vec  #: [m], (k, 3)
     stiffness: float  #: of each [N/m]
 
 
@@ -79,17 +79,17 @@ class Whole:
             energy, force = self.force(x)
             energy, force = energy - float(np.vdot(load, x)), force + load
             if springs is not None:
-                away = x[springs.nodes] - springs.places
+                away = x[springs.nodes] - springs.targets
                 energy += 0.5 * springs.stiffness * float(np.vdot(away, away))
                 np.add.at(force, springs.nodes, -springs.stiffness * away)
             return energy, force
 
-        held = np.zeros(3 * len(x))
+        springs_diagonal = np.zeros(3 * len(x))
         if springs is not None:
-            held[(3 * springs.nodes[:, None] + np.arange(3)).ravel()] = springs.stiffness
+            springs_diagonal[(3 * springs.nodes[:, None] + np.arange(3)).ravel()] = springs.stiffness
         energy, force = potential(x)
         for _ in range(NEWTON):
-            matrix = (self.stiffness(x) + sp.diags(held))[own][:, own].tocsc()
+            matrix = (self.stiffness(x) + sp.diags(springs_diagonal))[own][:, own].tocsc()
             step = np.zeros(3 * len(x))
             step[own] = factored(matrix)(force.ravel()[own][:, None])[:, 0]
             slope, taken = float(step @ force.ravel()), 1.0

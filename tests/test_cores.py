@@ -367,7 +367,7 @@ def test_the_share_of_the_interpreter_is_that_of_pythons_lock():
             until = time.perf_counter() + 0.3
             while time.perf_counter() < until:
                 busy()
-        return looking.share
+        return looking.fraction
 
     matrix = np.ones((300, 300))
     assert seen(lambda: None) > 0.95

@@ -124,10 +124,10 @@ def beside_staggered(links: int = LINKS, seconds: tuple[float, ...] = (0.1, 0.5,
             counts[name] += count(built) - before
             each[name].append(round(float(np.median(spent[name][-steps:])), 3))
     ms = {name: float(np.median(times)) for name, times in spent.items()}
-    told = {name: {"ms": ms[name], "ms_by_start": each[name], "off": max(far[name]),
+    by_method = {name: {"ms": ms[name], "ms_by_start": each[name], "off": max(far[name]),
                    **dict(zip(("passes", "iterations", "unsettled"), np.round(of[1:] / of[0], 2)))}
             for name, of in counts.items()}
-    return {"links": links, "ratio": ms["staggered"] / ms["bisp"], "apart": max(far["apart"]), **told}
+    return {"links": links, "ratio": ms["staggered"] / ms["bisp"], "apart": max(far["apart"]), **by_method}
 
 
 def _rubbing(kind: str, agreement: float, links: int, one_sided: bool) -> Joints:
@@ -193,8 +193,8 @@ def main() -> int:
     if sys.argv[1:2] == ["staggered"]:
         for links in map(int, sys.argv[2:] or [LINKS]):
             for one_sided in (False, True):
-                said = beside_staggered(links, one_sided=one_sided)
-                print("one-sided" if one_sided else "two-sided", said, flush=True)
+                compared = beside_staggered(links, one_sided=one_sided)
+                print("one-sided" if one_sided else "two-sided", compared, flush=True)
         return 0
     if len(sys.argv) > 1:
         write(Path(sys.argv[1]), radius=float(sys.argv[2]) if len(sys.argv) > 2 else RADIUS)

@@ -67,8 +67,8 @@ def falling(folder: Path, count: int, step: float, cells: int = 4, **scene: Any)
     bodies = {}
     nodes, tets = duck(cells)
     for k in range(count):
-        layer, place = divmod(k, 9)
-        x, y = divmod(place, 3)
+        layer, slot = divmod(k, 9)
+        x, y = divmod(slot, 3)
         turn, lean = 2.4 * k, 0.4 * np.sin(1.7 * k)
         about_z = np.array([[np.cos(turn), -np.sin(turn), 0.0], [np.sin(turn), np.cos(turn), 0.0], [0.0, 0.0, 1.0]])
         about_x = np.array([[1.0, 0.0, 0.0], [0.0, np.cos(lean), -np.sin(lean)], [0.0, np.sin(lean), np.cos(lean)]])

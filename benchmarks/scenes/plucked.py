@@ -51,14 +51,14 @@ def layered() -> Scene:
     return _pulled(still, top, (0, 1), BENT, TWISTED)
 
 
-def _pulled(still: Scene, held: np.ndarray, plane: tuple[int, int], moved: float, turned: float) -> Scene:
-    """Let go from where `held` is turned in a plane and moved along its second axis."""
+def _pulled(still: Scene, prescribed: np.ndarray, plane: tuple[int, int], moved: float, turned: float) -> Scene:
+    """Let go from where `prescribed` is turned in a plane and moved along its second axis."""
     world, x = still.world("vanilla"), still.nodes.copy()
-    one, other = still.nodes[held][:, plane].T
-    for share in np.linspace(0.0, 1.0, PULLS + 1)[1:]:
-        c, s = np.cos(share * np.radians(turned)), np.sin(share * np.radians(turned))
-        x[np.ix_(held, plane)] = np.stack([c * one - s * other, s * one + c * other + share * moved], axis=1)
-        x = in_balance(world, x, held, tolerance=1e-7)
+    one, other = still.nodes[prescribed][:, plane].T
+    for fraction in np.linspace(0.0, 1.0, PULLS + 1)[1:]:
+        c, s = np.cos(fraction * np.radians(turned)), np.sin(fraction * np.radians(turned))
+        x[np.ix_(prescribed, plane)] = np.stack([c * one - s * other, s * one + c * other + fraction * moved], axis=1)
+        x = in_balance(world, x, prescribed, tolerance=1e-7)
     return replace(still, pulled=x)
 
 

@@ -93,8 +93,8 @@ def rows(row: str, steps: int = STEPS) -> dict[str, dict[str, float]]:
     out = {}
     name, methods = ROWS[row]
     for method, count in methods:
-        out[method if method == "vanilla" else f"{method} {count}"] = told = pair(name, method, count, steps)
-        print(f"  {name} {method} {count}: {told}", file=sys.stderr, flush=True)
+        out[method if method == "vanilla" else f"{method} {count}"] = pair_row = pair(name, method, count, steps)
+        print(f"  {name} {method} {count}: {pair_row}", file=sys.stderr, flush=True)
     return out
 
 
@@ -102,16 +102,16 @@ def measured(row: str) -> tuple[dict[str, Any], list[Claim]]:
     """One row: the gain of ConJac with four dynamic nodes where it has that, and the most by which any method differs.
     """
     threads.configure(1)
-    told, body = rows(row), ROWS[row][0]
-    claims = [claim(f"refactor_gain_{body}", told["conjac 4"]["gain"], "", GOALS[body])] if "conjac 4" in told else []
-    return told, [*claims,
-                  claim(f"{row}_energy_differs", worst(told, "energy_differs"), "of the mean", "<= 0.05"),
-                  claim(f"{row}_rest_differs", worst(told, "rest_differs"), "of the diagonal", "<= 1e-6")]
+    found, body = rows(row), ROWS[row][0]
+    claims = [claim(f"refactor_gain_{body}", found["conjac 4"]["gain"], "", GOALS[body])] if "conjac 4" in found else []
+    return found, [*claims,
+                  claim(f"{row}_energy_differs", worst(found, "energy_differs"), "of the mean", "<= 0.05"),
+                  claim(f"{row}_rest_differs", worst(found, "rest_differs"), "of the diagonal", "<= 1e-6")]
 
 
-def worst(told: dict[str, dict[str, float]], key: str) -> float:
+def worst(found: dict[str, dict[str, float]], key: str) -> float:
     """The largest of a row's entries, signs aside."""
-    return max(abs(row[key]) for row in told.values())
+    return max(abs(row[key]) for row in found.values())
 
 
 if __name__ == "__main__":

@@ -102,10 +102,10 @@ class Scene:
         return replace(state, q=self.pulled[world.coordinates.free].ravel())
 
 
-def in_balance(world: Nodes, x: np.ndarray, held: np.ndarray = NONE, time: float = 0.0,
+def in_balance(world: Nodes, x: np.ndarray, prescribed: np.ndarray = NONE, time: float = 0.0,
                tolerance: float = 1e-9) -> np.ndarray:
-    """Positions where all but the `held` and the prescribed nodes carry no net force, (n, 3) [m]."""
-    free = np.setdiff1d(world.coordinates.free, held).astype(np.int32)
+    """Positions where all but the `prescribed` and the prescribed nodes carry no net force, (n, 3) [m]."""
+    free = np.setdiff1d(world.coordinates.free, prescribed).astype(np.int32)
     return equilibrium(world, x, time, free, world.tets, type(world.linear)(), tolerance=tolerance)
 
 

@@ -39,22 +39,22 @@ def node(i: int, j: int, k: int) -> int:
 def dynamic(count: int) -> np.ndarray:
     """Up to four on the axis, more at the corners of slices, at equal intervals."""
     slices = count if count <= 4 else count // 4
-    places = [round(CELLS[0] * (k + 1) / (slices + 1)) for k in range(slices)]
+    columns = [round(CELLS[0] * (k + 1) / (slices + 1)) for k in range(slices)]
     _, width, height = CELLS
     if count <= 4:
-        return np.array([node(i, width // 2, height // 2) for i in places], dtype=np.int32)
-    return np.array([node(i, j, k) for i in places for j in (0, width) for k in (0, height)], dtype=np.int32)
+        return np.array([node(i, width // 2, height // 2) for i in columns], dtype=np.int32)
+    return np.array([node(i, j, k) for i in columns for j in (0, width) for k in (0, height)], dtype=np.int32)
 
 
 def moved(nodes: np.ndarray, pinned: np.ndarray) -> np.ndarray:
     """Return where the held nodes are at each sample, (T, p, 3) [m]."""
     times = np.arange(round(LET_GO * FPS) * SAMPLES + SAMPLES + 1) / (FPS * SAMPLES)
-    share = np.interp(times, [0.0, AWAY, LET_GO], [0.0, 1.0, 0.0])
-    share = 0.5 - 0.5 * np.cos(np.pi * share)
+    fraction = np.interp(times, [0.0, AWAY, LET_GO], [0.0, 1.0, 0.0])
+    fraction = 0.5 - 0.5 * np.cos(np.pi * fraction)
     where = np.repeat(nodes[None, pinned], len(times), axis=0)
     right = nodes[pinned, 0] > 1e-9
     y, z = nodes[pinned][right, 1:].T
-    for at, part in zip(where, share):
+    for at, part in zip(where, fraction):
         sine, cosine = np.sin(TURN * part), np.cos(TURN * part)
         at[right, 1] = cosine * y - sine * z
         at[right, 2] = sine * y + cosine * z + RISE * part
