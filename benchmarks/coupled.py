@@ -21,7 +21,7 @@ from solver import threads  # isort: skip  # first: it sets what numba and BLAS 
 
 from benchmarks.report import claim, emit
 from benchmarks.scenes.muscle import solid
-from benchmarks.scenes.twist import LET_GO, scene
+from benchmarks.scenes.twist import RELEASE, scene
 from solver.errors import StepFailed
 from solver.state import State
 from solver.world.nodes import Nodes
@@ -56,7 +56,7 @@ def compare(h: float) -> dict[str, Any]:
     for method in ("vanilla", "conjac"):  # kernels are compiled before anything is timed
         Run(method).step(h)
     vanilla, conjac = Run("vanilla"), Run("conjac")
-    steps = round((LET_GO + SECONDS) / h)
+    steps = round((RELEASE + SECONDS) / h)
     for _ in range(steps):
         vanilla.step(h)
         conjac.step(h)

@@ -135,7 +135,7 @@ def soft(name: str, watched: Watched) -> dict[str, Row]:
                 row["failed"] = str(failure)
             else:
                 (seen, _, notes), cost = runs[0], float(np.median([one[1] for one in runs]))
-                release = watched.scene.let_go / watched.seconds
+                release = watched.scene.release_time / watched.seconds
                 row |= {} if true is None else mean_ratio([watched.measured(one[0]) / true for one in runs])
                 row |= {"cpu_s_s": float(f"{cost:.3g}"),
                         "half_life_s": lived(seen, release) if watched.measure is late else None, "notes": notes}
@@ -168,8 +168,8 @@ def ran(watched: Watched, setting: Setting, h: float, look: Callable[..., float]
     return seen, cost, " ".join(world.summary)
 
 
-def lived(energies: np.ndarray, let_go: float) -> float | None:
-    found = half_life(energies, let_go)
+def lived(energies: np.ndarray, release_time: float) -> float | None:
+    found = half_life(energies, release_time)
     return float(f"{found:.3g}") if np.isfinite(found) else None
 
 

@@ -56,7 +56,7 @@ class Watched:
 
     @property
     def seconds(self) -> float:
-        return self.scene.let_go + self.scene.seconds
+        return self.scene.release_time + self.scene.seconds
 
     def nudged(self, number: int) -> Watched:
         """Return it let go from nodes that stand off by NUDGE, of 1 and more each number its own way, of 0 not at all.
@@ -72,29 +72,29 @@ class Watched:
         return replace(self, scene=replace(self.scene, pulled=pulled + off))
 
     def measured(self, seen: np.ndarray) -> float:
-        return self.measure(seen, self.scene.let_go / self.seconds)
+        return self.measure(seen, self.scene.release_time / self.seconds)
 
 
 def energy(scene: Scene) -> FeatureContacts:
     world = scene.world("vanilla")
-    x = world.coordinates.positions(world.initial_state().q, scene.let_go)
-    rest = x if scene.gravity == plucked.STILL else in_balance(world, x, time=scene.let_go)
+    x = world.coordinates.positions(world.initial_state().q, scene.release_time)
+    rest = x if scene.gravity == plucked.STILL else in_balance(world, x, time=scene.release_time)
     visible = plucked.Visible(world, rest)
     return lambda _, state: visible.of(state)
 
 
-def late(energies: np.ndarray, let_go: float) -> float:
+def late(energies: np.ndarray, release_time: float) -> float:
     """Return the mean energy between FROM and TO [s] after release [J].
 
-    energies: at equal steps until a second after it [J]. let_go: time of release as a fraction of all.
+    energies: at equal steps until a second after it [J]. release_time: time of release as a fraction of all.
     """
-    times = np.linspace(-let_go / (1.0 - let_go), 1.0, len(energies))
+    times = np.linspace(-release_time / (1.0 - release_time), 1.0, len(energies))
     return float(energies[(times >= FROM - 1e-9) & (times <= TO + 1e-9)].mean())
 
 
-def half_life(energies: np.ndarray, let_go: float) -> float:
+def half_life(energies: np.ndarray, release_time: float) -> float:
     """Seconds in which visible energy halves, from a line through its logarithm from 0.1 s after release on."""
-    times = np.linspace(-let_go / (1.0 - let_go), 1.0, len(energies))
+    times = np.linspace(-release_time / (1.0 - release_time), 1.0, len(energies))
     part = (times >= 0.1) & (energies > 0.0)
     slope = float(np.polyfit(times[part], np.log2(energies[part]), 1)[0])
     return -1.0 / slope if slope < 0.0 else np.inf
@@ -139,7 +139,8 @@ def found(watched: Watched, h: float) -> dict[str, Any]:
     for _ in range(round(watched.seconds / h)):
         state = advance(world, state, h, 1)
         seen.append(look(world, state))
-    lived = half_life(np.array(seen), watched.scene.let_go / watched.seconds) if watched.measure is late else np.nan
+    lived = (half_life(np.array(seen), watched.scene.release_time / watched.seconds) if watched.measure is late
+             else np.nan)
     wobbles = {} if watched.wobble is None else {"wobble": watched.wobble(np.array(seen))}
     return {"value": watched.measured(np.array(seen)), "half_life": lived if np.isfinite(lived) else None} | wobbles
 

@@ -117,7 +117,7 @@ class Lagrangian(SlidingCloth):
 
     def _remeshed(self, cloth: Cloth, now: ObstacleMotion, h: float) -> Cloth:
         if self.conforms:
-            cloth = super()._remeshed(cloth if self.stays else replace(cloth, mesh=_let_go(cloth.mesh)), now, h)
+            cloth = super()._remeshed(cloth if self.stays else replace(cloth, mesh=_release(cloth.mesh)), now, h)
             mesh = cloth.mesh
             v, at = mesh.v.copy(), np.flatnonzero(mesh.on >= 0)
             v[at] = world_velocities_at(mesh, at)
@@ -134,7 +134,7 @@ class Lagrangian(SlidingCloth):
         return np.zeros((len(cone_rows.vertices), 3))
 
 
-def _let_go(mesh: SheetMesh) -> SheetMesh:
+def _release(mesh: SheetMesh) -> SheetMesh:
     return replace(mesh, on=np.full(len(mesh.on), -1, dtype=mesh.on.dtype))
 
 
@@ -184,7 +184,7 @@ def variant(name: str, cells: int, which: Scene) -> tuple[SlidingCloth, Cloth]:
     return made, Cloth.at_rest(mesh, np.flatnonzero(far))
 
 
-def let_go(steps: SlidingCloth, cloth: Cloth) -> Cloth:
+def release_border(steps: SlidingCloth, cloth: Cloth) -> Cloth:
     """Without pins from now on."""
     steps.pins = lambda time: np.zeros((0, 3))
     return replace(cloth, pin=np.full_like(cloth.pin, -1))
@@ -263,7 +263,7 @@ def measured(name: str, cells: int, which: Scene, spent: dict[str, float]) -> di
             for k in range(which.warm + which.steps):
                 if k == which.warm:
                     spent.update(dict.fromkeys(spent, 0.0))
-                    cloth = let_go(steps, cloth)
+                    cloth = release_border(steps, cloth)
                     began_at = run_over(cloth.mesh, which)
                 began = time.thread_time()
                 cloth = steps.step(cloth, k * H, H)

@@ -36,7 +36,7 @@ def scene() -> Scene:
     free = np.setdiff1d(np.arange(len(nodes)), pinned)
     tips = [int(np.argmin(np.linalg.norm(nodes - [side * APART, 0.0, 1.0], axis=1))) for side in (-1, 1)]
     return Scene(nodes, tets, pinned, lambda count: farthest(nodes, free, tips, count), (8,), YOUNG, POISSON,
-                 let_go=STILL, motion=_nodding(nodes[pinned]), samples=SAMPLES, gravity=(0.0, 0.0, 0.0))
+                 release_time=STILL, motion=_nodding(nodes[pinned]), samples=SAMPLES, gravity=(0.0, 0.0, 0.0))
 
 
 def _nodding(core: np.ndarray) -> np.ndarray:

@@ -43,7 +43,7 @@ def digest(scene: Scene) -> str:
     parts = [np.round(array, 6).tobytes() for array in lengths]
     parts += [scene.tets.tobytes(), np.asarray(scene.pinned).tobytes()]
     moduli = None if scene.element_young is None else scene.element_young.tobytes().hex()
-    text = repr((scene.young, scene.poisson, scene.seconds, scene.let_go, scene.fibers, moduli))
+    text = repr((scene.young, scene.poisson, scene.seconds, scene.release_time, scene.fibers, moduli))
     if (scene.gravity, scene.ground) != (Scene.gravity, None):
         text += repr((scene.gravity, scene.ground))
     return hashlib.sha256(b"".join(parts) + text.encode()).hexdigest()[:16]

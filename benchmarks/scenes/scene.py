@@ -41,7 +41,7 @@ class Scene:
     poisson: float
     gamma: float = 1.0 / 3.0
     seconds: float = 1.0  #: after it is let go
-    let_go: float = 0.0  #: when the prescribed nodes come to rest [s]
+    release_time: float = 0.0  #: when the prescribed nodes come to rest [s]
     fibers: dict[str, Any] = field(default_factory=dict)  #: fiber_material and fiber_field of the job's body
     element_young: np.ndarray | None = None  #: (e,) [Pa] in place of `young`
     pulled: np.ndarray | None = None  #: positions from which it is let go, (n, 3) [m]; None: its rest shape
