@@ -58,6 +58,7 @@ def key_of(function: Callable[..., Any], options: Mapping[str, Any]) -> str:
 
 
 def _made_from(function: Callable[..., Any], options: Mapping[str, Any]) -> Iterator[str]:
+    """Yield as texts everything that the machine code of a kernel depends on."""
     yield repr((*VERSIONS, function.__module__, function.__qualname__))
     yield from map(_content, function.__defaults__ or ())
     yield from (f"{name} {sorted(value) if isinstance(value, (set, frozenset)) else value!r}"

@@ -289,6 +289,8 @@ class PieceTimes(Pool):
             self._timed(stage, kind, number > 0)
 
     def _timed(self, stage: KernelStage, kind: Kind, follows: bool) -> None:
+        """Run the pieces of a stage one after the other and record the thread time of each [s]. follows: whether it is
+        a later one of several stages."""
         kernel, pieces, arguments, read = stage
         spent, few = [], max(1, pieces // self._most)
         began = before = thread_time()

@@ -47,6 +47,8 @@ def friction_of(job: Job, placed: Sequence[WorldPositions], tree: Tree, body_ind
 
 def _bearings(placed: Sequence[WorldPositions], tree: Tree, body_index: Mapping[str, int],
               outside: MechanismConstraints | None) -> list[Bearing]:
+    """Return the bearings of all joints and loops with friction. body_index: of each body in the tree, by its key.
+    outside: constraints, whose loops carry bearings. Raises BadScene for a kind that has none."""
     made: list[Bearing] = []
     number = 0
     for m, one in enumerate(placed):

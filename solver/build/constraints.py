@@ -59,6 +59,7 @@ def _bounds(placed: Sequence[WorldPositions], tree: Tree, body_index: Mapping[st
 
 
 def _loops(placed: Sequence[WorldPositions], body_index: Mapping[str, int], E: Vec) -> Loops:
+    """Return the loops of all mechanisms. E: frames of all bodies at the start, (n, 4, 4)."""
     kinds, body, frames, names = [], [], [], []
     for one in placed:
         for i, loop in enumerate(one.scene.loops):
@@ -83,6 +84,7 @@ def _moving(one: WorldPositions, name: str, body_index: Mapping[str, int], what:
 
 
 def _drives(job: Job, placed: Sequence[WorldPositions], body_index: Mapping[str, int]) -> list[DrivenJoint]:
+    """Return the joints whose motors prescribe their motion exactly."""
     drives = []
     for one in placed:
         for joint in one.scene.joints:
@@ -104,6 +106,7 @@ def convex_of(job: Job, body: schema_mechanisms.RigidBody) -> Convex:
 
 def _colliders(job: Job, placed: Sequence[WorldPositions], tree: Tree, body_index: Mapping[str, int]
                ) -> Colliders | None:
+    """Return the shapes of rigid bodies that collide; None where nothing is there that they can hit."""
     shapes: list[Convex] = []
     body: list[int] = []
     link: list[int] = []

@@ -351,6 +351,7 @@ def _activations(surfaces: Surfaces, rest: Vec, now: Vec, thickness: Vec, wanted
 
 
 def _refuse_crossing(surfaces: Surfaces, now: Vec, names: list[str], owner: Index) -> None:
+    """Raise BadScene where surfaces intersect at the start. now: positions, (n, 3) [m]. owner: body of each node."""
     crossing = surfaces.crossing(now)
     if crossing is None:
         return

@@ -234,6 +234,7 @@ def _fabric(prepared: Prepared) -> EolElements:
 
 
 def _law(family: str, choice: schema_values.Choice) -> Law:
+    """Return the factory of a law of the catalogue for a sheet, without its stretch limit."""
     make, params = catalogue.find(family, choice.kind).load(), parameters(family, choice)
     # each step is linearised once: threads that become a hundred times stiffer within a step would blow it up
     params.pop(catalogue.STRETCH_LIMIT.key, None)

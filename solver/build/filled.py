@@ -100,6 +100,7 @@ def _sizes(job: Job, surface: schema.Surface) -> tuple[Vec, float]:
 
 
 def _filled(job: Job, body: schema.Body, cells: int, by_bake: bool, inside: bool) -> schema.Body:
+    """Return a body to be filled with about `cells` cells, or as it is. by_bake, inside: as of `filled`."""
     if body.cloth is not None:  # Sharp Edges are too slow, and have a different mesh at each frame
         return structs.replace(body, cloth=structs.replace(body.cloth, eulerian=None))
     if body.surface is None or body.tets is not None or body.rope is not None:

@@ -83,6 +83,7 @@ class Loading:
         return found + [catalogue.find(family, key).path.partition(":")[0] for family, key in entries]
 
     def _load(self) -> None:
+        """Import the modules after the second process has ended, and mark their kernels as compiled."""
         began = time.monotonic()
         try:
             if self._joints:
@@ -124,6 +125,7 @@ class Loading:
             self._mark.touch()
 
     def _wait_for_second(self, seconds: float) -> None:
+        """Wait for the second process, at most this long [s], and note where it fails."""
         if self._second is None:
             return
         try:

@@ -196,6 +196,7 @@ def _rate_laws(placed: list[WorldPositions], rates: dict[str, Index], balls: set
 
 
 def _in_world(one: WorldPositions, tree: Tree, body_index: dict[str, int]) -> MechanismInWorld:
+    """Return a mechanism with the slices of its joints among the rates of the tree."""
     def in_world(name: str, kind: str, child: str) -> JointInWorld:
         i = body_index[one.key(child)]
         return JointInWorld(name, kind, int(tree.dof[i]), int(tree.dof[i + 1] - tree.dof[i]))
@@ -208,6 +209,7 @@ def _in_world(one: WorldPositions, tree: Tree, body_index: dict[str, int]) -> Me
 
 
 def _shown(job: Job, placed: list[WorldPositions], body_index: dict[str, int]) -> OwnFrames:
+    """Return the own frames of all rigid bodies, in the order of the scene."""
     body: list[int] = []
     own: list[Vec] = []
     obstacles: dict[int, OverTime] = {}

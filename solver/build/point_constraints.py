@@ -135,6 +135,8 @@ def point_constraints(job: Job, prepared: list[Prepared], ties: Sequence[Tie], r
 
 def _end(job: Job, one: Constraint, end: ConstraintEnd, prepared: list[Prepared], span: slice | None, behind: int,
          rest: Vec, first: Index) -> TiedEnd:
+    """Return an end of a constraint bound to nodes of its body, or to target nodes. span: of the target nodes; None:
+    the end is on a soft body. behind: first target node. rest: (n, 3) [m]."""
     points = points_of(one, end)
     if span is None:
         number = next(k for k, other in enumerate(prepared) if other.body.name == end.body)

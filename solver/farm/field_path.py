@@ -59,6 +59,7 @@ def changed(scene: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
 
 
 def _with(at: Any, keys: Keys, value: Any, path: str) -> Any:
+    """Return plain values with a value at a path of keys below `at`. path: for messages. Raises NoSuchThing."""
     if not keys:
         return value
     key, rest = keys[0], keys[1:]

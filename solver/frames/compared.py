@@ -88,6 +88,7 @@ def different(old: Any, new: Any) -> list[str]:
 
 
 def _different(old: Any, new: Any, path: str) -> list[str]:
+    """Return the paths at which plain values of two scenes differ, below `path`."""
     if path == "time.end":
         return []
     if isinstance(old, dict) and isinstance(new, dict):

@@ -272,6 +272,7 @@ class FrameStore:
         return found
 
     def _put(self, kind: str, frame: int, content: memoryview) -> None:
+        """Write a file of a frame and its line in the log. Raises CacheUnwritable, and CacheBusy from `check_lock`."""
         self._check_lock()
         path = file_of(self.folder, kind, frame)
         if kind not in self._folders:

@@ -76,6 +76,7 @@ def machine_memory() -> float:
 
 
 def _physical() -> float:
+    """Return the physical memory of the machine [bytes]."""
     if sys.platform != "win32":
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     import ctypes

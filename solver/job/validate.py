@@ -77,6 +77,7 @@ def check(job: Job) -> None:
 
 
 def _check_force(job: Job, force: schema.Force, where: str) -> None:
+    """Check a force of the catalogue on soft bodies. Raises BadScene."""
     check_choice("force", force.law, f"{where}.law")
     scene, bodies = job.scene, {body.name: body for body in job.scene.bodies}
     if not force.bodies:
@@ -93,6 +94,7 @@ def _check_force(job: Job, force: schema.Force, where: str) -> None:
 
 
 def _check_following(scene: schema.Scene) -> None:
+    """Check that integrators work with methods whose nodes may be quasistatic. Raises BadScene."""
     pairs = [(scene.integrator, scene.method_of(body)) for body in scene.bodies] or [(scene.integrator, scene.method)]
     pairs += [(body.integrator, scene.method_of(body)) for body in scene.bodies if body.integrator is not None]
     for own, choice in pairs:
@@ -127,6 +129,7 @@ def _check_time(time: schema.Time) -> None:
 
 
 def _check_ground(job: Job, ground: schema.Ground) -> None:
+    """Check the plane, motion and friction of the ground. Raises BadScene."""
     check_vector(ground.point, "$.ground.point")
     check_vector(ground.normal, "$.ground.normal")
     if not math.hypot(*ground.normal) > 1 / FARTHEST:
@@ -143,6 +146,7 @@ def _check_ground(job: Job, ground: schema.Ground) -> None:
 
 
 def _check_body(job: Job, body: schema.Body, where: str) -> None:
+    """Check a soft body with all that it has: mesh, pins, choices, cuts, nails, pulls. Raises BadScene, BadMesh."""
     if body.cloth is not None:
         check_cloth(job, body, body.cloth, where)
     if body.surface is None and body.tets is None:
@@ -202,6 +206,7 @@ def _check_edge_length(job: Job, body: schema.Body, surface: schema.Surface, whe
 
 
 def _check_pull(job: Job, pull: schema.Pull, where: str) -> None:
+    """Check the point, motion and strength of a pull. Raises BadScene."""
     check_vector(pull.position, f"{where}.position")
     if pull.motion is not None:
         frames = check_array(job, pull.motion, f"{where}.motion", "f", (job.samples, 4, 4))
@@ -216,6 +221,7 @@ def _check_pull(job: Job, pull: schema.Pull, where: str) -> None:
 
 
 def _check_nail(job: Job, nail: schema.Nail, where: str) -> None:
+    """Check the frames and the motion of a nail. Raises BadScene."""
     time = job.scene.time
     if not time.start <= nail.frame < time.end:
         raise refuse(f"the nail at frame {nail.frame} would never hold: the scene has frames {time.start} to "
@@ -233,6 +239,7 @@ def _check_nail(job: Job, nail: schema.Nail, where: str) -> None:
 
 
 def _check_cut(job: Job, cut: schema.Cut, nodes: int | None, where: str) -> None:
+    """Check the frame and the geometry of a cut. nodes: of a given volume; None: it is made later. Raises BadScene."""
     known, time = catalogue.family("cut"), job.scene.time
     if cut.kind not in known:
         raise refuse(f'there is no cut "{cut.kind}"', f"{where}.kind", f"Use one of {', '.join(known)}")
@@ -265,6 +272,7 @@ def _check_cut(job: Job, cut: schema.Cut, nodes: int | None, where: str) -> None
 
 
 def _check_fibers(job: Job, body: schema.Body, vertices: int, where: str) -> None:
+    """Check fibers and their activation. vertices: number of the surface's vertices. Raises BadScene."""
     if body.fibers is not None:
         check_weights(job, body.fibers, f"{where}.fibers", vertices)
     if body.fiber_vectors is not None:
@@ -343,6 +351,7 @@ def _check_volume(nodes: NDArray[Any], tets: NDArray[Any], path: str) -> None:
 
 
 def _check_painted(job: Job, body: schema.Body, vertices: int, where: str) -> None:
+    """Check parameters of the material that are painted. Raises BadScene."""
     params = list(catalogue.find("material", body.material.kind).params)
     if body.fiber_material is not None:
         params += catalogue.find("fiber_material", body.fiber_material.kind).params
@@ -358,6 +367,7 @@ def _check_painted(job: Job, body: schema.Body, vertices: int, where: str) -> No
 
 
 def _check_dynamic(job: Job, dynamic: schema.Dynamic, vertices: int, nodes: int | None, where: str) -> None:
+    """Check how dynamic nodes are chosen. nodes: of a given volume; None: it is made later. Raises BadScene."""
     if dynamic.weights is not None:
         check_weights(job, dynamic.weights, f"{where}.weights", vertices)
     if dynamic.points is not None:

@@ -26,6 +26,7 @@ def called(one: Constraint) -> str:
 
 
 def _check_constraint(job: Job, one: Constraint, where: str) -> None:
+    """Check a constraint between two points of bodies. Raises BadScene."""
     check_choice("constraint", one.kind, f"{where}.kind")
     scene, entry, subject = job.scene, catalogue.find("constraint", one.kind.kind), called(one)
     if len(one.ends) != 2:
@@ -66,6 +67,7 @@ def _check_constraint(job: Job, one: Constraint, where: str) -> None:
 
 
 def _check_end(job: Job, end: ConstraintEnd, where: str, subject: str) -> None:
+    """Check an end of a constraint. subject: the constraint, for messages. Raises BadScene."""
     scene = job.scene
     if bool(end.body) == (end.vertices is not None):
         raise refuse(f"an end of {subject} has to be a body or the vertices of an object", where, "Give it one of them")

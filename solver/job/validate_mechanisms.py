@@ -70,6 +70,7 @@ def _plural(kind: str) -> str:
 
 
 def _check_mechanism(job: Job, mechanism: schema_mechanisms.Mechanism, where: str) -> None:
+    """Check a mechanism with its bodies, joints, loops, springs and forces. Raises BadScene."""
     subject = f'"{mechanism.name}"'
     if not mechanism.bodies:
         raise refuse(f"{subject} has no body", f"{where}.bodies", "Give it at least one")
@@ -121,6 +122,7 @@ def _check_frame(position: schema_values.Vector, rotation: schema_values.Quatern
 
 
 def _check_body(job: Job, body: schema_mechanisms.RigidBody, where: str) -> None:
+    """Check the shape, mass and motion of a rigid body. Raises BadScene."""
     subject = f'body "{body.name}"'
     _check_frame(body.position, body.rotation, subject, where)
     check_choice("shape", body.shape, f"{where}.shape")
@@ -169,6 +171,7 @@ def _check_motion(motion: Vec, subject: str, where: str) -> None:
 
 
 def _check_joint(job: Job, joint: schema_mechanisms.Joint, where: str) -> None:
+    """Check the kind, frame, numbers, limits and motor of a joint. Raises BadScene."""
     subject, known = f'joint "{joint.name}"', catalogue.family("joint")
     if joint.kind not in known:
         raise refuse(f'there is no joint "{joint.kind}"', f"{where}.kind", f"Use one of {', '.join(known)}")
@@ -197,6 +200,7 @@ def _check_joint(job: Job, joint: schema_mechanisms.Joint, where: str) -> None:
 
 
 def _check_motor(job: Job, motor: schema_mechanisms.Motor, subject: str, rates: int, where: str) -> None:
+    """Check a motor. subject: its joint, for messages. rates: number of the joint's rates. Raises BadScene."""
     if not rates:
         raise refuse(f"{subject} does not move, so no motor can drive it", where, "Leave the motor out")
     check_choice("motor", motor.mode, f"{where}.mode")
@@ -217,6 +221,7 @@ def _check_motor(job: Job, motor: schema_mechanisms.Motor, subject: str, rates: 
 
 
 def _check_bearing(friction: schema_mechanisms.JointFriction, subject: str, where: str) -> None:
+    """Check the friction of a bearing. subject: its joint or loop, for messages. Raises BadScene."""
     for name, low in (("mu", 0.0), ("radius", 1.0 / FARTHEST), ("length", 1.0 / FARTHEST)):
         if not low <= getattr(friction, name) <= FARTHEST:
             raise refuse(f"the bearing of {subject} has a {name} of {getattr(friction, name):g}", f"{where}.{name}",
@@ -254,6 +259,7 @@ def _check_tree(mechanism: schema_mechanisms.Mechanism, where: str) -> None:
 
 
 def _check_loop(loop: schema_mechanisms.Loop, names: set[str], where: str) -> None:
+    """Check a loop. names: of the mechanism's bodies. Raises BadScene."""
     subject, known = f'loop "{loop.name}"', catalogue.family("loop")
     if loop.kind not in known:
         raise refuse(f'there is no loop "{loop.kind}"', f"{where}.kind", f"Use one of {', '.join(known)}")
@@ -267,6 +273,7 @@ def _check_loop(loop: schema_mechanisms.Loop, names: set[str], where: str) -> No
 
 
 def _check_spring(spring: schema_mechanisms.Spring, names: set[str], where: str) -> None:
+    """Check a spring. Raises BadScene."""
     for field, name in (("body_a", spring.body_a), ("body_b", spring.body_b)):
         _known(name, names, "a spring", f"{where}.{field}")
     if spring.body_a == spring.body_b:
