@@ -105,10 +105,10 @@ def measured(cells: int, rim: bool) -> dict[str, Any]:
     cloth, program, warm = Lying(cells), SparseProgram(), None
     times, factored, most_active, one_by_one = [], [], 0, 0
     for step in range(WARM + STEPS):
-        matrix, right = cloth.system()
+        matrix, rhs = cloth.system()
         rows, spread = cloth.rows(), cloth.rim() if rim else None
         began = time.thread_time()
-        answer = program.solve(matrix, right, cloth.unknowns, rows, spread, warm)
+        answer = program.solve(matrix, rhs, cloth.unknowns, rows, spread, warm)
         if step >= WARM:
             times.append(1e3 * (time.thread_time() - began))
             factored.append(answer.factored)

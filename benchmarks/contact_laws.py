@@ -55,8 +55,8 @@ class Distances(Barrier):
         free[self.surfaces.nodes] = False
         bound[free] = np.inf  # nodes inside meet nothing
         least = np.full(int(alike.max()) + 1, 1.0)
-        way = np.linalg.norm(end - start, axis=1)
-        np.minimum.at(least, alike, np.minimum(1.0, bound / np.maximum(way, 1e-300)))
+        displacement = np.linalg.norm(end - start, axis=1)
+        np.minimum.at(least, alike, np.minimum(1.0, bound / np.maximum(displacement, 1e-300)))
         each: Vec = least[alike]
         return each
 
@@ -71,17 +71,17 @@ class Cubic(Barrier):
     def active_pairs(self, x: Vec) -> ActivePairs:
         """Pairs nearer than δ, forces and energy."""
         found = super().active_pairs(x)
-        left, way = self._left(found)
+        left, normals = self._left(found)
         factor = LOG_AT_HALF * found.stiffness
-        forces = (factor * found.activation * left**2)[:, None, None] * found.work[:, :4, None] * way[:, None, :]
+        forces = (factor * found.activation * left**2)[:, None, None] * found.work[:, :4, None] * normals[:, None, :]
         return replace(found, forces=forces, energy=float(np.sum(factor * found.activation**2 * left**3) / 3.0))
 
     def fill(self, x: Vec, time: float, project: bool) -> Stencils:
         """With what resists along the normal, which is definite."""
         found = self.active_pairs(x)
-        left, way = self._left(found)
+        left, normals = self._left(found)
         size = 2.0 * LOG_AT_HALF * found.stiffness * left
-        normal = np.einsum("ki,kj->kij", way, way).reshape(-1, 9)
+        normal = np.einsum("ki,kj->kij", normals, normals).reshape(-1, 9)
         rows, columns = np.array([1, 2, 2, 3, 3, 3]), np.array([0, 0, 1, 0, 1, 2])
         weights = found.work[:, :4]
         blocks = -(size[:, None] * weights[:, rows] * weights[:, columns])[:, :, None] * normal[:, None, :]

@@ -203,12 +203,12 @@ def squeezed(cells: int, solver: dict[str, Any]) -> tuple[int, float]:
     arrays |= {"ball": nodes, "tets": tets}
     corners = 4.0 * radius * np.array([(-1.0, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)]) + [0.011, 0.017, 0.0]
     faces = np.array([(0, 1, 2), (0, 2, 3)], np.int32)
-    way = np.minimum(np.arange(97) / 48, 1.0)[:, None, None] * (PRESSED * radius + gap)
+    displacement = np.minimum(np.arange(97) / 48, 1.0)[:, None, None] * (PRESSED * radius + gap)
     plates = []
     for name, side in (("low", -1.0), ("high", 1.0)):
         base = corners + [0.0, 0.0, side * (radius + gap)]
         arrays |= {name: base, f"{name}_faces": faces[:, :: -int(side)].copy(),
-                   f"{name}_motion": base - way * [0.0, 0.0, side]}
+                   f"{name}_motion": base - displacement * [0.0, 0.0, side]}
         plates.append({"name": name, "vertices": f"arrays/{name}.npy", "triangles": f"arrays/{name}_faces.npy",
                        "motion": f"arrays/{name}_motion.npy", "friction": 0.0})
     body = {"name": "ball", "tets": {"nodes": "arrays/ball.npy", "tets": "arrays/tets.npy"}, "friction": 0.0,

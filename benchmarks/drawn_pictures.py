@@ -95,13 +95,13 @@ def landings(folder: Path) -> Iterable[Tile]:
     yield most_pressed(folder, box, seen_resting.FRAMES, (0.5, -1.0, 0.9))
 
 
-def most_pressed(folder: Path, body: Any, frames: int, way: tuple[float, float, float]) -> Tile:
+def most_pressed(folder: Path, body: Any, frames: int, direction: tuple[float, float, float]) -> Tile:
     """Return a picture of a body in the frame in which it is least high, from a direction."""
     from benchmarks.drawn import positions
 
     coloured(body, np.zeros(len(body.data.vertices), dtype=bool), False)
     pressed = min(range(2, frames + 1), key=lambda frame: float(np.ptp(positions(body, frame)[:, 2])))
-    return pictured(folder, positions(body, pressed), pressed, way)
+    return pictured(folder, positions(body, pressed), pressed, direction)
 
 
 def coloured(body: Any, painted: np.ndarray, is_glass: bool) -> None:
@@ -128,9 +128,9 @@ def marked(point: np.ndarray, radius: float) -> None:
     bpy.context.object.data.materials.append(stage.surface("Mark", (0.02, 0.02, 0.02)))
 
 
-def pictured(folder: Path, seen: np.ndarray, frame: int, way: tuple[float, float, float]) -> Tile:
-    """Return a frame as Cycles renders it, with what is seen in its middle. seen: where that is, (n, 3) [m]. way: from
-    there to the camera."""
+def pictured(folder: Path, seen: np.ndarray, frame: int, direction: tuple[float, float, float]) -> Tile:
+    """Return a frame as Cycles renders it, with what is seen in its middle. seen: where that is, (n, 3) [m]. direction:
+    from there to the camera."""
     import bpy
 
     from examples_blend import contact_sheet, stage
@@ -141,7 +141,7 @@ def pictured(folder: Path, seen: np.ndarray, frame: int, way: tuple[float, float
     stage.prepare(scene, start, PIXELS, PIXELS, ambient=0.6)
     scene.render.fps, scene.cycles.samples = fps, SAMPLES
     scene.cycles.use_denoising = False
-    away = np.array(way) / math.sqrt(sum(one * one for one in way))
+    away = np.array(direction) / math.sqrt(sum(one * one for one in direction))
     stage.camera(scene, tuple(middle + 3.2 * size * away), tuple(middle), 70.0)
     stage.light(scene, "Key", tuple(middle + 3.0 * size * np.array((-1.0, -1.0, 1.2))), tuple(middle), 300.0 * size**2,
                 2.0 * size)

@@ -52,7 +52,7 @@ def rod() -> Any:
 
 def by_rows(family: str, key: str, alpha: float, with_value: bool = True) -> Vec:
     """φ after each step of x += h v [m], (steps,), by one of the ways."""
-    way, one = catalogue.find(family, key).load()(), rod()
+    solver, one = catalogue.find(family, key).load()(), rod()
     x, v = np.array([[0.0, 0.0, 0.0], [LENGTH, 0.0, 0.0]]), np.zeros((2, 3))
     each = np.repeat([FAR, 1.0], 3)
     push = np.array([0.0, 0.0, 0.0, 0.0, 0.0, -WEIGHT])
@@ -60,9 +60,9 @@ def by_rows(family: str, key: str, alpha: float, with_value: bool = True) -> Vec
     for step in range(STEPS):
         rows = one.rows(x, 0.0)
         stage = RowSystem(sp.csc_array(sp.diags_array(each)), each * v.ravel() + H * push,
-                          lambda right: right / each[:, None], rows.jacobian(2),
+                          lambda rhs: rhs / each[:, None], rows.jacobian(2),
                           rows.value if with_value else np.zeros(1), H, H, velocity=v.ravel())
-        v = way.solve(stage, np.array([alpha])).v.reshape(2, 3)
+        v = solver.solve(stage, np.array([alpha])).v.reshape(2, 3)
         x = x + H * v
         off[step] = one.rows(x, 0.0).value[0]
     return off

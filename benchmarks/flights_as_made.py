@@ -104,8 +104,8 @@ def top(folder: Path, steps: int = 1, integrator: str | None = None) -> float:
     axis = Vector((np.sin(LEAN), 0.0, np.cos(LEAN)))
     rig = thrown([("Stand", (0, 0, -0.1), (0, 0, 0), None), ("Top", (0, 0, 0), tuple(0.12 * axis), "Stand")], folder,
                  FPS, SECONDS, axis, SPIN)
-    stand, plate = (rig.pose.bones[name].conjac for name in ("Stand", "Top"))
-    stand.role, plate.shape, plate.radius, plate.joint, plate.damping = "animated", "box", 0.12, "spherical", 0.0
+    pivot, plate = (rig.pose.bones[name].conjac for name in ("Stand", "Top"))
+    pivot.role, plate.shape, plate.radius, plate.joint, plate.damping = "animated", "box", 0.12, "spherical", 0.0
     plate.use_limits = False
     return float(np.arccos(np.clip(baked(rig, "Top", FPS, steps, integrator)[:, 2], -1.0, 1.0)).max())
 

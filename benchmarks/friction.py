@@ -47,7 +47,7 @@ MODULI, FRICTIONS, STEPS = (1.6e4, 1.0e5), (0.3, 0.6), (1 / 48, 1 / 96)
 GAP = 0.002  #: of a block above a collider [m]
 SLAB, SLAB_CELLS = (2.4, 0.3, 0.06), (24, 3, 1)
 SURFACES = ("ground", "collider", "soft")
-CALM, GRIP = 0.03, 4.0  #: half-life without swings [s]; friction that holds a block on any of these slopes
+CALM, HOLDING_FRICTION = 0.03, 4.0  #: half-life without swings [s]; friction that holds a block on any of these slopes
 DROP, LANDING, STIFFNESS = 0.1, 36, 3.27e7  #: [m], steps of 1/48 s, of the ground [N/m³]
 
 
@@ -159,7 +159,7 @@ def measured(where: str, mu: float, modulus: float, step: float) -> dict[str, fl
             _, other = sliding(*on, rest, "newton_d")
             row[f"newton_{ratio}"] = other / true - 1.0
             row[f"solver_{ratio}"] = (gained - other) / (mu * G / np.hypot(1.0, ratio * mu))
-    on_slope = rest_of(block(where, GRIP, 0.8 * mu, modulus, step, half_life=CALM), step)
+    on_slope = rest_of(block(where, HOLDING_FRICTION, 0.8 * mu, modulus, step, half_life=CALM), step)
     row["let_go_0.8"] = sliding(where, mu, 0.8, modulus, step, on_slope)[0]
     seen, _ = speeds(level, rest, SPEED, step, 1.5 * SPEED / (mu * G))
     row["brake"] = float(seen.sum() + 0.5 * SPEED) * step / (SPEED**2 / (2.0 * mu * G)) - 1.0

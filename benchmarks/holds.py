@@ -139,12 +139,13 @@ def tied_part(folder: Path, positions: np.ndarray | None) -> Nodes:
 
 def strands(folder: Path) -> tuple[dict[str, Any], list[Any]]:
     """Return the row of ropes that touch each other."""
-    way = np.linspace(0.0, LONG, LINKS + 1)
+    distance = np.linspace(0.0, LONG, LINKS + 1)
     roots = APART * np.stack(np.meshgrid(np.arange(STRANDS), np.arange(STRANDS)), axis=-1).reshape(-1, 2)
     # each leans by a little more than the one before it, so they meet as they swing
     lean = 0.25 + 0.15 * np.arange(len(roots)) / len(roots)
-    positions = np.concatenate([np.column_stack([x + way * np.sin(a), np.full(LINKS + 1, y), -way * np.cos(a)])
-                             for (x, y), a in zip(roots, lean)])
+    positions = np.concatenate([
+        np.column_stack([x + distance * np.sin(a), np.full(LINKS + 1, y), -distance * np.cos(a)])
+        for (x, y), a in zip(roots, lean)])
     first = (LINKS + 1) * np.arange(len(roots))
     edges = np.concatenate([np.stack([start + np.arange(LINKS), start + np.arange(1, LINKS + 1)], axis=1)
                             for start in first])
@@ -186,7 +187,7 @@ def one_stage(width: int) -> dict[str, Any]:
     elastic.fill(nodes, True, forces, blocks)
     pinned = np.flatnonzero(nodes[:, 2] == 0.0)
     free = np.setdiff1d(np.arange(len(nodes)), pinned).astype(np.int32)
-    right = np.repeat(mass, 3).reshape(-1, 3) * np.array([5.0 * H, 0.0, -9.81 * H])
+    rhs = np.repeat(mass, 3).reshape(-1, 3) * np.array([5.0 * H, 0.0, -9.81 * H])
 
     def matrix_of(order: np.ndarray) -> sp.csc_matrix:
         """The lower triangle of the step's matrix for these nodes, in their order."""
@@ -199,12 +200,12 @@ def one_stage(width: int) -> dict[str, Any]:
     columns = (3 * pinned[:, None] + np.arange(3)).ravel()
     rows = sp.csr_array((np.ones(len(columns)), (np.arange(len(columns)), columns)),
                         shape=(len(columns), 3 * len(nodes)))
-    system = RowSystem(matrix, right.ravel(), lambda impulses: impulses, rows, np.zeros(len(columns)), H, H)
-    way = MassModification(ENOUGH)
+    system = RowSystem(matrix, rhs.ravel(), lambda impulses: impulses, rows, np.zeros(len(columns)), H, H)
+    solver = MassModification(ENOUGH)
     began = time.perf_counter()
-    v = way.solve(system, np.zeros(len(columns))).v
+    v = solver.solve(system, np.zeros(len(columns))).v
     out = {"tets": count, "rows": len(columns), "gradients_s": round(time.perf_counter() - began, 3),
-           "iterations": way.taken}
+           "iterations": solver.taken}
     del system, matrix, lower  # the factor needs the memory
     linear = choose("cholmod")
     began = time.perf_counter()
@@ -216,7 +217,7 @@ def one_stage(width: int) -> dict[str, Any]:
     linear.factor(lower, nodes[order])
     out["factor_s"] = round(time.perf_counter() - began, 3)
     began = time.perf_counter()
-    u = linear.solve(right[order].ravel())
+    u = linear.solve(rhs[order].ravel())
     out["solve_s"] = round(time.perf_counter() - began, 3)
     out["apart"] = float(f"{np.abs(v.reshape(-1, 3)[order].ravel() - u).max() / np.abs(u).max():.2g}")
     out["peak_gb"] = round(own_peak() * 2**20 / 1e9, 2)

@@ -227,8 +227,8 @@ def stopped() -> dict[str, Any]:
     shape = bar()
     pinned = np.flatnonzero(shape.nodes[:, 0] < shape.nodes[:, 0].min() + 1e-9).astype(np.int32)
     times = np.arange(2 * FRAMES + 1) / (2 * FPS)
-    way = STOPPED * np.minimum(times, 0.5)
-    motion = shape.nodes[pinned] + way[:, None, None] * np.array([0.0, 1.0, 0.0])
+    displacement = STOPPED * np.minimum(times, 0.5)
+    motion = shape.nodes[pinned] + displacement[:, None, None] * np.array([0.0, 1.0, 0.0])
     row: dict[str, Any] = {"scene": "bar that stops", "nodes": len(shape.nodes)}
     for key, stage_solver in (("ours", QUICK), ("solved", SOLVED)):
         world, timeline = world_of(shape.nodes, shape.tets, stage_solver, motion=(pinned, motion))

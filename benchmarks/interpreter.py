@@ -68,11 +68,11 @@ class Interpreter:
 def measured(name: str) -> dict[str, Any]:
     """A row."""
     scene = cores_scenes.made(name)
-    scene.go(scene.start)
+    scene.run(scene.start)
     scene.forget()
     gc.collect()
     with Interpreter() as looking:
-        scene.go(scene.start)
+        scene.run(scene.start)
     print(name, looking.fraction, file=sys.stderr, flush=True)
     return {"nodes": scene.nodes, "share": looking.fraction}
 

@@ -78,7 +78,7 @@ class Watched:
 def energy(scene: Scene) -> FeatureContacts:
     world = scene.world("vanilla")
     x = world.coordinates.positions(world.initial_state().q, scene.release_time)
-    rest = x if scene.gravity == plucked.STILL else in_balance(world, x, time=scene.release_time)
+    rest = x if scene.gravity == plucked.NO_GRAVITY else in_balance(world, x, time=scene.release_time)
     visible = plucked.Visible(world, rest)
     return lambda _, state: visible.of(state)
 

@@ -113,11 +113,11 @@ def theirs(folder: Path, ruler: Ruler, steps: int, frames: int) -> dict[str, Any
 
 def answer(folder: Path, steps: int, **given: Any) -> dict[str, Any] | None:
     """Return what the program answered of a scene, as `peer_cloth_program` has it; None where it gave up."""
-    asked, answered = folder / "given.npz", folder / "answer.npz"
-    np.savez(asked, **given)
+    given_path, answered = folder / "given.npz", folder / "answer.npz"
+    np.savez(given_path, **given)
     script = str(Path(__file__).with_name("peer_cloth_program.py"))
     try:
-        subprocess.run([python(), "-P", script, asked, answered, str(steps)], timeout=SECONDS, check=True,
+        subprocess.run([python(), "-P", script, given_path, answered, str(steps)], timeout=SECONDS, check=True,
                        capture_output=True, text=True)
     except (subprocess.TimeoutExpired, subprocess.CalledProcessError) as failure:
         print(failure.stderr, file=sys.stderr)

@@ -53,20 +53,20 @@ def record_pressing(steps: SlidingCloth, forces: list[float]) -> None:
     """Each solve of a step adds what the side of the edge that presses less does then [N s]."""
     ask = steps._solving.ask
 
-    def asked(posed, rows, warm):  # type: ignore[no-untyped-def]
+    def ask_and_record(posed, rows, warm):  # type: ignore[no-untyped-def]
         answer, on_edge = ask(posed, rows, warm), rows.on_features.rows
         pressed = answer.on_vertex[: len(on_edge)] @ on_edge.factor[:, :3]
         forces.append(float(pressed[[0, 2]].min()) if len(on_edge) else 0.0)
         return answer
 
-    steps._solving.ask = asked  # type: ignore[method-assign]
+    steps._solving.ask = ask_and_record  # type: ignore[method-assign]
 
 
 def moving_back(mesh: SheetMesh, speed: float) -> SheetMesh:
     """The bent strip, running back along itself [m/s]."""
-    lies, hangs = mesh.x[:, 2] > -NOWHERE, mesh.x[:, 0] > SCENE.at - NOWHERE
-    ways = np.where(lies[:, None], [1.0, 0.0, 0.0], 0.0) + np.where(hangs[:, None], [0.0, 0.0, -1.0], 0.0)
-    return replace(mesh, v=-speed / np.sum([lies, hangs], axis=0)[:, None] * ways)
+    on_top, hangs = mesh.x[:, 2] > -NOWHERE, mesh.x[:, 0] > SCENE.at - NOWHERE
+    ways = np.where(on_top[:, None], [1.0, 0.0, 0.0], 0.0) + np.where(hangs[:, None], [0.0, 0.0, -1.0], 0.0)
+    return replace(mesh, v=-speed / np.sum([on_top, hangs], axis=0)[:, None] * ways)
 
 
 def too_far(rate: int, back: float = 0.0) -> float:

@@ -61,7 +61,7 @@ def box() -> FeatureObstacles:
     return solid("Box", low + CORNERS * (high - low), np.array(SIDES, np.int32))
 
 
-def scene(cells: int, sharp: bool, things: FeatureObstacles, wide: float = 1.0) -> tuple[SlidingCloth, Cloth]:
+def scene(cells: int, sharp: bool, obstacles: FeatureObstacles, wide: float = 1.0) -> tuple[SlidingCloth, Cloth]:
     """A cloth of so many cells a side at rest over what it touches; wide: what of it is left along the edge [m]."""
     vertices, triangles = square(cells)
     triangles = triangles[(np.abs(vertices[triangles, 1]) < 0.5 * wide + 1e-9).all(axis=1)]
@@ -72,7 +72,7 @@ def scene(cells: int, sharp: bool, things: FeatureObstacles, wide: float = 1.0) 
     cotton = EolElements(lambda sheet: CorotatedMembrane(sheet, STRETCH),
                          lambda sheet: QuadraticBending(sheet, {"bending_stiffness": 2e-5}), 0.2, 2e-3)
     longest = 1.5 / cells
-    steps = SlidingCloth([cotton], np.array([0.0, 0.0, -9.81]), things, RemeshLimits.of(mesh, 1e-3),
+    steps = SlidingCloth([cotton], np.array([0.0, 0.0, -9.81]), obstacles, RemeshLimits.of(mesh, 1e-3),
                          Sizing(0.35 * longest, longest), lambda time: np.zeros((0, 3)), sharp=sharp)
     return steps, Cloth.at_rest(mesh, np.zeros(0, int))
 

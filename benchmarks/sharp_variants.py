@@ -75,14 +75,14 @@ def blade() -> FeatureObstacles:
 class Scene:
     """A cloth over one edge along Y at height 0."""
 
-    things: Callable[[], FeatureObstacles]
+    obstacles: Callable[[], FeatureObstacles]
     at: float  #: the edge's place along X [m]
     sides: Vec  #: outward normals of the side that the cloth runs from and of that which it runs to, (2, 3)
     across: int | None  #: cells of the cloth along the edge, None for as many as the other way
     margin: float  #: of it at either end, where it gets narrower and runs along the edge, as a share
     warm: int  #: steps before anything is measured
     steps: int  #: that are
-    lies: tuple[float, float]  #: what of it is drawn on the left of the edge, and above it [m]
+    drawn: tuple[float, float]  #: what of it is drawn on the left of the edge, and above it [m]
     bent: bool = False  #: it begins bent, a line of its vertices on the edge and the rest along the second side
     pinned: bool = False  #: its border on the first side is, until it is measured
     locks: bool = True  #: with the cone of Fig. 2.6, as it hangs when it is let go
@@ -165,7 +165,7 @@ def lagrangian_cone(averaged: bool) -> Any:
 
 def variant(name: str, cells: int, which: Scene) -> tuple[SlidingCloth, Cloth]:
     """Steps and start of one row."""
-    steps, cloth = scene(cells, True, which.things(), which.wide(cells))
+    steps, cloth = scene(cells, True, which.obstacles(), which.wide(cells))
     mesh = bent(cloth.mesh, which) if which.bent else cloth.mesh
     far = mesh.x[:, 0] < (mesh.x[:, 0].min() + NEAR if which.pinned else -np.inf)
     at = mesh.x[far]
@@ -295,7 +295,7 @@ def draw(rows: dict[str, dict[str, Any]], scene: str, path: Path) -> None:
     figure = Figure(figsize=(11.0, 7.0), layout="constrained")
     figure.suptitle(scene.partition("_")[0].upper() + BEGUN[which.bent, which.pinned], fontsize=14)
     axes = figure.subplots(2, 3)
-    left, above = which.lies
+    left, above = which.drawn
     down = np.stack([which.sides[:, 2], -which.sides[:, 0]], axis=1)  # along the sides, away from the edge
     down *= np.where(down @ which.sides.mean(axis=0)[[0, 2]] > 0.0, -1.0, 1.0)[:, None]
     solid_part = np.array([which.at, 0.0]) + np.stack([down[0], np.zeros(2), down[1], down.sum(axis=0)])

@@ -169,9 +169,9 @@ def modal_derivatives(nodes: Vec, tets: Index, substance: Substance, modes: int)
     for i, first in enumerate(moved):
         for second in moved[: i + 1]:
             bent = sum(s * t * whole.force(nodes + s * first + t * second)[1] for s in (-1, 1) for t in (-1, 1))
-            right = np.asarray(bent).reshape(-1, 1)
-            right = right - mass[:, None] * (rigid @ (rigid.T @ right))
-            columns.append(solve(right))
+            rhs = np.asarray(bent).reshape(-1, 1)
+            rhs = rhs - mass[:, None] * (rigid @ (rigid.T @ rhs))
+            columns.append(solve(rhs))
     root = np.sqrt(mass)[:, None]
     scaled = root * np.concatenate(columns, axis=1)
     left, sigma, _ = np.linalg.svd(scaled / np.linalg.norm(scaled, axis=0), full_matrices=False)

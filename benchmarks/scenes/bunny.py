@@ -136,8 +136,8 @@ def drop(one: Scene, method: str = "conjac", beta: float = BETA) -> tuple[dict[s
         xs.append(world.coordinates.positions(state.q, state.time))
         if watched is not None and watched.last is not None:
             rubbing = watched.last
-            way = rubbing.along((xs[-1] - xs[-2])[rubbing.nodes]) / H
-            moved += zip(np.full(len(way), i), rubbing.normal_impulse, np.linalg.norm(way, axis=1))
+            slip = rubbing.along((xs[-1] - xs[-2])[rubbing.nodes]) / H
+            moved += zip(np.full(len(slip), i), rubbing.normal_impulse, np.linalg.norm(slip, axis=1))
             watched.last = None
     mass_fraction = world.mass / world.mass.sum()
     gone = mass_fraction @ (xs[-1] - xs[0])
@@ -149,9 +149,9 @@ def drop(one: Scene, method: str = "conjac", beta: float = BETA) -> tuple[dict[s
         load, *speeds = np.array(watched.rows).T
         names = ("before", "node_by_node", "left")
         row["slip_mm_s"] = {name: round(1e3 * float(load @ v / load.sum()), 2) for name, v in zip(names, speeds)}
-        step, load, way = np.array(moved).T
+        step, load, slip = np.array(moved).T
         for name, part in (("moved", step >= 0), ("moved_at_rest", step >= 0.75 * len(spent))):
-            row["slip_mm_s"][name] = round(1e3 * float(load[part] @ way[part] / load[part].sum()), 2)
+            row["slip_mm_s"][name] = round(1e3 * float(load[part] @ slip[part] / load[part].sum()), 2)
     return row, np.array(xs)
 
 

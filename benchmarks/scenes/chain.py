@@ -31,7 +31,7 @@ LINKS, LENGTH, WIDTH = 10, 0.1, 0.02  #: [m]
 MU, RADIUS, PIN = 0.6, 0.008, 0.03
 FPS, STEPS = 24.0, 10  #: steps a frame
 SECONDS = 4.0
-STILL = 1.0e-3  #: [rad/s]
+AT_REST = 1.0e-3  #: [rad/s]
 #: Z to (0, 1, 1) / √2, X kept: (w, x, y, z)
 TURN = (float(np.cos(np.pi / 8)), -float(np.sin(np.pi / 8)), 0.0, 0.0)
 LAW = {"kind": "bisp", "params": {"passes": 20, "agreement": 1e-4}}
@@ -80,7 +80,7 @@ def rates(seconds: float = SECONDS, **options: Any) -> np.ndarray:
 
 def stops(u: np.ndarray) -> np.ndarray:
     """When each hinge moved last [s], (links,)."""
-    last = np.array([np.flatnonzero(np.abs(one) > STILL).max(initial=-1) for one in u.T])
+    last = np.array([np.flatnonzero(np.abs(one) > AT_REST).max(initial=-1) for one in u.T])
     return (last + 1) / (FPS * STEPS)
 
 

@@ -52,10 +52,10 @@ def moved(nodes: np.ndarray, pinned: np.ndarray) -> np.ndarray:
     fraction = np.interp(times, [0.0, AWAY, RELEASE], [0.0, 1.0, 0.0])
     fraction = 0.5 - 0.5 * np.cos(np.pi * fraction)
     where = np.repeat(nodes[None, pinned], len(times), axis=0)
-    right = nodes[pinned, 0] > 1e-9
-    y, z = nodes[pinned][right, 1:].T
+    far_end = nodes[pinned, 0] > 1e-9
+    y, z = nodes[pinned][far_end, 1:].T
     for at, part in zip(where, fraction):
         sine, cosine = np.sin(TURN * part), np.cos(TURN * part)
-        at[right, 1] = cosine * y - sine * z
-        at[right, 2] = sine * y + cosine * z + RISE * part
+        at[far_end, 1] = cosine * y - sine * z
+        at[far_end, 2] = sine * y + cosine * z + RISE * part
     return where

@@ -128,15 +128,15 @@ def check_joined_methods(scene: schema.Scene, names: list[str], where: str) -> N
            for one in methods):
         return
     check_one_damping(scene, bodies, "are joined by a force")
-    who, same = " and ".join(f'"{body.name}"' for body in bodies), "Give all the same method and settings"
+    named, same = " and ".join(f'"{body.name}"' for body in bodies), "Give all the same method and settings"
     integrator = catalogue.find("integrator", scene.integrator.kind)
     if not integrator.able("contact"):
-        raise refuse(f"{who} have different methods, and {integrator.label} does not solve its stages where a force "
+        raise refuse(f"{named} have different methods, and {integrator.label} does not solve its stages where a force "
                      "joins these", where, same)
     joined = scene.joined(bodies[0].name)
     hanging = next((body.name for body in scene.bodies if body.name in joined and body.attach), None)
     if hanging is not None:
-        raise refuse(f'{who} have different methods, and "{hanging}", which forces join to them, is attached to '
+        raise refuse(f'{named} have different methods, and "{hanging}", which forces join to them, is attached to '
                      "bones", where,
                      same)
 
