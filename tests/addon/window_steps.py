@@ -72,6 +72,12 @@ def view_on_screen():
     return screen[view.y:view.y + view.height, view.x:right]
 
 
+def save_picture(picture, path):
+    height, width, _ = picture.shape
+    subprocess.run(["convert", "-size", f"{width}x{height}", "-depth", "8", "rgb:-", path], check=False,
+                   input=picture.astype(np.uint8).tobytes())
+
+
 def seen_where_it_is(obj):
     """Look whether the screen shows an object where it is at this frame, and nowhere else; a generator.
 
@@ -105,6 +111,9 @@ def seen_where_it_is(obj):
     pixels = np.stack((abs(found[1] - found[0]).max(axis=2) > 8).nonzero()[::-1], axis=1)
     around = 16  # half the thickness of a rope or a bone, and of an outline [px]
     inside = ((pixels > at.min(axis=0) - around) & (pixels < at.max(axis=0) + around)).all(axis=1)
+    if os.environ.get("CONJAC_SHOTS") and (len(pixels) <= 150 or inside.mean() <= 0.95):
+        for name, picture in zip(("hidden", "shown"), found, strict=True):
+            save_picture(picture[::-1], f"{os.environ['CONJAC_SHOTS']}/{name}.png")
     assert len(pixels) > 150, f"{obj.name} is not seen: {len(pixels)} pixels"
     assert inside.mean() > 0.95, f"{obj.name}: {inside.mean()} of {len(pixels)} pixels are where it is"
 
