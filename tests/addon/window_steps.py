@@ -89,8 +89,10 @@ def seen_where_it_is(obj):
     # no tooltip of the sidebar is in the way
     subprocess.run(["xdotool", "mousemove", str(view.x + 40), str(window.height - view.y - 40)], check=False)
     active, selected = bpy.context.view_layer.objects.active, obj.select_get()
-    # bones are an overlay, and fall away from their origin; text names the active object, a ground is hidden with it
+    # bones are an overlay, and fall away from their origin; text names the active object, a ground is hidden with it;
+    # outlines of other objects go where the number of objects has them
     settings = ((space.overlay, "show_overlays", obj.type == "ARMATURE"), (space.overlay, "show_text", False),
+                (space.shading, "show_object_outline", False),
                 (space.overlay, "show_object_origins", False), (space.overlay, "show_relationship_lines", False),
                 (bpy.context.window_manager, "conjac_show_ground", False),
                 (bpy.context.preferences.system, "viewport_aa", "OFF"))
