@@ -99,6 +99,8 @@ def seen_where_it_is(obj):
     before = [getattr(owner, name) for owner, name, _ in settings]
     for owner, name, value in settings:
         setattr(owner, name, value)
+    for _ in range(8):  # 5.3 draws outlines a while after they are switched off
+        yield
     found = []
     for hidden in (True, False):
         obj.hide_set(hidden)
