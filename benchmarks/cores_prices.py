@@ -59,13 +59,13 @@ def waits() -> Waits:
     for _ in range(CALLS):
         began.clear()
         ended.clear()
-        asked = time.perf_counter()
+        requested = time.perf_counter()
         work = Work(piece, [(0, 1), (1, 2)], (), wait=pool.wait)
         pool.ask(work, 1)
         work.lead()
         after = time.perf_counter()
         if len(began) == 2:
-            found.append((began[False] - asked, after - max(ended.values())))
+            found.append((began[False] - requested, after - max(ended.values())))
     pool.end()
     return Waits(*(statistics.median(part) for part in zip(*found, strict=True)))
 
@@ -76,10 +76,10 @@ def meeting() -> float:
     began, ended = (np.full((STAGES, 2), np.nan) for _ in range(2))
 
     def piece(start: int, stop: int, stage: int) -> None:
-        who = int(threading.current_thread() is threading.main_thread())
-        began[stage, who] = time.perf_counter()
+        thread = int(threading.current_thread() is threading.main_thread())
+        began[stage, thread] = time.perf_counter()
         hashlib.sha256(data)
-        ended[stage, who] = time.perf_counter()
+        ended[stage, thread] = time.perf_counter()
 
     found: list[float] = []
     for _ in range(CALLS // STAGES):

@@ -17,10 +17,10 @@ def over_time(job: Job, samples: str | Vec) -> Motion:
     return Motion(values, 1.0 / (time.fps * time.samples_per_frame))
 
 
-def places_over_time(job: Job, samples: str | Vec | None, still: Vec) -> OverTime:
+def positions_over_time(job: Job, samples: str | Vec | None, rest: Vec) -> OverTime:
     """Return the positions of points over time, (k, 3) [m]: the curve through samples (T, k, 3), or without samples the
-    constant positions `still`, (k, 3) [m]."""
-    return Constant(still) if samples is None else over_time(job, samples)
+    constant positions `rest`, (k, 3) [m]."""
+    return Constant(rest) if samples is None else over_time(job, samples)
 
 
 def number_over_time(job: Job, value: float | str) -> OverTime:

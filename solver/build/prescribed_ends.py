@@ -61,7 +61,7 @@ def prescribed_ends(job: Job, ties: Sequence[Tie], targets: TargetNodes, behind:
     users = Counter[int](node for tie in ties for node in np.unique(_moving(tie)).tolist())
     of_given_motion = dict(zip(targets.spans, targets.motions))
     for number, tie in enumerate(ties):
-        far = next((i for i in (0, 1) if (tie.place, i) in of_given_motion), None)
+        far = next((i for i in (0, 1) if (tie.index, i) in of_given_motion), None)
         if far is None or not tie.is_always_hard or not catalogue.find("constraint", tie.constraint.kind.kind).able(
                 "whole displacement"):
             continue
@@ -72,8 +72,8 @@ def prescribed_ends(job: Job, ties: Sequence[Tie], targets: TargetNodes, behind:
         # a straight path may lead through other bodies
         if gap.jump > APART * size or job.scene.contact is not None and np.abs(gap.at(0.0)).max() > APART * size:
             continue
-        span = targets.spans[tie.place, far]
-        motion = _on(of_given_motion[tie.place, far], tie.ends[far].nodes - behind - span.start, tie.ends[far].weights,
+        span = targets.spans[tie.index, far]
+        motion = _on(of_given_motion[tie.index, far], tie.ends[far].nodes - behind - span.start, tie.ends[far].weights,
                      span.stop - span.start)
         nodes.append(alone)
         motions.append(Displaced(motion, gap, 1.0 if far == 1 else -1.0))

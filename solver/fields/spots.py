@@ -22,7 +22,7 @@ from .painted import Painted, weights_of
 
 Arrays = Callable[[str], NDArray[Any]]
 
-SPOT_SHARE = 0.1  #: default radius of a spot around a point, of the box diagonal
+SPOT_FRACTION = 0.1  #: default radius of a spot around a point, of the box diagonal
 
 
 def spots_of(body: schema.Body) -> dict[str, schema.Spots]:
@@ -100,7 +100,7 @@ def _group(spots: schema.Spots, where: str, arrays: Arrays, volume: Volume, pain
         single += point_nodes(points, volume.nodes, np.unique(boundary_faces(volume.tets)[0]), taken)
     if spots.spot is None:
         return _Spots(None, 0.0, spots.weights, found, points, single)
-    radius = parameters("spot", spots.spot)["spot_radius"] or SPOT_SHARE * volume.diagonal
+    radius = parameters("spot", spots.spot)["spot_radius"] or SPOT_FRACTION * volume.diagonal
     return _Spots(catalogue.find("spot", spots.spot.kind).load(), radius, spots.weights, found, points, single)
 
 
@@ -123,5 +123,5 @@ def _patches(groups: list[_Spots], volume: Volume, painted: Painted | None, part
         ways = [one.motions for one in around for _ in one.points]
         nodes = around_points(np.concatenate([one.points for one in around]), radius, volume.nodes, part_of_node,
                               [node for one in around for node in one.of_points], ~free)
-        found += [Patch(mine, way) for mine, way in zip(nodes, ways) if way is not None and len(mine)]
+        found += [Patch(mine, averages) for mine, averages in zip(nodes, ways) if averages is not None and len(mine)]
     return found

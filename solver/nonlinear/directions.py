@@ -52,7 +52,7 @@ class Directions:
     def are_of(self, stage: NodeStage, linear: Factoring) -> bool:
         """Whether the last factor was made with this linear solver for a stage of the same matrix, and is still valid.
         """
-        if self._made is None or self._linear is not linear or not self._made[0].shares(stage):
+        if self._made is None or self._linear is not linear or not self._made[0].has_equal_weights(stage):
             return False
         return self._single is not None or linear.factored == self._made[1]
 

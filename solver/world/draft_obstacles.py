@@ -60,7 +60,7 @@ class DraftObstacles:
             if planes is None:
                 continue
             rough = np.einsum("kc,kc->k", planes.weights, one.friction[planes.corners])
-            found.append(TouchedPlanes(planes.points, planes.places + self.gap * planes.normals, planes.normals,
+            found.append(TouchedPlanes(planes.points, planes.positions + self.gap * planes.normals, planes.normals,
                                        planes.velocities, mixed(rough, self.friction[planes.points])))
         if not found:
             return None

@@ -107,7 +107,7 @@ class Draft(SteppedPart):
                                        state.time, h)
         if found is None:
             return None
-        some = SkinPoints(points.rows[found.points], points.carrier_motion[found.points], points.rest[found.points])
+        some = SkinPoints(points.rows[found.points], points.prescribed[found.points], points.rest[found.points])
         return Planes(some, found.normals, np.einsum("ij,ij->i", found.origins, found.normals),
                       np.full(len(found.points), self.stiffness), found.friction, found.velocities)
 
@@ -138,7 +138,7 @@ def reduced_of(state: State) -> ReducedState:
 
 def state_of(reduced: ReducedState) -> State:
     """Return the state of a part from the state of its reduced body."""
-    memory = {"led": reduced.carrier_motion, "led_rate": reduced.led_rate}
+    memory = {"led": reduced.carrier_motion, "led_rate": reduced.carrier_rate}
     if reduced.past is not None:
         y, u, carrier_motion, rate, h = reduced.past
         memory |= dict(zip(PAST, (y.ravel(), u.ravel(), carrier_motion, rate, np.array([h])), strict=True))

@@ -102,7 +102,7 @@ class EolCloth(SteppedPart):
             if values.dtype != like.dtype or values.shape != (rows, *like.shape[1:]):
                 raise ValueError(f'"{name}" of "{self.name}" is {values.dtype} of shape {values.shape}')
         cloth = self.cloth(state)
-        features = self.steps.things.at(state.time, 1.0).features
+        features = self.steps.obstacles.at(state.time, 1.0).features
         feature_count = len(features.points) + len(features.edges)
         for name, numbers, end in (("on", cloth.mesh.on, feature_count),
                                    ("pin", cloth.pin, int(self.start.pin.max(initial=-1)) + 1)):

@@ -151,7 +151,7 @@ def friction_impulses(soft: SoftBodies, posed: Touched, stage: NodeStage, u: Vec
     nodes, normal = touching.nodes, touching.normal
     u = u[: 3 * len(coordinates.free)]
     v = coordinates.spread(u, stage.w)[nodes]
-    predicted = stage.stiffness_and_share(posed.lin) / seconds  # time over which K extrapolates, β and damping included
+    predicted = stage.damped_stiffness_factor(posed.lin) / seconds  # time over which K extrapolates, with  and damping
     moved = predicted * coordinates.spread(posed.moving(u), stage.w)[nodes]
     if stage.base is not None:
         moved += coordinates.positions(stage.base, stage.time, stage.carrier_motion)[nodes] - posed.lin.x[nodes]

@@ -61,7 +61,7 @@ class StretchedForces(Stretched):
     def set_fraction(self, fraction: float) -> None:
         """Evaluate from now on with the stretches after this fraction of the step along their direction."""
         for one in self._elements:
-            one.go(fraction)
+            one.set_fraction(fraction)
 
     def keep(self) -> None:
         """Make the stretches of the last evaluation the start of the next step."""

@@ -25,7 +25,7 @@ def test_places_are_the_nearest_of_all():
     found = planes(ObstacleMesh(triangles, Constant(vertices)), points)
     assert len(found.points) == 400
     nearest = triangle_distances(points[:, None], vertices[triangles][None]).min(axis=1)
-    np.testing.assert_allclose(np.linalg.norm(points - found.places, axis=1), nearest, atol=1e-9)
+    np.testing.assert_allclose(np.linalg.norm(points - found.positions, axis=1), nearest, atol=1e-9)
 
 
 def test_what_was_asked_before_says_nothing():
@@ -37,7 +37,7 @@ def test_what_was_asked_before_says_nothing():
     other = ObstacleMesh(triangles, Constant(vertices))
     planes(other, cloud(900, seed=4)[::-1])
     for one in (again, planes(other, points)):
-        np.testing.assert_array_equal(one.places, alone.places)
+        np.testing.assert_array_equal(one.positions, alone.positions)
         np.testing.assert_array_equal(one.normals, alone.normals)
 
 
@@ -46,4 +46,4 @@ def test_what_is_beyond_all_cells_is_found_as_well():
     far = np.array([[0.0, 0.0, 5.0], [0.0, 0.0, 1.01]])
     found = planes(ObstacleMesh(triangles, Constant(vertices)), far, margin=10.0)
     np.testing.assert_array_equal(found.points, [0, 1])
-    np.testing.assert_allclose(found.places, [[0, 0, 1.0], [0, 0, 1.0]], atol=0.02)
+    np.testing.assert_allclose(found.positions, [[0, 0, 1.0], [0, 0, 1.0]], atol=0.02)

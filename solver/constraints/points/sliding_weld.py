@@ -72,11 +72,11 @@ class KeepsDistance:
         corners = x[self._skin]
         sides = corners[:, 1:] - corners[:, :1]
         reach = np.sqrt(np.einsum("tsi,tsi->ts", sides, sides).max(axis=1))
-        places, found, weights = x[self._points], np.zeros(self.joints, np.int64), np.zeros((self.joints, 3))
-        nearest_triangles(places, self._skin, x, reach, found, weights)
+        positions, found, weights = x[self._points], np.zeros(self.joints, np.int64), np.zeros((self.joints, 3))
+        nearest_triangles(positions, self._skin, x, reach, found, weights)
         normal = np.cross(sides[found, 0], sides[found, 1])
         normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)
-        y, least = places - np.einsum("kj,kji->ki", weights, corners[found]), ROUND * reach[found]
+        y, least = positions - np.einsum("kj,kji->ki", weights, corners[found]), ROUND * reach[found]
         along = np.einsum("ki,ki->k", y, normal)
         is_over = np.linalg.norm(y, axis=1) - np.abs(along) > least
         return found, weights, y, np.where(np.abs(along) > least, along, 0.0), normal, is_over

@@ -43,7 +43,7 @@ class SinglePrecisionFactor:
         return self._rough.condense(lower, showing)
 
     def show(self) -> None:
-        """Write a factor that was made here into the linear solver, before its factor is read."""
+        """Write a factor that was made by this class into the linear solver, before its factor is read."""
         if self._rough is not None:
             self._rough.show(self._linear.factored)
 
@@ -60,7 +60,7 @@ class SinglePrecisionFactor:
         self._untouched = self._copied(self._untouched)
 
     @property
-    def blocks_without_contact(self) -> Callable[[Vec], Vec] | None:
+    def solve_without_contact(self) -> Callable[[Vec], Vec] | None:
         """Return −K_qq⁻¹ as `solve` does, by the factor that `keep_untouched` has copied; None without a copy."""
         return None if self._untouched is None else self._untouched.solve
 
