@@ -325,8 +325,8 @@ class MechanismConstraints:
         motion *= self.nudge / farthest
         at = self.tree.posture(state.q + motion, state.u, state.memory, self._posture)
         rows, off = self.loops.rows(at.E)
-        there = Bilateral(DenseRows.equations(self._jacobian(at, rows)), posed.respond)
-        back = float(np.abs(there.Y @ there.multipliers(off)).max(initial=0.0))
+        constraints = Bilateral(DenseRows.equations(self._jacobian(at, rows)), posed.respond)
+        back = float(np.abs(constraints.Y @ constraints.multipliers(off)).max(initial=0.0))
         if back <= self.singular_return * self.nudge:
             return ""
         name: str = self.loops.names[self.loops.loop[int(np.argmax(np.abs(off)))]]
