@@ -57,7 +57,7 @@ class ContactSettings:
     owner: Index  #: of these vertices, (o,), numbers after those of the sheets
     itself: Sequence[bool] = (True,)  #: of each sheet of the cloth, whether it touches itself
     names: list[str] = field(default_factory=list)  #: of owners
-    sheet_of: Callable[[Vec], Index] | None = None  #: of places in material (n, 2), where the cloth has several
+    sheet_of: Callable[[Vec], Index] | None = None  #: of material positions (n, 2), where the cloth has several
     _faces: Index = field(default_factory=lambda: np.zeros((0, 3), np.int32), init=False)
     _surfaces: Surfaces | None = field(default=None, init=False)
     _made: ContactLaw | None = field(default=None, init=False)

@@ -22,8 +22,8 @@ from .touching_kernels import edge_rows, point_rows
 from .unknowns import Unknowns
 
 AHEAD = 2.0  #: how many steps' moves away something is looked for
-SLACK = 1.0  #: of an edge's length: what is looked for at least, as other triangles may lie in a thing
-DEEP = 0.05  #: of an edge's length: what is further inside a thing is on its other side
+SLACK = 1.0  #: of an edge's length: least distance of a search, as other triangles may lie in an obstacle
+DEEP = 0.05  #: of an edge's length: what is deeper inside an obstacle is on its other side
 PUSH = 0.5  #: [m/s]: what is inside comes out no faster
 SWAY = 0.5  #: of its move: by how much a vertex may come nearer than its velocity says
 LIKE = 0.98  #: cosine between two directions at one vertex that are one

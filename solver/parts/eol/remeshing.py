@@ -22,9 +22,9 @@ from .step_log import StepLog, format_position
 from .tunnelling import WITHIN, inside
 
 LEAP = 1.0  #: of the thickness and a step's move: what is further through an edge is pushed out before it sits there
-TRIES = 4  #: of triangles that fit better and do not lie in a thing
+TRIES = 4  #: of triangles that fit better and do not lie in an obstacle
 STAY = 8  #: steps in a row in which some vertices on an edge cannot be joined, before that is reported
-CLOSE = 1.5  #: of the longest edges there: vertices so near to such a place stay as they are
+CLOSE = 1.5  #: of the longest edges there: vertices so near to such a position stay as they are
 
 
 @dataclass
