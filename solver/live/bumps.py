@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..contact.find.obstacle_planes import ObstacleMesh
-from ..coordinates.prescribed import Still, carried
+from ..coordinates.prescribed import Constant, carried
 from ..job.arrays import Unreadable, read_npz
 from ..state import Index, Vec
 
@@ -21,7 +21,7 @@ class BumpMesh:
 
     def __init__(self, vertices: Vec, triangles: Index) -> None:
         """vertices: (n, 3) [m]. triangles: (m, 3), with outward normals."""
-        self.mesh = ObstacleMesh(triangles, Still(vertices))
+        self.mesh = ObstacleMesh(triangles, Constant(vertices))
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def planes_before(bumps: Sequence[Bump], begun: Vec, end: Vec, h: float, margin:
             continue
         out = found.normals @ np.linalg.inv(now[:3, :3])  # normals transform by the inverse transpose
         points.append(found.points)
-        positions.append(carried(now, found.places))
+        positions.append(carried(now, found.positions))
         normals.append(out / np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1e-300))
-        speed.append((positions[-1] - carried(before, found.places)) / h)
+        speed.append((positions[-1] - carried(before, found.positions)) / h)
     return BumpPlanes(np.concatenate(points), np.concatenate(positions), np.concatenate(normals), np.concatenate(speed))

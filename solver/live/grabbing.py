@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..coordinates.prescribed import OnItsWay
+from ..coordinates.prescribed import StepMotion
 from ..forces.pulls import Pull
 from ..state import Index, Vec
 
@@ -26,7 +26,7 @@ class Grabbed(Pull):
         hand, (3,) [m], which need not be at the mean of the nodes."""
         self.nodes, self._weights = nodes, weights
         self.stiffness, self._target = 0.0, self.mean(x)
-        self._from_hand, self._path = self._target - start, OnItsWay(self._target)
+        self._from_hand, self._path = self._target - start, StepMotion(self._target)
 
     def follow(self, hand: Vec, stiffness: float, time: float, h: float) -> None:
         """Move the target with the hand in a step of h seconds from `time` [s] on, and set the stiffness [N/m].
@@ -34,7 +34,7 @@ class Grabbed(Pull):
         hand: position of the hand at the end of the step, (3,) [m].
         """
         before, self._target = self._target, hand + self._from_hand
-        self._path.goes(time, h, before, self._target)
+        self._path.set_step(time, h, before, self._target)
         self.stiffness = stiffness
 
     def at_work(self, time: float) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..coordinates.prescribed import OnItsWay, carried
+from ..coordinates.prescribed import StepMotion, carried
 from ..forces.springs import Springs
 from ..integrators.sdirk import SSDIRK2
 from ..integrators.semi_implicit import SemiImplicit
@@ -40,19 +40,19 @@ class LiveNodes:
         for one in part.obstacles:
             if one.name in obstacles:
                 self._obstacle[(own >= one.nodes.start) & (own < one.nodes.stop)] = obstacles.index(one.name)
-        self._path = OnItsWay(start_positions)
+        self._path = StepMotion(start_positions)
         coordinates.motion = self._path
         self._start, self._pulls = start_positions, list(part.pulls)
         part.pulls = self._all_pulls = [*part.pulls]  # one list, shared by all variants of the part
         #: soft pins: number of the body, motion of their targets, and targets at the start, (k, 3) [m]
-        self._soft_pins: list[tuple[int, OnItsWay, Vec]] = []
+        self._soft_pins: list[tuple[int, StepMotion, Vec]] = []
         for pins in part.pulls:
             if pins.is_on_object:
                 number = next(int(number) for number, body in zip(self._bodies, part.bodies_in_world)
                               if body.nodes.start <= pins.nodes[0] < body.nodes.stop)
-                start = pins.places.at(0.0)
-                pins.places = OnItsWay(start)
-                self._soft_pins.append((number, pins.places, start))
+                start = pins.targets.at(0.0)
+                pins.targets = StepMotion(start)
+                self._soft_pins.append((number, pins.targets, start))
         #: variants of the part by integrator; a part of a coupling is stepped by the coupling
         # impacts on the ground are solved in converged stages, and linearised in linearised ones
         self._variants: list[NodesPart] = [part, *(part.stepped_by(one, None)
@@ -69,7 +69,7 @@ class LiveNodes:
             matrix = inputs.carrier(int(number))
             x[own] = x[own] @ matrix[:3, :3].T + matrix[:3, 3]
         at = self._prescribed(0.0, inputs)
-        self._path.goes(0.0, 1.0, at, at)
+        self._path.set_step(0.0, 1.0, at, at)
         return replace(state, q=x.ravel())
 
     def _prescribed(self, time: float, inputs: Inputs) -> Vec:
@@ -91,9 +91,9 @@ class LiveNodes:
 
         before, inputs: inputs at the start and at the end of the step, between which motion is linear.
         """
-        self._path.goes(time, h, self._prescribed(time, before), self._prescribed(time + h, inputs))
+        self._path.set_step(time, h, self._prescribed(time, before), self._prescribed(time + h, inputs))
         for number, targets, start in self._soft_pins:
-            targets.goes(time, h, *(carried(one.carrier(number), start) for one in (before, inputs)))
+            targets.set_step(time, h, *(carried(one.carrier(number), start) for one in (before, inputs)))
         if not np.array_equal(self.part.gravity, inputs.gravity):
             self.part.weigh(inputs.gravity)
 

@@ -12,7 +12,7 @@ from ..build.draft_obstacles import touching_nodes
 from ..build.fields import Prepared
 from ..build.pressures import pressures
 from ..contact.find.ground import Ground
-from ..coordinates.prescribed import OnItsWay, carried
+from ..coordinates.prescribed import StepMotion, carried
 from ..job.folder import Job
 from ..meshing.volume import mean_edge
 from ..parts.projective.body import ProjectiveBody, TargetRows
@@ -50,13 +50,13 @@ class ProjectedBody(PlayedBody):
         draft.touches = None  # the artist moves colliders
         draft.blown = pressures([prepared], np.zeros(2, np.int32), self.body.rest)
         self._start = draft.motion.at(0.0)
-        draft.motion = self._path = OnItsWay(self._start)
+        draft.motion = self._path = StepMotion(self._start)
         #: motion of the targets of soft pins, and targets at the start, (k, 3) [m]
-        self._soft_pins: list[tuple[OnItsWay, Vec]] = []
+        self._soft_pins: list[tuple[StepMotion, Vec]] = []
         for pins in draft.pulls:
             if pins.is_on_object:
-                start = pins.places.at(0.0)
-                pins.places = path = OnItsWay(start)
+                start = pins.targets.at(0.0)
+                pins.targets = path = StepMotion(start)
                 self._soft_pins.append((path, start))
         self._ground = draft.ground
         self._touching = np.setdiff1d(touching_nodes(prepared), self.body.prescribed)
@@ -119,9 +119,9 @@ class ProjectedBody(PlayedBody):
         beside: half-spaces of other sheets, with weights relative to those of ground and colliders.
         """
         draft, body, before, time = self._draft, self.body, self._inputs or inputs, self.state.time
-        self._path.goes(time, h, self._prescribed(before), self._prescribed(inputs))
+        self._path.set_step(time, h, self._prescribed(before), self._prescribed(inputs))
         for path, start in self._soft_pins:
-            path.goes(time, h, *(carried(one.carrier(self._number), start) for one in (before, inputs)))
+            path.set_step(time, h, *(carried(one.carrier(self._number), start) for one in (before, inputs)))
         x, y, z = inputs.gravity.tolist()
         body.gravity, body.iterations = (x, y, z), iterations
         if inputs.ground is not None and self._ground.is_there:

@@ -101,7 +101,7 @@ class LiveBody(PlayedBody):
             touches = touching_surface(self.body, prepared, None if body.surface is None
                                        else job.array(body.surface.triangles))
             self._touches, self._skin = touches, Skin(touches.rest, touches.triangles)
-            self.body.touch_by(touches.rest, touches.functions, touches.led)
+            self.body.touch_by(touches.rest, touches.functions, touches.prescribed)
             #: Φ and Ψ of drawn vertices, in single precision: on fine meshes bandwidth limits their products
             self._drawn_by = (self.body.surface_functions.astype(np.float32),
                               self.body.surface_prescribed.astype(np.float32))

@@ -49,7 +49,7 @@ class Loads:
         """Return K w, (n, 3, c) [N/s], for several motions w of the prescribed nodes, (p, 3, c) [m/s]."""
         near = self._around_prescribed.of(lin)
         inside = np.zeros((len(near.nodes), *columns.shape[1:]))
-        inside[near.place[self._mesh.coordinates.prescribed]] = columns
+        inside[near.row_of[self._mesh.coordinates.prescribed]] = columns
         out = np.zeros((len(self._mesh.rest), *columns.shape[1:]))
         out[near.nodes] = near.multiply(lin, inside)
         return out
@@ -68,7 +68,7 @@ class Loads:
         3, c). loaded: as `loaded_prescribed` returns them, (k,)."""
         near, nodes = self._around_prescribed.of(lin), self._mesh.coordinates.prescribed[loaded]
         out: Vec = stage.weight(lin)[nodes, None, None] * columns[nodes]
-        out -= stage.damped_stiffness_factor(lin) * near.multiply(lin, columns[near.nodes])[near.place[nodes]]
+        out -= stage.damped_stiffness_factor(lin) * near.multiply(lin, columns[near.nodes])[near.row_of[nodes]]
         if lin.damped is not None and lin.damped.has_blocks:
             out -= stage.a * stage.h * lin.damped.multiply(columns)[nodes]
         return out

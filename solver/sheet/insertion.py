@@ -179,11 +179,11 @@ def insert_points(now: Conforming) -> int:
         if (not requested[point] or key in now.refused or used & corners or now.released & corners
                 or now.spares(*corners)):
             continue
-        vertex = _at_point(now, face, found.share[k], point)
+        vertex = _at_point(now, face, found.barycentric[k], point)
         if vertex < 0:
             now.refused.add(key)
             continue
-        now.sit(vertex, point, found.places[k])
+        now.sit(vertex, point, found.positions[k])
         requested[point] = False
         used |= corners | {vertex}
         done += 1
@@ -241,12 +241,12 @@ def insert_edges(now: Conforming) -> int:
     left, has = np.zeros(n, dtype=bool), np.empty(len(run), dtype=bool)
     left[list(now.released)] = True
     mark_redundant(edges, np.ascontiguousarray(found.of), run, runs.ends, runs.points, working.on, working.at, left,
-                  found.places, np.ascontiguousarray(runs.features.points),
+                  found.positions, np.ascontiguousarray(runs.features.points),
                   max(limits.thickness, limits.shortest, 0.5 * limits.depth), limits.thickness, has)
     now.ordered.clear()
     if has.all():
         return 0
-    speeds = runs.features.on_edges(found.feature, found.places)[1]
+    speeds = runs.features.on_edges(found.feature, found.positions)[1]
     done, moved = 0, set[int]()
     order = np.lexsort((found.of, found.when))
     both = [(k, int(edges[found.of[k], 0]), int(edges[found.of[k], 1])) for k in order.tolist() if not has[k]]
@@ -256,19 +256,19 @@ def insert_edges(now: Conforming) -> int:
         key = (a, b, int(run[k]))
         if key in now.refused or a in moved or b in moved or now.spares(a, b):
             continue
-        X = _material_at(working, a, b, float(found.share[k]))
-        if (_leaps(now, a, b, float(found.share[k]), found.places[k], speeds[k])
-                or (limits.one_layer and _is_covered(now, int(run[k]), found.places[k], X))
-                or _slides_there(now, a, b, int(run[k]), found.places[k], X)):
+        X = _material_at(working, a, b, float(found.barycentric[k]))
+        if (_leaps(now, a, b, float(found.barycentric[k]), found.positions[k], speeds[k])
+                or (limits.one_layer and _is_covered(now, int(run[k]), found.positions[k], X))
+                or _slides_there(now, a, b, int(run[k]), found.positions[k], X)):
             now.refused.add(key)
             continue
         now.ordered.clear()
-        result = _on_edge(now, a, b, float(found.share[k]), int(run[k]), found.places[k])
+        result = _on_edge(now, a, b, float(found.barycentric[k]), int(run[k]), found.positions[k])
         if result is None:
             now.refused.add(key)
             continue
         vertex, split = result
-        now.sit(vertex, runs.points + int(run[k]), found.places[k])
+        now.sit(vertex, runs.points + int(run[k]), found.positions[k])
         now.ordered.clear()
         moved |= {vertex} if split else {vertex, *working.neighbours(vertex).tolist()}
         done += 1

@@ -161,7 +161,7 @@ class JointsWithFriction(MechanismConstraints):
         memory = posed.lin.memory
         warm = RowMultipliers(memory[FRICTION_NAMES].astype(np.int64), fraction * memory[FRICTION]) if (
             FRICTION_NAMES in memory) else NO_MULTIPLIERS
-        result = self.law.rub(rows, self.bearings, warm)
+        result = self.law.solve(rows, self.bearings, warm)
         self.stages, self.sweeps = self.stages + 1, self.sweeps + result.passes
         self.iterations += result.iterations
         self.unsettled += not result.converged

@@ -124,7 +124,7 @@ class ConJac:
         hold = self.hold_of(lin.memory)
         frames, alone = self.frames.at(lin.x), None
         # sleeping nodes lie on what they touch
-        untouched = lin.blocks_without_contact if stage.base is not None or self.sleep is None else None
+        untouched = lin.contact_free_blocks if stage.base is not None or self.sleep is None else None
         if untouched is not None and len(lin.contacts):
             if lin.damped is not None:
                 lin = replace(lin, damped=lin.damped.with_node_blocks(untouched))
@@ -378,5 +378,5 @@ class ConJac:
         is_inner, is_retained = (rows >= 0) & (rows < len(self.inner)), rows >= len(self.inner)
         columns[is_inner] = inner[3 * rows[is_inner, None] + np.arange(3)]
         columns[is_retained] = own.reshape(-1, 3, own.shape[1])[rows[is_retained] - len(self.inner)]
-        product: Vec = near.multiply(lin, columns)[near.place[self.retained]]
+        product: Vec = near.multiply(lin, columns)[near.row_of[self.retained]]
         return product.reshape(own.shape)

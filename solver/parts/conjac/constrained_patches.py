@@ -18,7 +18,7 @@ from ..interface import Mesh
 
 def free_patches(mesh: Mesh) -> list[Patch]:
     """Return the mesh's patches without their prescribed nodes; patches of prescribed nodes alone are left out."""
-    free = [Patch(np.intersect1d(patch.nodes, mesh.coordinates.free), patch.ways) for patch in mesh.patches]
+    free = [Patch(np.intersect1d(patch.nodes, mesh.coordinates.free), patch.motions) for patch in mesh.patches]
     return [patch for patch in free if len(patch.nodes)]
 
 

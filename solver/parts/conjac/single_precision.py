@@ -36,7 +36,7 @@ class SinglePrecisionFactor:
         from .reduced_precision import ReducedPrecision  # compiled for stages that are iterated
 
         showing, inside = self._linear.showing(), inside_of(self._linear)
-        if showing is None or inside is None or not inside.stands or self.too_soft:
+        if showing is None or inside is None or not inside.is_complete or self.too_soft:
             return None
         if self._rough is None or not self._rough.of(inside):
             self._rough = ReducedPrecision(inside, self._retained)

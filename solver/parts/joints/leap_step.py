@@ -165,9 +165,9 @@ class LeapStep:
         tree, on_rates, bonds = jointed.tree, jointed.on_rates, jointed.springs
         joints = on_rates.joints
         n, m = tree.count, tree.rates
-        self._at, self._places = at, (at.place, at.subspace, at.bend)
-        self._tree = (tree.parent, tree.dof, tree.in_parent, tree.in_child, tree.from_child, at.place, at.subspace,
-                      at.bend, at.E, at.X, at.S, at.twist, at.drift, tree.inertia, jointed.gravity)
+        self._at, self._places = at, (at.joint_poses, at.subspace, at.bend)
+        self._tree = (tree.parent, tree.dof, tree.in_parent, tree.in_child, tree.from_child, at.joint_poses,
+                      at.subspace, at.bend, at.E, at.X, at.S, at.twist, at.drift, tree.inertia, jointed.gravity)
         blocks, loads, wrench, world = (np.zeros((n, 6, 6)), np.zeros((n, 1, 6)), np.zeros((n, 6)),
                                         np.tile(np.eye(4), (n, 1, 1)))
         factor = np.zeros((m, 6)), np.zeros((m, 6))

@@ -72,7 +72,7 @@ def bends(sheet: Sheet, stiffness: float, flat: bool = True) -> list[Lengths]:
     weigh(hinges.cotangents, hinges.areas, stiffness, weights, stiff)
     curved = np.einsum("ka,kai->ki", weights, sheet.rest[hinges.nodes])
     rest = np.zeros(len(hinges.nodes)) if flat else np.sqrt(np.einsum("ki,ki->k", curved, curved))
-    return [Lengths.of(hinges.nodes, weights, stiff * hinges.share, rest)]
+    return [Lengths.of(hinges.nodes, weights, stiff * hinges.weight, rest)]
 
 
 def springs(rest: Vec, pairs: Index, stiffness: Vec | float, lengths: Vec | None = None) -> Lengths:
