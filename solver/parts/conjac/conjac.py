@@ -151,7 +151,7 @@ class ConJac:
         if alone is None:
             return posed
         posed = follow_untouched(posed, alone, self._inertia(lin, stage, alone.velocities), moved)
-        return replace(posed, blocks_without_contact=self._balance_untouched(posed, alone))
+        return replace(posed, response_without_contact=self._balance_untouched(posed, alone))
 
     def hold_of(self, memory: Mapping[str, Vec]) -> RigidModeBasis:
         """Return the choice of dynamic nodes in a state with this memory."""
