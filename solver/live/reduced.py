@@ -181,7 +181,7 @@ class LiveBody(PlayedBody):
             return self.body.pins.lead([carried(carrier, self._nodes[nodes]) for nodes in groups])
         every = np.concatenate([np.zeros(0, np.int32), *groups])
         where = self._leading.at(self._nodes[every], pinned)
-        return self.body.pins.lead(np.split(where, np.cumsum([len(one) for one in groups])[:-1]))
+        return self.body.pins.lead(np.split(where, np.cumsum([len(group) for group in groups])[:-1]))
 
     def _begin(self) -> ReducedState:
         """Return the initial state, where the object is now."""

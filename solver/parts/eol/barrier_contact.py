@@ -281,7 +281,7 @@ class BarrierContacts:
     def _softer(self, tables: list[Stencils]) -> tuple[Index, Vec, Vec]:
         """Return nodes, forces and blocks, both scaled where a pair is stiffer than admissible."""
         nodes, blocks = block_diagonal(tables)
-        forces = np.concatenate([one.forces for one in tables])
+        forces = np.concatenate([table.forces for table in tables])
         if self.firmest < np.inf and len(nodes):
             scale = self.firmest / np.maximum(np.abs(blocks).max(axis=(1, 2)), self.firmest)
             blocks, forces = scale[:, None, None] * blocks, scale[:, None, None] * forces

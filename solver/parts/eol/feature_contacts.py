@@ -55,7 +55,7 @@ class FeatureContacts:
         fastest = h * weight + sum(float(np.einsum("ni,ni->n", v, v).max(initial=0.0)) ** 0.5 for v in (
             mesh.v, now.velocity))
         edge = float(np.sqrt(mesh.areas.mean()))
-        thickest = max((one.thickness for one in obstacles.each), default=0.0)
+        thickest = max((obstacle.thickness for obstacle in obstacles.each), default=0.0)
         count = len(mesh.x)
         return cls(mesh, obstacles, now, np.concatenate([mesh.x, now.x]), np.concatenate([mesh.v, now.velocity]),
                    obstacles.triangles + np.int32(count), np.repeat(np.array([0, 1], np.int32), [count, len(now.x)]),

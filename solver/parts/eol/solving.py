@@ -163,7 +163,8 @@ class Solving:
             answer, friction_agrees = answer_of(with_pushes, warm, renewals, stays)
             obstacle_rates, end = pushes.rates(answer.u[own:], used), end_of(answer)
             answer, warm, moved = replace(answer, u=answer.u[:own]), answer.warm, at.off(end)
-            back = moved > threshold and k < ENOUGH and any(one.off(end) < COMES_BACK * moved for one in iterates)
+            back = moved > threshold and k < ENOUGH and any(
+                iterate.off(end) < COMES_BACK * moved for iterate in iterates)
             was_near, was_at, iterates = near, at, [*iterates[-CYCLE:], at]
             at, fraction = pushes.advance(at, at.half(end) if back else end)
             near = pushes.is_near(at)
@@ -208,10 +209,10 @@ class Solving:
         on_features, touched = rows.on_features, rows.touched
         sheet = self.apart.sheet_of(mesh.material[on_features.vertices])
         coefficient = of_sheets(self.obstacles.friction_on(now.features, mesh.on[on_features.vertices]), sheet)
-        for k, one in enumerate(self.assembler.fabrics):
-            if one.friction is not None:
+        for k, fabric in enumerate(self.assembler.fabrics):
+            if fabric.friction is not None:
                 own = sheet == k
-                coefficient[own] = one.friction(coefficient[own], on_features.fold[own])
+                coefficient[own] = fabric.friction(coefficient[own], on_features.fold[own])
         no_slip_rates = np.zeros((len(coefficient), MOST))
         no_slip_rates[:, :3] = on_features.velocity
         vertex, first = np.unique(touched.met.vertex, return_index=True)

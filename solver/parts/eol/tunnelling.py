@@ -130,7 +130,7 @@ class _Step:
         """Return the tables, gap and keep of pairs, (k,), that may be crossed. Of obstacles with two sides these are
         all pairs."""
         k = (keep & ((gap < -self.tolerance) | ~closed)).nonzero()[0]
-        return *(one[k] for one in tables), gap[k], keep[k]
+        return *(table[k] for table in tables), gap[k], keep[k]
 
     def sits(self, nodes: Index, of: Index) -> Mask:
         """Return whether an end of the cloth's edge of a pair, (k, 4), sits on the obstacle's edge or on its run. of:
