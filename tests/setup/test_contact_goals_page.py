@@ -43,7 +43,7 @@ def test_a_row_that_misses_its_goal_says_so():
     worst = {"friction_brake", "mixed_frame_s", "shaken_frame_s", "default_error"}
     missed = {claim["claim"] for row in stored_results() for claim in row["claims"]
               if claim["claim"] in worst and not claim["holds"]}
-    for *_, now, guards in ROWS:
+    for *_, _now, guards in ROWS:
         for name in missed & {*re.findall(r"`(\w+)`", guards)}:
             only = [found for found in ROWS if f"`{name}`" in found[4]]
             assert any("**missed**" in found[3] for found in only), name

@@ -21,7 +21,7 @@ from ...state import Index, Vec
 from ...threads import begin, parallel_stages
 from ..analysed import Analysed
 from .blas import addresses
-from .index_memory import FrontLayout, stack_updates
+from .front_layout import FrontLayout, stack_updates
 from .multifrontal_kernels import assemble_tiles, factor_trees, panel_tiles, solve_tiles, start_panel, update_tiles
 from .plan_kernels import locate_entries, locate_node_entries
 from .supernodal import Supernodes
