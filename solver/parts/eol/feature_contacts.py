@@ -155,7 +155,7 @@ class FeatureContacts:
         relative, ground = self.mesh.v - self.now.ground_velocity, self.obstacles.ground
         may = self._may(-relative @ ground.normal, relative, SWAY)
         below = self.on_ground(ground.find(self.mesh.x, self.now.time, self.obstacles.above, may).of(is_free), 62)
-        met = met.beside(below.of(below.gap > -2.0 * ON_SURFACE))  # `gone_through` detects deeper vertices
+        met = met.beside(below.of(below.gap > -2.0 * ON_SURFACE))  # `detect_tunnelling` detects deeper vertices
         return met.of(_distinct(met))
 
     @cached_property

@@ -36,7 +36,7 @@ class Remeshing:
     sizing: Sizing | None  #: None: triangles change at sharp features alone
     pushing: ContactSettings | None  #: barriers of itself and of smooth obstacles; None: there are none
     step_log: StepLog
-    look: Callable[[SheetMesh, ObstacleMotion, float], FeatureContacts]  #: near pairs of a step of so many seconds
+    detect: Callable[[SheetMesh, ObstacleMotion, float], FeatureContacts]  #: near pairs of a step of so many seconds
 
     def __post_init__(self) -> None:
         self._runs: Runs | None = None
@@ -97,8 +97,8 @@ class Remeshing:
             if adapted.message:
                 self.step_log.once("sizing", adapted.message)
             made = adapted.mesh.replaced(on=runs.to_edges(adapted.mesh.on, adapted.mesh.x))
-            there, deepest = inside(self.look(made, now, h), tolerance)
-            if not deepest or deepest <= inside(self.look(cloth.mesh, now, h), tolerance)[1]:
+            there, deepest = inside(self.detect(made, now, h), tolerance)
+            if not deepest or deepest <= inside(self.detect(cloth.mesh, now, h), tolerance)[1]:
                 new_intersection = self._new_intersection(made, cloth.mesh, now)
                 if new_intersection is None:
                     return cloth.moved(made.replaced(required=np.where(
