@@ -51,15 +51,15 @@ def hanging(mesh: SheetMesh) -> float:
 
 def record_pressing(steps: SlidingCloth, forces: list[float]) -> None:
     """Each solve of a step adds what the side of the edge that presses less does then [N s]."""
-    ask = steps._solving.ask
+    solve_rows = steps._solving.solve_rows
 
-    def ask_and_record(posed, rows, warm):  # type: ignore[no-untyped-def]
-        answer, on_edge = ask(posed, rows, warm), rows.on_features.rows
+    def solve_and_record(posed, rows, warm):  # type: ignore[no-untyped-def]
+        answer, on_edge = solve_rows(posed, rows, warm), rows.on_features.rows
         pressed = answer.on_vertex[: len(on_edge)] @ on_edge.factor[:, :3]
         forces.append(float(pressed[[0, 2]].min()) if len(on_edge) else 0.0)
         return answer
 
-    steps._solving.ask = ask_and_record  # type: ignore[method-assign]
+    steps._solving.solve_rows = solve_and_record  # type: ignore[method-assign]
 
 
 def moving_back(mesh: SheetMesh, speed: float) -> SheetMesh:

@@ -105,11 +105,11 @@ def test_a_step_ends_where_what_pushes_is_what_it_was_solved_with(monkeypatch):
     with another push than it was solved with throws the cloth in the next one."""
     h, mesh, ways = 1 / 192, folded(), []
 
-    def go(pushes, at, end, went=BarrierContacts.advance):
+    def advance(pushes, at, end, advanced=BarrierContacts.advance):
         ways.append((pushes, at, end))
-        return went(pushes, at, end)
+        return advanced(pushes, at, end)
 
-    monkeypatch.setattr(BarrierContacts, "advance", go)
+    monkeypatch.setattr(BarrierContacts, "advance", advance)
     steps = steps_of(mesh, FeatureObstacles([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), pushing=barrier(h))
     cloth, worst, hardest = start(mesh), 0.0, 0.0
     for k in range(20):

@@ -9,7 +9,8 @@ import scipy.sparse as sp
 
 from solver import threads
 from solver.linear.cholesky import multifrontal
-from solver.linear.cholesky.fronts import Fronts, LaterPatterns, Workspace
+from solver.linear.cholesky.fronts import Fronts, LaterPatterns
+from solver.linear.cholesky.multifrontal import Workspace
 from solver.linear.cholesky.symbolic import NodeGraph
 from solver.linear.interface import NotPositiveDefinite
 

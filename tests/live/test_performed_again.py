@@ -125,7 +125,7 @@ def played(engine, frames, inputs):
         time += engine.efforts[0].step
         recording.add(time, engine.positions)
     assert engine.restarts == 0, engine.notes
-    return np.array(recording._places)[::round(1 / 24 / engine.efforts[0].step)]
+    return np.array(recording._positions)[::round(1 / 24 / engine.efforts[0].step)]
 
 
 @pytest.fixture()
