@@ -69,8 +69,8 @@ class Solving:
         StepFailed. [Thesis 2.12]"""
         mesh = cloth.mesh
         posed = self.assembler.assemble(mesh, h, time)
-        detection = self.detect(mesh, now, h)
-        rows = StepRows(mesh.x, cone(mesh, now.features, cloth.flat, h), detection.rows(posed.unknowns),
+        pairs = self.detect(mesh, now, h)
+        rows = StepRows(mesh.x, cone(mesh, now.features, cloth.flat, h), pairs.rows(posed.unknowns),
                         on_pins, h * cloth.pressing, np.concatenate([mesh.v, mesh.slide], axis=1),
                         SlipState.unknown(len(mesh.x)))
 
@@ -87,16 +87,14 @@ class Solving:
         def add_rows(answer: Minimum) -> bool:
             """Add rows where a solution takes cloth through an obstacle, and return whether it does."""
             nonlocal rows
-            more, deepest = detect_tunnelling(detection, posed.unknowns, posed.unknowns.parted(answer.u)[0],
-                                              self.tolerance)
+            more, deepest = detect_tunnelling(pairs, posed.unknowns, posed.unknowns.parted(answer.u)[0], self.tolerance)
             rows = replace(rows, deepest=deepest, touched=rows.touched.with_more(more) if deepest else rows.touched)
             return bool(deepest)
 
-        obstacle_impulses, obstacle_rates = np.zeros((len(now.round_x) if self.needs_reactions else 0, 3)), free_rates
+        impulses, obstacle_rates = np.zeros((len(now.round_x) if self.needs_reactions else 0, 3)), free_rates
         try:
-            answer, obstacle_impulses, obstacle_rates = (
-                None, obstacle_impulses, obstacle_rates) if barrier is None else self._separate(
-                    posed, barrier, answer_of, add_rows, h, warm)
+            answer, impulses, obstacle_rates = (None, impulses, obstacle_rates) if barrier is None else self._separate(
+                posed, barrier, answer_of, add_rows, h, warm)
         except Singular as failure:
             assert barrier is not None
             # layers so near that their barrier leaves no digit of all other forces; no shorter step helps
@@ -120,7 +118,7 @@ class Solving:
             return None
         # reactions of pins
         pulled = -answer.multipliers.at(rows.on_pins.name).reshape(-1, 3)
-        return StepResult(mesh, rows.on_features, answer, rows.deepest, obstacle_impulses, obstacle_rates, pulled,
+        return StepResult(mesh, rows.on_features, answer, rows.deepest, impulses, obstacle_rates, pulled,
                           rows.pressing[:len(mesh.x)] / h)
 
     def _without_pressed(self, mesh: SheetMesh, now: ObstacleMotion, barrier: BarrierContacts, failure: Singular,
