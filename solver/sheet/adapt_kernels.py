@@ -118,7 +118,8 @@ def leaning(mesh, w, z, x, y):  # type: ignore[no-untyped-def]
 def pops(mesh, a, b, c, d):  # type: ignore[no-untyped-def]
     """Return whether flipping the edge a b to c d would move the surface in the world by too much.
 
-    The bound is the fraction POP of the shorter of both edges, POP_REQUIRED of it where one of the vertices is required.
+    The bound is the fraction POP of the shorter of both edges, POP_REQUIRED of it where one of the vertices is
+    required.
     """
     x, required = mesh[0], mesh[6]
     e, f, g = np.empty(3), np.empty(3), np.empty(3)
