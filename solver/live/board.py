@@ -25,7 +25,7 @@ MAGIC = b"CONJAC-LIVE-2\0\0\0"
 LEADING = "leading.npz"  #: in a job folder: "body", (s,), and "vertex", (s,), of pinned vertices that bones lead
 BUMPS = 16  #: how many meshes bodies may bump into
 BODIES = 32  #: how many objects may be played together
-GRABS = 8  #: how many places may be pulled at at once
+GRABS = 8  #: largest number of grabs at a time
 
 #: one grab. id: number of the hand, a new one for each grab; 0: no grab. rigid: number of the grabbed rigid body plus
 #: 1; 0: a soft body. start, target: where the body was grabbed and where that point is pulled to [m]. radius: [m]

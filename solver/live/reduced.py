@@ -37,7 +37,7 @@ from .skins import RESTS, Meeting, Skin, SurfaceMotion
 
 INTEGRATOR = "bdf2"  #: one stage a step, and as lively as what new bodies are baked with
 MODES = 12  #: weights, four ways to move each
-DRAG = 0.1  #: damping of points that are dragged, as a share of critical damping
+DRAG = 0.1  #: damping of points that are dragged, as a fraction of critical damping
 NEAR = 0.02  #: of a body's size: points so near to a collider are kept before it
 FAR = 50.0  #: times its size: a body there was thrown out of the world
 
@@ -181,7 +181,7 @@ class LiveBody(PlayedBody):
             return self.body.pins.lead([carried(carrier, self._nodes[nodes]) for nodes in groups])
         every = np.concatenate([np.zeros(0, np.int32), *groups])
         where = self._leading.at(self._nodes[every], pinned)
-        return self.body.pins.lead(np.split(where, np.cumsum([len(one) for one in groups])[:-1]))
+        return self.body.pins.lead(np.split(where, np.cumsum([len(group) for group in groups])[:-1]))
 
     def _begin(self) -> ReducedState:
         """Return the initial state, where the object is now."""
