@@ -46,7 +46,7 @@ class SlackProgram:
                    replace(every, matrix=sp.hstack([every.matrix, slack], format="csr"),
                            compliance=np.zeros(len(every))), hard, compliant, m)
 
-    def rhs(self, rhs: Vec) -> Vec:
+    def extend(self, rhs: Vec) -> Vec:
         """Return b of all unknowns, (m + c,), zero for the slack ones. rhs: b, (m,)."""
         return np.concatenate([rhs, np.zeros(self.matrix.shape[0] - self.own)])
 
