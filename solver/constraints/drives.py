@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..coordinates.joints.interface import Charted
-from ..coordinates.prescribed import OverTime, let_go
+from ..coordinates.prescribed import OverTime, has_ended
 from ..coordinates.tree import Tree
 from ..state import Index, Vec
 from .rows import Rows, on_rates
@@ -51,7 +51,7 @@ class Drives:
 
     def at_work(self, time: float) -> list[bool]:
         """Return for each drive whether it is active from `time` [s] on."""
-        return [not let_go(time, drive.until) for drive in self._drives]
+        return [not has_ended(time, drive.until) for drive in self._drives]
 
     def rows(self, time: float, active_time: float, centres: Vec, limited: bool) -> tuple[Rows, Vec, Vec]:
         """Return the rows at `time` [s] of the drives with an effort limit, or of those without, their target
@@ -68,7 +68,7 @@ class Drives:
             return self._known[limited]
         rates, positions, speeds, most, owner = [], [], [], [], []
         for i, (drive, chart) in enumerate(zip(self._drives, self._charts)):
-            if let_go(active_time, drive.until) or (drive.limit < np.inf) != limited:
+            if has_ended(active_time, drive.until) or (drive.limit < np.inf) != limited:
                 continue
             position, speed = self._targets[i]
             if chart is not None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..coordinates.joints.rotations import jacobian, logarithm, product, quaternion
-from ..coordinates.prescribed import OverTime, let_go
+from ..coordinates.prescribed import OverTime, has_ended
 from ..coordinates.tree import Posture, Tree
 from ..state import Index, Vec
 from .joint_kernels import (
@@ -72,7 +72,7 @@ class JointForces:
         active_time = time if active_time is None else active_time
         for motor in self.motors:
             rates = motor.rates
-            if let_go(active_time, motor.until):
+            if has_ended(active_time, motor.until):
                 self.law[rates, MOTOR_STIFFNESS] = self.law[rates, MOTOR_DAMPING] = 0.0
                 continue
             self.law[rates, MOTOR_STIFFNESS], self.law[rates, MOTOR_DAMPING] = motor.stiffness, motor.damping
@@ -87,7 +87,7 @@ class JointForces:
 
     def at_work(self, time: float) -> list[bool]:
         """Return whether each motor is active from `time` [s] on, in the order of the motors."""
-        return [not let_go(time, motor.until) for motor in self.motors]
+        return [not has_ended(time, motor.until) for motor in self.motors]
 
     def add(self, posture: Posture, q: Vec, u: Vec, centres: Vec, moved: Vec | None, ah: float, scale: float,
             damped: float, force: Vec, reduced: Vec) -> None:

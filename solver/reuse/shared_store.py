@@ -31,10 +31,10 @@ class SharedStore(FrameStore):
     Where a solved body comes near a reused body, CannotReuse is raised before a file of that frame is written.
     """
 
-    def __init__(self, folder: Path, still_mine: Callable[[], None], job: Job, earlier: EarlierBake,
+    def __init__(self, folder: Path, check_lock: Callable[[], None], job: Job, earlier: EarlierBake,
                  solved: Numbering | None) -> None:
         """solved: numbering of the solved bodies among all of the job; None where nothing is solved."""
-        super().__init__(folder, still_mine)
+        super().__init__(folder, check_lock)
         self._job, self._earlier, self._solved = job, earlier, solved
         self._whole = AllBodies(len(job.scene.bodies), bool(job.scene.mechanisms),
                             [earlier.numbering, *([] if solved is None else [solved])])

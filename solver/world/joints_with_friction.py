@@ -36,7 +36,7 @@ class StageRows:
         at, tree = posed.lin.posture, posed.owner.tree
         self.parent, self.dof, self.E, self.X, self.S = tree.parent, tree.dof, at.E, at.X, at.S
         self.respond = posed.respond
-        self.free: Vec = posed.owner.factor.solve(posed.right)
+        self.free: Vec = posed.owner.factor.solve(posed.rhs)
         self.solution: Solution | None = None
         self._unconstrained: Vec = self.free  #: unconstrained rates of the last solution
         self._external: DenseDual | None = None

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...coordinates.prescribed import OverTime, Still
+from ...coordinates.prescribed import Constant, OverTime
 from ...forces.stencils import Stencils
 from ...state import Index, Vec
 from .rows import PointKind, PointRows
@@ -53,7 +53,7 @@ class PointConstraint:
         strength: over time, in [0, 1], (1,): factor of 1/α of a compliant constraint; a hard one yields below 1, and
         there is no constraint at 0. lasts: time at which the constraint ends [s]."""
         self._kind, self._firm, self._compliance, self._lasts = kind, firm, compliance, lasts
-        self._strength = Still(np.ones(1)) if strength is None else strength
+        self._strength = Constant(np.ones(1)) if strength is None else strength
         self._last: Vec | None = None  #: T at the end of the last step [N], (r,); None before the first
         self._expected: Vec | None = None  #: T that projected K takes [N], (r,); None: the last one
         self._none = np.zeros((0, 2), np.int32)

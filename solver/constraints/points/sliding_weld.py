@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ...coordinates.prescribed import Still
+from ...coordinates.prescribed import Constant
 from ...errors import BadScene
 from ...forces.stencils import ElasticBody
 from ...forces.weld import areas, near, patches, refuse_apart
@@ -40,7 +40,7 @@ class SlidingWeld(PointConstraint):
         refuse_apart(glued, base, points, params["distance"])
         whole = (areas(glued.skin, rest) + patches(glued.wires, rest))[points]
         super().__init__(KeepsDistance(points, base.skin, rest), params["stiffness"] * float(whole.mean()),
-                         Still(np.zeros(1)), lasts=params["lasts"] or np.inf)
+                         Constant(np.zeros(1)), lasts=params["lasts"] or np.inf)
 
 
 class KeepsDistance:

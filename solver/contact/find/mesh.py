@@ -167,7 +167,7 @@ class Surfaces:
         moved, all_went = listed.moved(positions)
         if self._bodies is None or isolated is None:
             return moved, lambda: np.broadcast_to(all_went, positions.shape)
-        own, went = self._bodies.own_displacements(listed.positions, positions)
+        own, went = self._bodies.measure_own_displacements(listed.positions, positions)
         return np.where(isolated, own, moved), lambda: np.where(isolated[:, None], went(), all_went)
 
     def _list(self, positions: Vec, distance: float) -> Neighbours:
@@ -307,7 +307,7 @@ class Surfaces:
             return self._swept_by(before, after, None)
         listed, length, isolated = self._lists[0], lengths(after - before), self._isolated(before, after, 0.0, NEARER)
         if self._bodies is not None and isolated is not None:
-            length = np.where(isolated, self._bodies.own_displacements(before, after)[0], length)
+            length = np.where(isolated, self._bodies.measure_own_displacements(before, after)[0], length)
         may, outside = listed.may_touch(self._moved(listed, before, isolated)[0], length)
         points = int(np.searchsorted(may, listed.points))
         if not outside.any():
