@@ -48,7 +48,7 @@ class IsolatedBodies:
         isolated: Mask = ~near[self._of]
         return isolated
 
-    def own_displacements(self, before: Vec, after: Vec) -> tuple[Vec, Callable[[], Vec]]:
+    def measure_own_displacements(self, before: Vec, after: Vec) -> tuple[Vec, Callable[[], Vec]]:
         """Return lengths of displacements relative to the common one of their body, (s,) [m], and a function that
         returns the common displacement for each node, (s, 3) [m].
 
