@@ -115,13 +115,13 @@ class JointForces:
 
     def energy(self, q: Vec, centres: Vec) -> float:
         """Return ½ k (q − rest)² of all rates [J]; of balls ½ rᵀ K r, r the rotation vector from their rest."""
-        there, rest = self.readings(q, centres), self.law[:, REST]
-        off = there - rest
+        readings, rest = self.readings(q, centres), self.law[:, REST]
+        off = readings - rest
         for batch in self._tree.batches:
             if batch.centres.shape[1]:
                 ball = batch.entries[:, :3]
                 back = quaternion(-rest[ball])
-                off[ball] = logarithm(product(back, quaternion(there[ball])))
+                off[ball] = logarithm(product(back, quaternion(readings[ball])))
         return 0.5 * float(np.sum(self.law[:, STIFFNESS] * off**2))
 
     def readings(self, q: Vec, centres: Vec) -> Vec:
