@@ -43,7 +43,7 @@ def tumbled(I, i, x, y, z, h):  # type: ignore[no-untyped-def]
     return a, b, c
 
 
-@kernel("void(f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[::1], f8, f8[:,::1])")
+@kernel("void(f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[::1], f8, f8[:,::1])", address=False)
 def momentum(E, twist, drift, base_twist, inertia, gravity, share, out):  # type: ignore[no-untyped-def]
     """Write M base_twist + share (weight + ad(φ)ᵀ M φ − M J̇u) of each body into out (n, 6) [N m s, N s].
 
@@ -74,7 +74,7 @@ def momentum(E, twist, drift, base_twist, inertia, gravity, share, out):  # type
         out[i, 5] = mass * (base_twist[i, 5] + share * (g2 - (w0 * v1 - w1 * v0) - drift[i, 5]))
 
 
-@kernel("void(f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[::1], f8, f8, f8[:,::1])")
+@kernel("void(f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[::1], f8, f8, f8[:,::1])", address=False)
 def free_flight(E, earlier, moved, inertia, gravity, flown, h, out):  # type: ignore[no-untyped-def]
     """Write M V̂ + h weight of each body into out (n, 6) [N m s, N s], in its frame at E: its momentum without other
     forces.
