@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import report
-from benchmarks.drawn import chosen, local, places, subdivided
+from benchmarks.drawn import chosen, local, positions, subdivided
 
 FRAMES = 16
 GAPS = (0.02, 0.002, 0.001, 0.0003, 0.0001)  #: [m]
@@ -81,7 +81,7 @@ def baked(folder: Path, gap: float, make: Any, itself: bool = False) -> tuple[fl
     session: Any = importlib.import_module("conjac.conjac_addon.bake.foreground")
     if session.bake_object(body, True, lambda *words: None):
         raise RuntimeError(f"{folder.name} was not baked")
-    moved = places(body, FRAMES) - places(body, 1)
+    moved = positions(body, FRAMES) - positions(body, 1)
     stored = next(path for path in folder.rglob("*_tets_*.npz"))
     return 1e3 * abs(float(moved[watched, axis].mean())), len(np.load(stored)["nodes"])
 
@@ -130,9 +130,9 @@ def _mesh(name: str, axes: list[np.ndarray], full: np.ndarray) -> Any:
                     corner[(axis + 2) % 3] += v
                     corners.append(number.setdefault(tuple(corner.tolist()), len(number)))
                 faces.append(corners)
-    places_of = [tuple(float(axes[a][i]) for a, i in enumerate(corner)) for corner in number]
+    vertices = [tuple(float(axes[a][i]) for a, i in enumerate(corner)) for corner in number]
     mesh = bpy.data.meshes.new(name)
-    mesh.from_pydata(places_of, [], faces)
+    mesh.from_pydata(vertices, [], faces)
     body = bpy.data.objects.new(name, mesh)
     bpy.context.scene.collection.objects.link(body)
     return body

@@ -87,15 +87,16 @@ def page() -> str:
 
 def limits() -> list[str]:
     """Return lines of the table of capabilities that entries of the menus lack, with the reasons."""
-    who: dict[tuple[str, str, str], list[str]] = {}
+    labels_by_limit: dict[tuple[str, str, str], list[str]] = {}
     for word, capability in catalogue.CAPABILITIES.items():
         # "moves jointed rigid bodies" of one that does not move them
         verb, _, rest = capability.sentence.partition(" ")
         verb = {"goes": "go"}.get(verb, verb.removesuffix("s"))
         for entry in catalogue.menu(capability.family).values():
             if why := entry.why_not(word):
-                who.setdefault((TITLES[entry.family][0], f"{verb} {rest}", why), []).append(entry.label)
-    return [f"| {', '.join(labels)} | {title} | {lacks} | {why} |" for (title, lacks, why), labels in who.items()]
+                labels_by_limit.setdefault((TITLES[entry.family][0], f"{verb} {rest}", why), []).append(entry.label)
+    return [f"| {', '.join(labels)} | {title} | {lacks} | {why} |"
+            for (title, lacks, why), labels in labels_by_limit.items()]
 
 
 def row(param: catalogue.Param) -> str:

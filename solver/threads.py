@@ -101,7 +101,7 @@ def _ours_alone(folder: Path) -> bool:
     """Whether a folder is this user's and nobody else may write to it; one of this user's that others may write to is
     closed."""
     if not hasattr(os, "geteuid"):
-        return True  # on Windows both places are the user's own
+        return True  # on Windows both folders are the user's own
     try:
         status = os.lstat(folder)
         if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():

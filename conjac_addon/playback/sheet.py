@@ -93,8 +93,8 @@ class _Source:
         faces, values = sheet.faces, {}
         for name, uv in self._maps.items():
             one_side = replace(sheet, source=_on_one_island(sheet.source, self._islands[name]))
-            values[self.called.get(name, name)] = np.einsum("mck,mcki->mci", one_side.shares(self.triangles),
-                                                            uv[self._loops[one_side.source]])
+            values[self.called.get(name, name)] = np.einsum(
+                "mck,mcki->mci", one_side.barycentric_weights(self.triangles), uv[self._loops[one_side.source]])
         values[PLACE] = sheet.material[faces]
         if self._mirrored:
             faces, values = faces[:, ::-1], {name: uv[:, ::-1] for name, uv in values.items()}

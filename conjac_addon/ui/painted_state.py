@@ -35,7 +35,7 @@ def is_begun(obj: bpy.types.Object, entry: Entry) -> bool:
 
 def update(obj: bpy.types.Object) -> bool:
     """Count again. Returns whether there are changes. Reads weights, so it never runs while a panel is drawn."""
-    found = look_at(obj) if members.is_volume(obj) or members.is_cloth(obj) else {}
+    found = look_at(obj) if members.is_soft_body(obj) else {}
     changed = found != _found.get(obj.session_uid)
     _found[obj.session_uid] = found
     return changed

@@ -50,7 +50,7 @@ class Tangent:
         return self.lin.damped is not None
 
     def damping(self, columns: Vec) -> Vec:
-        """Return D columns, both (3 f, c), where D = ∂f/∂v, negative semi-definite, has no multiple of K (share 0)."""
+        """Return D columns, both (3 f, c), where D = ∂f/∂v, negative semi-definite, has no multiple of K."""
         damped = self.lin.damped
         if damped is None:
             return np.zeros_like(columns)

@@ -29,7 +29,7 @@ from .touching import Arrange, Touching, as_they_touch
 REACH = 0.1  #: largest activation distance, relative to the shortest mean edge of a body's skin
 LEAST_REACH = 0.02  #: least one of a body with itself
 LEAST_TO_OTHERS = 0.002  #: least one of two bodies
-SAME_PLACE = 1.0e-6  #: of the shortest mean edge: pieces of a mesh that are so near each other cannot be kept apart
+COINCIDENT = 1.0e-6  #: of the shortest mean edge: pieces of a mesh that are so near each other cannot be kept apart
 OF_REST = 0.5  #: of how near a body is to itself where it rests, or to others where it starts: so far it does not push
 GAP = 0.04  #: of the shortest mean edge: how far apart what crosses at the start is pushed
 RESISTS = 0.1  #: of a node's inertia over a step and of its elasticity: what a contact resists with
@@ -56,13 +56,13 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     quads = quads_of(job, prepared, first, rest if reshaped else at_start)
     touching = as_they_touch(_arrangement(job, rest, at_start, first, obstacles, group, prescribed, meets, quads),
                              prepared)
-    prepared, skins, riding, of_node = touching.prepared, touching.skins, touching.riding, touching.owner
+    prepared, skins, embedded, of_node = touching.prepared, touching.skins, touching.embedded, touching.owner
     faces = [*skins, *(one + np.int32(behind) for one in obstacles.triangles)]
     triangles = np.concatenate(faces).astype(np.int32)
-    group, prescribed = riding.least(group), riding.least(prescribed)
+    group, prescribed = embedded.least(group), embedded.least(prescribed)
     if reshaped:
         at_start[:behind] = rest[:behind]
-    rest, now = riding.positions(rest), riding.positions(at_start)
+    rest, now = embedded.positions(rest), embedded.positions(at_start)
 
     def between(some: NDArray[np.bool_]) -> Surfaces:
         return Surfaces(rest, triangles, group, of_node, None if some.all() else some, wires=touching.wires,
@@ -71,21 +71,21 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     params = parameters("contact", contact.law)
     seconds = params.pop("push_apart", 0.0)
     edges = [_usual_edge(rest, skin, one.wires + np.int32(start)) for skin, one, start in zip(skins, prepared, first)]
-    if len(riding.corners):
-        _refuse_same_place(touching.surfaces, now, SAME_PLACE * min(edges), names, of_node)
+    if len(embedded.corners):
+        _refuse_coincident(touching.surfaces, now, COINCIDENT * min(edges), names, of_node)
     apart = _without_intersecting(touching.surfaces, between, meets, now, of_node) if seconds else meets
     surfaces, crossing = touching.surfaces if apart is meets else between(apart), meets & ~apart
     if not reshaped:
         _refuse_crossing(surfaces, now, names, of_node)
         _refuse_inside(prepared, skins, first, obstacles, now, apart)
 
-    stiffness = _stiffness(job, prepared, mass, first, edges, riding)
-    stands_out = np.array([one.stands_out for one in prepared] + [0.0] * len(obstacles.names))[of_node]
-    activation = params.pop("distance") or _activations(surfaces, rest, now, stands_out,
+    stiffness = _stiffness(job, prepared, mass, first, edges, embedded)
+    surface_offset = np.array([one.surface_offset for one in prepared] + [0.0] * len(obstacles.names))[of_node]
+    activation = params.pop("distance") or _activations(surfaces, rest, now, surface_offset,
                                                         *_wanted(prepared, edges, names))
-    friction = _friction(job, prepared, first, obstacles, params.pop("friction_coefficient", 0.0), riding, of_node)
+    friction = _friction(job, prepared, first, obstacles, params.pop("friction_coefficient", 0.0), embedded, of_node)
     law = catalogue.find("contact", contact.law.kind).load()
-    how = params, stands_out, _loads(job, prepared, mass, first, obstacles, riding)
+    how = params, surface_offset, _loads(job, prepared, mass, first, obstacles, embedded)
     made: ContactLaw = law(surfaces, rest, stiffness, friction, activation, *how)
     if not reshaped:
         _refuse_too_near(made, now, names, of_node)
@@ -95,8 +95,8 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
                                  np.where(crossing, OF_REST * gap, activation), *how)
         made = SeparateIntersections(made, of_all, IntersectingBodies(
             between(crossing), names, of_node, crossing, faces, [is_closed(one) for one in faces], seconds,
-            _distances(gap, len(names), of_node, stands_out), stiffness, now))
-    return [Embedded(made, riding) if len(riding.corners) else made]
+            _distances(gap, len(names), of_node, surface_offset), stiffness, now))
+    return [Embedded(made, embedded) if len(embedded.corners) else made]
 
 
 def _at_start(coordinates: FreeNodes, rest: Vec) -> Vec:
@@ -118,26 +118,26 @@ def _arrangement(job: Job, rest: Vec, at_start: Vec, first: Index, obstacles: Ob
 
     def arrange(bodies: list[Prepared], carried: EmbeddedVertices | None) -> Touching:
         # embedded vertices come after the nodes, free where one of the nodes that carry them is
-        skins, riding = _skins(job, bodies, first, nodes)
-        riding = riding if carried is None else carried
+        skins, embedded = _skins(job, bodies, first, nodes)
+        embedded = embedded if carried is None else carried
         faces = [*skins, *(one + start_of_obstacles for one in obstacles.triangles)]
         wires = [one.wires + np.int32(start) for one, start in zip(bodies, first)]
-        of_node = np.full(nodes + len(riding.corners), -1)
+        of_node = np.full(nodes + len(embedded.corners), -1)
         for number, own in (*enumerate(faces), *enumerate(wires)):
             of_node[own] = number
         among = np.concatenate(wires).astype(np.int32)
-        groups, apart = riding.least(group), riding.least(prescribed)
-        now, both_ways = riding.positions(at_start), quads
+        groups, apart = embedded.least(group), embedded.least(prescribed)
+        now, both_ways = embedded.positions(at_start), quads
 
         def surfaces() -> Surfaces:
-            return Surfaces(riding.positions(rest), np.concatenate(faces).astype(np.int32), groups, of_node,
+            return Surfaces(embedded.positions(rest), np.concatenate(faces).astype(np.int32), groups, of_node,
                             None if meets.all() else meets, wires=among, quads=both_ways, is_prescribed=apart)
 
         made = surfaces()
         if len(quads) and made.crossing(now) is not None:
             both_ways = without_crossing(quads, made, now)
             made = surfaces()
-        return Touching(bodies, skins, among, both_ways, riding, made, now, of_node)
+        return Touching(bodies, skins, among, both_ways, embedded, made, now, of_node)
 
     return arrange
 
@@ -158,36 +158,36 @@ def _without_intersecting(surfaces: Surfaces, between: Callable[[NDArray[np.bool
 
 
 def _stiffness(job: Job, prepared: list[Prepared], mass: Vec, first: Index, edges: list[float],
-               riding: EmbeddedVertices) -> Vec:
+               embedded: EmbeddedVertices) -> Vec:
     """Return the stiffness with which each node resists contact, (n + v,) [N/m]; infinite for nodes of obstacles."""
-    stiffness = np.full(riding.nodes, np.inf)
+    stiffness = np.full(embedded.nodes, np.inf)
     for one, start, edge in zip(prepared, first, edges):
         own = slice(int(start), int(start) + len(one.volume.nodes))
         stiffness[own] = RESISTS * (mass[own] / job.scene.time.step**2 + one.resistance(edge))
-    return riding.least(stiffness)
+    return embedded.least(stiffness)
 
 
 def _friction(job: Job, prepared: list[Prepared], first: Index, obstacles: Obstacles, usual: float,
-              riding: EmbeddedVertices, of_node: Index) -> Vec:
+              embedded: EmbeddedVertices, of_node: Index) -> Vec:
     """Return the friction coefficient of each node and embedded vertex, (n + v,). usual: coefficient of bodies without
     one."""
     given = [one.body.friction for one in prepared] + obstacles.friction
     friction: Vec = np.array([usual if mu is None else mu for mu in given], dtype=float)[of_node]
-    painted, behind = np.ones(riding.nodes), int(first[len(prepared)])
+    painted, behind = np.ones(embedded.nodes), int(first[len(prepared)])
     for one, start in zip(prepared, first):
         painted[start : start + len(one.volume.nodes)] = painted_friction(job, one)
     painted[behind : behind + len(obstacles.painted)] = obstacles.painted
-    friction *= np.clip(riding.positions(painted[:, None])[:, 0], 0.0, 1.0)
+    friction *= np.clip(embedded.positions(painted[:, None])[:, 0], 0.0, 1.0)
     return friction
 
 
-def _distances(gap: float, count: int, of_node: Index, stands_out: Vec) -> Vec:
+def _distances(gap: float, count: int, of_node: Index, surface_offset: Vec) -> Vec:
     """Return the distances to which the surfaces of two bodies are separated so that their meshes have a gap [m]
-    between them, (count, count) [m]. stands_out: offset of the meshes from the contact surface at each node, (n + v,)
-    [m]."""
+    between them, (count, count) [m]. surface_offset: of the contact surface from the meshes at each node, (n + v,) [m].
+    """
     thickness: Vec = np.zeros(count)
     solid = of_node >= 0
-    np.maximum.at(thickness, of_node[solid], stands_out[solid])
+    np.maximum.at(thickness, of_node[solid], surface_offset[solid])
     found: Vec = gap + thickness[:, None] + thickness[None, :]
     return found
 
@@ -208,18 +208,18 @@ def _prescribed(coordinates: FreeNodes, obstacles: Obstacles, behind: int) -> ND
     """
     found: NDArray[np.bool_] = ~coordinates.is_free
     found[coordinates.attached.nodes] = False
-    masses = obstacles.masses[len(obstacles.masses) - len(obstacles.rides) + len(obstacles.anchored):]
-    for (_, own), weight in zip(obstacles.rides, masses):
+    masses = obstacles.masses[len(obstacles.masses) - len(obstacles.attached) + len(obstacles.anchored):]
+    for (_, own), weight in zip(obstacles.attached, masses):
         found[behind + own.start : behind + own.stop] = weight == 0.0
     return found
 
 
 def _loads(job: Job, prepared: list[Prepared], mass: Vec, first: Index, obstacles: Obstacles,
-           riding: EmbeddedVertices) -> LoadsOnCloth | None:
+           embedded: EmbeddedVertices) -> LoadsOnCloth | None:
     """Return the loads that may lie on cloth; None without cloth, or without another body that has a mass."""
     if not any(one.body.cloth is not None for one in prepared):
         return None
-    area, behind, squared = np.zeros(riding.nodes), np.zeros(riding.nodes), job.scene.time.step**2
+    area, behind, squared = np.zeros(embedded.nodes), np.zeros(embedded.nodes), job.scene.time.step**2
     for one, start in zip(prepared, first):
         own = slice(int(start), int(start) + len(one.volume.nodes))
         if one.body.cloth is not None:
@@ -228,10 +228,10 @@ def _loads(job: Job, prepared: list[Prepared], mass: Vec, first: Index, obstacle
             behind[own] = mass[own].sum() / (_area(one.volume.nodes, one.skin) * squared)
     start = int(first[len(prepared)])
     for triangles, weight in zip(obstacles.triangles, obstacles.masses):
-        behind[start + np.unique(triangles)] = weight / (_area(obstacles.places, triangles) * squared)
+        behind[start + np.unique(triangles)] = weight / (_area(obstacles.positions, triangles) * squared)
     if not behind.any():
         return None
-    return LoadsOnCloth(riding.least(area), -riding.least(-behind))
+    return LoadsOnCloth(embedded.least(area), -embedded.least(-behind))
 
 
 def _usual_edge(x: Vec, skin: Index, wires: Index) -> float:
@@ -252,8 +252,8 @@ def ignored_fields(job: Job) -> list[str]:
     if scene.contact is None:
         return []
     law = catalogue.find("contact", scene.contact.law.kind)
-    asked = [*(body.friction for body in scene.bodies), *(obstacle.friction for obstacle in scene.obstacles)]
-    if not law.able("constraints") or not any(asked):
+    coefficients = [*(body.friction for body in scene.bodies), *(obstacle.friction for obstacle in scene.obstacles)]
+    if not law.able("constraints") or not any(coefficients):
         return []
     return [f"{law.label}: surfaces in contact slide without friction, whatever Friction is set to"]
 
@@ -280,12 +280,12 @@ def _skins(job: Job, prepared: list[Prepared], first: Index, nodes: int) -> tupl
     return skins, EmbeddedVertices(np.concatenate(corners).astype(np.int32), np.concatenate(weights), nodes)
 
 
-def _refuse_same_place(surfaces: Surfaces, now: Vec, distance: float, names: list[str], owner: Index) -> None:
+def _refuse_coincident(surfaces: Surfaces, now: Vec, distance: float, names: list[str], owner: Index) -> None:
     near = surfaces.near(now, distance)
     own = near.nodes[near.is_self]
     if len(own):
-        place = ", ".join(f"{c:.4g}" for c in now[own[0]].mean(axis=0))
-        raise BadScene(f"its mesh has pieces that overlap at the start, near ({place}) m",
+        where = ", ".join(f"{c:.4g}" for c in now[own[0]].mean(axis=0))
+        raise BadScene(f"its mesh has pieces that overlap at the start, near ({where}) m",
                        "Merge its vertices by distance, or let its tetrahedra touch", names[owner[own[0, 0]]])
 
 
@@ -304,8 +304,8 @@ def _refuse_too_near(law: ContactLaw, now: Vec, names: list[str], owner: Index) 
     pair = law.nearest(now)
     if pair is None:
         return
-    place = ", ".join(f"{c:.4g}" for c in now[pair].mean(axis=0))
-    raise BadScene(f'it is nearer to "{names[owner[pair[3]]]}" than they are thick at the start, near ({place}) m',
+    where = ", ".join(f"{c:.4g}" for c in now[pair].mean(axis=0))
+    raise BadScene(f'it is nearer to "{names[owner[pair[3]]]}" than they are thick at the start, near ({where}) m',
                    "Move them apart, or lower Thickness", names[owner[pair[0]]])
 
 
@@ -351,16 +351,17 @@ def _activations(surfaces: Surfaces, rest: Vec, now: Vec, thickness: Vec, wanted
 
 
 def _refuse_crossing(surfaces: Surfaces, now: Vec, names: list[str], owner: Index) -> None:
+    """Raise BadScene where surfaces intersect at the start. now: positions, (n, 3) [m]. owner: body of each node."""
     crossing = surfaces.crossing(now)
     if crossing is None:
         return
     edge, face = crossing
     one, other = names[owner[edge[0]]], names[owner[face[0]]]
-    place = ", ".join(f"{c:.4g}" for c in now[face].mean(axis=0))
+    where = ", ".join(f"{c:.4g}" for c in now[face].mean(axis=0))
     if one == other:
         near = now[np.concatenate([edge, face])]
-        raise BadScene(f"it crosses itself at the start, near ({place}) m", _apart_or_merged(near), one)
-    raise BadScene(f'it crosses "{other}" at the start, near ({place}) m',
+        raise BadScene(f"it crosses itself at the start, near ({where}) m", _apart_or_merged(near), one)
+    raise BadScene(f'it crosses "{other}" at the start, near ({where}) m',
                    "Move them apart, with a little air between, give Push Apart some frames, or let them not "
                    "collide with each other", one)
 

@@ -55,8 +55,8 @@ class LoadProgress:
         for module, names in self._kernels.items():
             total += len(names)
             stem = module.rpartition(".")[2]
-            here = vars(sys.modules[known]) if (known := f"{PACKAGE}.{module}") in sys.modules else {}
-            done += sum(name in here or f"{stem}.{name}" in new for name in names)
+            loaded = vars(sys.modules[known]) if (known := f"{PACKAGE}.{module}") in sys.modules else {}
+            done += sum(name in loaded or f"{stem}.{name}" in new for name in names)
         return done / total if total else 1.0
 
     def _files(self) -> set[str]:

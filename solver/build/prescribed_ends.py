@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 
 from .. import catalogue
 from ..constraints.points.rows import WholeDisplacement
-from ..coordinates.prescribed import Displaced, OverTime, Still, Within
+from ..coordinates.prescribed import Constant, Displaced, Interpolated, OverTime
 from ..job.folder import Job
 from ..state import Index, Mask, Vec
 from .fields import Prepared
@@ -61,7 +61,7 @@ def prescribed_ends(job: Job, ties: Sequence[Tie], targets: TargetNodes, behind:
     users = Counter[int](node for tie in ties for node in np.unique(_moving(tie)).tolist())
     of_given_motion = dict(zip(targets.spans, targets.motions))
     for number, tie in enumerate(ties):
-        far = next((i for i in (0, 1) if (tie.place, i) in of_given_motion), None)
+        far = next((i for i in (0, 1) if (tie.index, i) in of_given_motion), None)
         if far is None or not tie.is_always_hard or not catalogue.find("constraint", tie.constraint.kind.kind).able(
                 "whole displacement"):
             continue
@@ -72,8 +72,8 @@ def prescribed_ends(job: Job, ties: Sequence[Tie], targets: TargetNodes, behind:
         # a straight path may lead through other bodies
         if gap.jump > APART * size or job.scene.contact is not None and np.abs(gap.at(0.0)).max() > APART * size:
             continue
-        span = targets.spans[tie.place, far]
-        motion = _on(of_given_motion[tie.place, far], tie.ends[far].nodes - behind - span.start, tie.ends[far].weights,
+        span = targets.spans[tie.index, far]
+        motion = _on(of_given_motion[tie.index, far], tie.ends[far].nodes - behind - span.start, tie.ends[far].weights,
                      span.stop - span.start)
         nodes.append(alone)
         motions.append(Displaced(motion, gap, 1.0 if far == 1 else -1.0))
@@ -101,4 +101,4 @@ def _on(motion: OverTime, nodes: Index, weights: Vec, count: int) -> OverTime:
     at each point, (p, w) each. count: number of the object's nodes."""
     p, w = nodes.shape
     within = csr_matrix((weights.ravel(), (np.repeat(np.arange(p), w), nodes.ravel())), shape=(p, count))
-    return Within(motion, within) if motion.moves else Still(within @ motion.at(0.0))
+    return Interpolated(motion, within) if motion.moves else Constant(within @ motion.at(0.0))

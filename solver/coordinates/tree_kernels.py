@@ -34,6 +34,7 @@ def compose(a, b):  # type: ignore[no-untyped-def]
 
 @inlined
 def cross(a, b):  # type: ignore[no-untyped-def]
+    """Return a × b of two vectors, as three numbers."""
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 
 
@@ -53,18 +54,20 @@ def back(a, v):  # type: ignore[no-untyped-def]
 
 @inlined
 def add(a, b):  # type: ignore[no-untyped-def]
+    """Return a + b of two vectors, as three numbers."""
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
 
 
 @inlined
 def scaled(s, a):  # type: ignore[no-untyped-def]
+    """Return s a of a number and a vector, as three numbers."""
     return (s * a[0], s * a[1], s * a[2])
 
 
 @kernel("void(i4[::1], i4[::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[::1],"
         " f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,::1])")
 def pose(  # type: ignore[no-untyped-def]
-    parent, dof, in_parent, in_child, from_child, place, subspace, bend, u, E, X, S, twist, drift,
+    parent, dof, in_parent, in_child, from_child, joint_poses, subspace, bend, u, E, X, S, twist, drift,
 ):
     """Write E, X, S, twist and drift of every body, from the pose (n, 4, 4), subspace (m, 6) and bend (n, 6) of its
     joint.
@@ -73,7 +76,7 @@ def pose(  # type: ignore[no-untyped-def]
     """
     for i in range(parent.shape[0]):
         p = parent[i]
-        T = compose(load(in_parent, i), compose(load(place, i), load(from_child, i)))
+        T = compose(load(in_parent, i), compose(load(joint_poses, i), load(from_child, i)))
         c = load(in_child, i)
         origin = (T[3], T[7], T[11])
         arm = (c[3], c[7], c[11])

@@ -127,11 +127,11 @@ class Board:
             return None
         return raw[:CONTROL.itemsize].view(CONTROL), raw[CONTROL.itemsize:].view("<f8").reshape(-1, 3)
 
-    def show(self, frame: NDArray[Any], places: NDArray[np.float64],
+    def show(self, frame: NDArray[Any], positions: NDArray[np.float64],
              poses: NDArray[np.float64] | None = None) -> None:
         """Write one record of FRAME, (1,), positions in world space, (n, 3) [m], and rigid bodies' poses, (r, 4, 4)."""
         self.frame.write(frame, np.zeros((self.rigid, 4, 4)) if poses is None else poses,
-                         (places - self.origin).astype("<f4"))
+                         (positions - self.origin).astype("<f4"))
 
     def shown(self) -> tuple[NDArray[Any], NDArray[np.float32], NDArray[np.float64]] | None:
         """Return the newest record of FRAME, (1,), positions relative to `origin`, (n, 3) [m], and poses of rigid

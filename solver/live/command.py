@@ -52,6 +52,8 @@ def add(verbs: Verbs, listen: Listen, count: Callable[[str], int]) -> list[argpa
 
 
 def _live(arguments: argparse.Namespace, lines: Any, stop: Callable[[], bool]) -> str:
+    """Run the live loop of a job until it is stopped, and return the last message. lines: progress. stop: whether to
+    stop."""
     from .. import threads
 
     threads.configure(arguments.threads)

@@ -18,7 +18,7 @@ from ..world.bodies import BodyInWorld
 from ..world.drafts import check_memory, reduced_of, state_of
 from ..world.interface import StepInputs, SteppedPart
 from .drafted import DraftedBody
-from .engines.apart import who_meet
+from .engines.apart import contact_matrix
 from .engines.interface import Inputs
 from .engines.modes import ModesEngine, pairs_that_meet
 from .parting import part
@@ -41,34 +41,40 @@ class LiveDraft(SteppedPart):
             self._bodies.append(body)
             surface, size = one.body.surface, one.volume.diagonal
             to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
-            self._shown.append(BodyInWorld(one.body.name, slice(0, len(body.places)), size, None, to_object))
+            self._shown.append(BodyInWorld(one.body.name, slice(0, len(body.positions)), size, None, to_object))
             self.notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes,
                                                                    describe_truth(body.body, one))]
         mine = [numbers[one.body.name] for one in prepared]
-        self._pairs = pairs_that_meet(who_meet(scene)[np.ix_(mine, mine)])
+        self._pairs = pairs_that_meet(contact_matrix(scene)[np.ix_(mine, mine)])
         self._gravity, self._ground = np.array(scene.gravity, float), ground_of(job)
         self._start_frame = scene.time.start
         self._first = np.cumsum([0, *(body.body.size for body in self._bodies)])
 
     @property
     def unknowns(self) -> int:
+        """Return the number of coordinates of all bodies, Σ 3 p."""
         return int(self._first[-1])
 
     @property
     def backend(self) -> str:
+        """Return the name of the linear solver of stages: systems of reduced bodies are small and dense."""
         return "dense Cholesky"
 
     @property
     def bodies(self) -> list[tuple[str, int, int]]:
+        """Return the name, the first vertex and the number of vertices of each body, in the order of the output."""
         first = np.cumsum([0, *(one.vertices for one in self._shown)]).tolist()
         return [(one.name, start, one.vertices) for one, start in zip(self._shown, first)]
 
     @property
     def fundamental_hertz(self) -> dict[str, float]:
+        """Return the lowest frequency of each body at rest [Hz], by name, as measured on the whole mesh; bodies without
+        a measured frequency are left out."""
         slowest = {one.name: body.body.truth.frequencies[:1] for one, body in zip(self._shown, self._bodies)}
         return {name: float(found[0]) for name, found in slowest.items() if len(found)}
 
     def owns(self, name: str) -> bool:
+        """Whether a body of this name is one of this part."""
         return any(name == one.name for one in self._shown)
 
     def initial_state(self) -> State:
@@ -89,7 +95,7 @@ class LiveDraft(SteppedPart):
         """
         given = Inputs(self._gravity, ground=self._ground_at(state.time + h))
         for own, body, one in zip(self._parted(state), self._bodies, self._shown):
-            body.stand(reduced_of(own))
+            body.set_state(reduced_of(own))
             try:
                 body.step(h, ModesEngine.iterations[0], given)
             except StepFailed as failure:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..coordinates.prescribed import OnItsWay, carried
+from ..coordinates.prescribed import StepMotion, carried
 from ..forces.springs import Springs
 from ..integrators.sdirk import SSDIRK2
 from ..integrators.semi_implicit import SemiImplicit
@@ -30,8 +30,8 @@ class LiveNodes:
         scene's obstacles. leading: vertices that bones move, by number of the body."""
         self.part, self._leading = part, leading
         coordinates = part.coordinates
-        self._motion, still = coordinates.motion, coordinates.where_prescribed(0.0)
-        own = coordinates.prescribed[:len(still)]
+        self._motion, start_positions = coordinates.motion, coordinates.where_prescribed(0.0)
+        own = coordinates.prescribed[:len(start_positions)]
         self._bodies = np.array([numbers[one.name] for one in part.bodies_in_world])
         #: number of the body and of the obstacle whose object carries each prescribed node; -1: none
         self._body, self._obstacle = np.full(len(own), -1), np.full(len(own), -1)
@@ -40,22 +40,23 @@ class LiveNodes:
         for one in part.obstacles:
             if one.name in obstacles:
                 self._obstacle[(own >= one.nodes.start) & (own < one.nodes.stop)] = obstacles.index(one.name)
-        self._way = OnItsWay(still)
-        coordinates.motion = self._way
-        self._still, self._pulls = still, list(part.pulls)
+        self._path = StepMotion(start_positions)
+        coordinates.motion = self._path
+        self._start, self._pulls = start_positions, list(part.pulls)
         part.pulls = self._all_pulls = [*part.pulls]  # one list, shared by all variants of the part
         #: soft pins: number of the body, motion of their targets, and targets at the start, (k, 3) [m]
-        self._soft_pins: list[tuple[int, OnItsWay, Vec]] = []
+        self._soft_pins: list[tuple[int, StepMotion, Vec]] = []
         for pins in part.pulls:
             if pins.is_on_object:
                 number = next(int(number) for number, body in zip(self._bodies, part.bodies_in_world)
                               if body.nodes.start <= pins.nodes[0] < body.nodes.stop)
-                start = pins.places.at(0.0)
-                pins.places = OnItsWay(start)
-                self._soft_pins.append((number, pins.places, start))
+                start = pins.targets.at(0.0)
+                pins.targets = StepMotion(start)
+                self._soft_pins.append((number, pins.targets, start))
         #: variants of the part by integrator; a part of a coupling is stepped by the coupling
         # impacts on the ground are solved in converged stages, and linearised in linearised ones
-        self._ways: list[NodesPart] = [part, *(part.stepped_by(one, None) for one in (SSDIRK2({}), SemiImplicit({})))]
+        self._variants: list[NodesPart] = [part, *(part.stepped_by(one, None)
+                                                   for one in (SSDIRK2({}), SemiImplicit({})))]
         self._chosen = 0
         self.holds: dict[int, tuple[int, Grabbed]] = {}  #: grabbed body in the part and spring, by number of the hand
 
@@ -68,41 +69,41 @@ class LiveNodes:
             matrix = inputs.carrier(int(number))
             x[own] = x[own] @ matrix[:3, :3].T + matrix[:3, 3]
         at = self._prescribed(0.0, inputs)
-        self._way.goes(0.0, 1.0, at, at)
+        self._path.set_step(0.0, 1.0, at, at)
         return replace(state, q=x.ravel())
 
     def _prescribed(self, time: float, inputs: Inputs) -> Vec:
         """Return positions of prescribed nodes at a time [s], (p, 3) [m]."""
-        places: Vec = np.array(self._still if self._motion is None else self._motion.at(time))
+        positions: Vec = np.array(self._start if self._motion is None else self._motion.at(time))
         moved = [(self._body == number, inputs.carrier(int(number))) for number in np.unique(self._bodies)]
         moved += [(self._obstacle == bump.number, bump.matrix) for bump in inputs.bumps]
         for own, matrix in moved:
             if own.any():
-                places[own] = places[own] @ matrix[:3, :3].T + matrix[:3, 3]
+                positions[own] = positions[own] @ matrix[:3, :3].T + matrix[:3, 3]
         for number, leading in self._leading.items():
             own = self._body == number
             if len(inputs.pinned) and own.any():
-                places[own] = leading.at(self._still[own], inputs.pinned)
-        return places
+                positions[own] = leading.at(self._start[own], inputs.pinned)
+        return positions
 
     def prepare(self, time: float, h: float, before: Inputs, inputs: Inputs) -> None:
         """Set prescribed motion, targets of soft pins and gravity for a step of h seconds from `time` [s] on.
 
         before, inputs: inputs at the start and at the end of the step, between which motion is linear.
         """
-        self._way.goes(time, h, self._prescribed(time, before), self._prescribed(time + h, inputs))
-        for number, places, start in self._soft_pins:
-            places.goes(time, h, *(carried(one.carrier(number), start) for one in (before, inputs)))
+        self._path.set_step(time, h, self._prescribed(time, before), self._prescribed(time + h, inputs))
+        for number, targets, start in self._soft_pins:
+            targets.set_step(time, h, *(carried(one.carrier(number), start) for one in (before, inputs)))
         if not np.array_equal(self.part.gravity, inputs.gravity):
             self.part.weigh(inputs.gravity)
 
-    def choose(self, way: int) -> bool:
+    def choose(self, variant: int) -> bool:
         """Select the integrator of the part and return whether it has changed.
 
-        way: 0 for that of the job, 1 for linearised SSDIRK2, 2 for linearised semi-implicit Euler.
+        variant: 0 for that of the job, 1 for linearised SSDIRK2, 2 for linearised semi-implicit Euler.
         """
-        changed, self._chosen = way != self._chosen, way
-        self.part = self._ways[way]
+        changed, self._chosen = variant != self._chosen, variant
+        self.part = self._variants[variant]
         return changed
 
     def positions(self, state: State) -> Vec:
@@ -140,6 +141,8 @@ class LiveNodes:
         self._all_pulls[:] = [*self._pulls, *(grabbed for _, grabbed in self.holds.values())]
 
     def _taken(self, hold: Hold, x: Vec) -> tuple[int, Grabbed]:
+        """Return the body in the part whose node is nearest to a hand, and a spring from its free nodes around the
+        hand. x: positions of all nodes, (n, 3) [m]."""
         free, bodies = self.part.coordinates.free, self.part.bodies_in_world
         number = min(range(len(bodies)), key=lambda k: float(
             np.linalg.norm(x[bodies[k].nodes] - hold.start, axis=1).min()))
@@ -182,6 +185,8 @@ class LiveJoints:
             springs.law[row, :2] = stiffness, np.sqrt(stiffness * self._mass[springs.body[row, 1]])
 
     def _take(self, grabs: Sequence[Hold], state: State) -> None:
+        """Replace the springs of the part by its own and one for each hand; a hand that has grabbed already keeps its
+        point of the body."""
         tree, springs, present = self._part.tree, self._springs, self._part.condensation.springs
         at = tree.posture(state.q, state.u, state.memory, self._part._postures[1]).E
         known = {key: row for row, key in enumerate(self.holds, len(springs))}

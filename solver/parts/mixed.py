@@ -27,14 +27,15 @@ from .stage import NodeStage
 class MixedMethods(BlockCondensation):
     """Condensation of bodies of different methods that touch each other."""
 
-    def __init__(self, mesh: Mesh, shares: Sequence[BlockSlice], linear: LinearSolver) -> None:
-        """Make the condensation of each slice. mesh, shares: as in `BlockCondensation`. linear: solver of a matrix of
+    def __init__(self, mesh: Mesh, slices: Sequence[BlockSlice], linear: LinearSolver) -> None:
+        """Make the condensation of each slice. mesh, slices: as in `BlockCondensation`. linear: solver of a matrix of
         all nodes."""
-        super().__init__(mesh, shares)
+        super().__init__(mesh, slices)
         self.linear = linear
 
     @property
     def at_once(self) -> MixedMethods:
+        """Return the condensation itself, which has all bodies in one equilibrium."""
         return self
 
     def posed(self, lin: Linearised, stage: NodeStage, each: Sequence[PosedNodes]) -> PosedMixed:
@@ -75,7 +76,7 @@ class _Inertia:
                  stage: NodeStage, mesh: Mesh) -> None:
         """Add up the inertia of each member. between: damping between members, whose −a h D is part of A; None without
         any."""
-        self._each, self._between, self._share = each, between, stage.a * stage.h
+        self._each, self._between, self._ah = each, between, stage.a * stage.h
         self._moving = np.zeros_like(mesh.rest)  #: w
         if stage.w is not None:
             self._moving[mesh.coordinates.prescribed] = stage.w
@@ -105,11 +106,11 @@ class _Inertia:
     def _damping_impulse(self, columns: Vec) -> Vec:
         """Return −a h D, D the damping between members, times columns, both (n, 3) or (n, 3, c)."""
         assert self._between is not None
-        out: Vec = -self._share * self._between.multiply(columns.reshape(*columns.shape[:2], -1)).reshape(columns.shape)
+        out: Vec = -self._ah * self._between.multiply(columns.reshape(*columns.shape[:2], -1)).reshape(columns.shape)
         return out
 
-    def _sum(self, ask: Callable[[PositionInertia], Vec]) -> Vec:
-        out: Vec = np.sum([ask(one) for one in self._each], axis=0)
+    def _sum(self, evaluate: Callable[[PositionInertia], Vec]) -> Vec:
+        out: Vec = np.sum([evaluate(one) for one in self._each], axis=0)
         return out
 
     def times(self, v: Vec) -> Vec:
@@ -140,9 +141,12 @@ class PosedMixed(PosedBlocks):
 
     @property
     def balances(self) -> bool:
+        """Whether positions of any member depend on the unknowns otherwise than its velocities do."""
         return any(posed.balances for posed in self.posed)
 
     def static_friction(self, grip: StaticFriction, x: Vec) -> PosedMixed:
+        """Return the stage with static friction of the ground on quasistatic nodes of the members that have some, at
+        positions x, (n, 3) [m]. Raises NotPositiveDefinite."""
         return replace(self, posed=[posed.static_friction(grip, x) if posed.balances else posed
                                     for posed in self.posed])
 

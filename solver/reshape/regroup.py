@@ -91,7 +91,7 @@ class Regroup:
         beside = [0.0] * (rigid is not None)
         self.reach = Reach(
             np.array([*(one.volume.diagonal for one in bodies), *beside]),
-            np.array([*(max(one.thickness or 0.0, one.stands_out) for one in bodies), *beside]),
+            np.array([*(max(one.thickness or 0.0, one.surface_offset) for one in bodies), *beside]),
             that_touch(self._job.scene))
         self._skins = [] if rigid is None else skins_of(self._job)
         if rigid is not None:
@@ -260,10 +260,10 @@ class Regroup:
     def _world(self, world: World) -> World:
         """Return the world of the present groups, with other parts than those of soft bodies unchanged."""
         soft = [self._part(tokens) for tokens in self._soft_groups()]
-        rides = [ride for one in soft for ride in one.rides]
-        others = [part if self._rigid is None or not self._is_rigid(part) else self._rigid.beside(rides)
+        couplings = [coupling for one in soft for coupling in one.couplings]
+        others = [part if self._rigid is None or not self._is_rigid(part) else self._rigid.beside(couplings)
                   for part in world.parts if self._nodes_of(part) is None]
-        return world.with_parts([*(one.part for one in soft), *others], rides)
+        return world.with_parts([*(one.part for one in soft), *others], couplings)
 
     def _is_rigid(self, part: Part) -> bool:
         """Return whether a part is that of the mechanisms, coupled or not."""
@@ -338,19 +338,19 @@ def _carried(part: NodesPart, stood: Sequence[tuple[NodesPart, State, slice]], t
     stuck, anchors = [np.zeros(0)], [np.zeros((0, 3))]
     found = set[str]()
     for (old, own, nodes), body in zip(stood, part.bodies_in_world):
-        here = body.nodes
+        rows = body.nodes
         old_x, old_v = old.nodes_at(own)
-        x[here], v[here] = old_x[nodes], old_v[nodes]
+        x[rows], v[rows] = old_x[nodes], old_v[nodes]
         found |= own.memory.keys()
         if FORCE in own.memory:
-            force[here] = own.memory[FORCE][nodes]
+            force[rows] = own.memory[FORCE][nodes]
         if PAST in own.memory:
-            slid[here] = own.memory[PAST][nodes]
+            slid[rows] = own.memory[PAST][nodes]
         if CONTACT_TIME in own.memory:
-            touched[here] = own.memory[CONTACT_TIME][nodes]
+            touched[rows] = own.memory[CONTACT_TIME][nodes]
         if STUCK_NODES in own.memory:
             of_body = (own.memory[STUCK_NODES] >= nodes.start) & (own.memory[STUCK_NODES] < nodes.stop)
-            stuck.append(own.memory[STUCK_NODES][of_body] - nodes.start + here.start)
+            stuck.append(own.memory[STUCK_NODES][of_body] - nodes.start + rows.start)
             anchors.append(own.memory[ANCHORS].reshape(-1, 3)[of_body])
     memory: dict[str, Vec] = {}
     if FORCE in found:

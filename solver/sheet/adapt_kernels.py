@@ -127,8 +127,8 @@ def pops(mesh, a, b, c, d):  # type: ignore[no-untyped-def]
     n0, n1, n2 = e[1] * f[2] - e[2] * f[1], e[2] * f[0] - e[0] * f[2], e[0] * f[1] - e[1] * f[0]
     gap = abs(n0 * g[0] + n1 * g[1] + n2 * g[2])
     ee, ff = e[0] ** 2 + e[1] ** 2 + e[2] ** 2, f[0] ** 2 + f[1] ** 2 + f[2] ** 2
-    share = STILL if required[a] or required[b] or required[c] or required[d] else POP
-    return gap > share * np.sqrt(min(ee, ff) * (n0 * n0 + n1 * n1 + n2 * n2))
+    bound = STILL if required[a] or required[b] or required[c] or required[d] else POP
+    return gap > bound * np.sqrt(min(ee, ff) * (n0 * n0 + n1 * n1 + n2 * n2))
 
 
 @kernel(f"i8({MESH}, f8, i8)")

@@ -93,6 +93,7 @@ class MonolithicCondensedStage(CondensedStage):
         return after
 
     def start_step(self) -> None:
+        """Forget which nodes had external forces in the stages of the last step."""
         self._acted_on = None
 
     def end_step(self, before: State, after: State, h: float) -> State:

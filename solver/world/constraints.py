@@ -136,6 +136,7 @@ class MechanismConstraints:
         return all(first is None for first in (self.loops, self.drives, self.limits, self.ball_limits, self.colliders))
 
     def at_work(self, time: float) -> list[bool]:
+        """Return for each drive whether it is active from `time` [s] on; an empty list without drives."""
         return [] if self.drives is None else self.drives.at_work(time)
 
     def started(self, state: State, respond: Respond) -> State:

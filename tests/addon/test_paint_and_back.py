@@ -100,6 +100,15 @@ def test_each_map_says_what_is_painted(soft_cube):
     assert "It is not on the mesh: a bake looks for it after the modifiers" in labels(soft_cube)
 
 
+def test_the_pin_of_a_rope_says_what_is_painted(addon):
+    bpy.ops.curve.primitive_nurbs_path_add()
+    assert bpy.ops.conjac.add_rope() == {"FINISHED"}
+    rope = bpy.context.object
+    assert rope.conjac.kind == "rope" and "…" not in labels(rope)
+    weigh(rope, "Pin", {0: 1.0, 1: 1.0})
+    assert f"2 of {len(rope.data.vertices)} vertices are held hard" in labels(rope)
+
+
 def test_dynamic_spots_are_counted(addon):
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=4, y_subdivisions=4)
     grid = bpy.context.object

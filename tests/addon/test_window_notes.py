@@ -68,6 +68,13 @@ def artist():
     yield from press_bake()
     yield from rest(20)
     assert not len(red(seen()))
+    # beside its button a note shows more than two words
+    from conjac.conjac_addon import text
+    from conjac.conjac_addon.ui import notes
+    said = "Only 49 vertices: too few to bend visibly"
+    alone = text.one_line(said, sidebar()[1], notes.BESIDE)
+    beside = text.one_line(said, sidebar()[1], notes.BESIDE, notes.LINE)
+    assert beside.startswith("Only 49 vertices:") and len(beside) < len(alone) < len(said), (beside, alone)
     print("all seen", flush=True)
 
 run(artist(), 0.1)

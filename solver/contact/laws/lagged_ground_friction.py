@@ -52,6 +52,7 @@ class LaggedGroundFriction:
         blocks[self.nodes] -= stiffness[:, None, None] * (np.eye(3) - self.normal[:, :, None] * self.normal[:, None, :])
 
     def _slip(self, x: Vec) -> tuple[Vec, Vec]:
+        """Return the slip velocities at positions x (n, 3) [m], (k, 3) [m/s], and their norms, (k,)."""
         slip = along((x[self.nodes] - self.base) / self.seconds, self.normal)
         return slip, np.linalg.norm(slip, axis=1)
 

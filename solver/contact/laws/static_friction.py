@@ -65,6 +65,8 @@ class StaticFriction:
         return {STUCK_NODES: self.nodes.astype(float), ANCHORS: (anchors - self.point).ravel()}
 
     def _offset(self, x: Vec) -> tuple[Vec, Vec]:
+        """Return the tangential displacements from the anchors at positions x (n, 3) [m], (k, 3) [m], and their norms,
+        (k,)."""
         offset = along(x[self.nodes] - self.anchors, self.normal)
         return offset, np.linalg.norm(offset, axis=1)
 

@@ -43,6 +43,8 @@ class Pressure:
         """Return None: pressure has no damping."""
 
     def _evaluate(self, x: Vec, pairs: int) -> Stencils:
+        """Return forces and energy at positions x (n, 3) [m], with the stiffness of the first `pairs` elements, 0 or
+        all."""
         forces, blocks = np.empty((len(self._nodes), 4, 3)), np.zeros((len(self._nodes), 6, 9))
         energy = inflate(self._nodes, self._pressure, np.ascontiguousarray(x), forces, blocks[:pairs])
         return Stencils(self._nodes, forces, blocks, energy)

@@ -36,7 +36,7 @@ class Hold:
 
 
 @dataclass(frozen=True)
-class GrabbedPlace:
+class GrabbedVertex:
     """A grabbed vertex of a soft body, with its target and stiffness in one step."""
 
     id: int  #: number of the hand, as in `Hold`
@@ -89,7 +89,7 @@ class Engine(Protocol):
         """Build the engine of a job. report: receives progress. Raises a ConJacError that names the body."""
 
     @property
-    def places(self) -> Vec:
+    def positions(self) -> Vec:
         """Return the vertices of the artist's meshes in world space, concatenated by body [m], (n, 3)."""
 
     @property
@@ -97,7 +97,7 @@ class Engine(Protocol):
         """Return the frames of rigid bodies in world space, concatenated by mechanism [m], (r, 4, 4)."""
 
     @property
-    def grabbed(self) -> tuple[GrabbedPlace, ...]:
+    def grabbed(self) -> tuple[GrabbedVertex, ...]:
         """Return the vertices of soft bodies that were grabbed in the last step."""
 
     def step(self, effort: int, inputs: Inputs) -> None:

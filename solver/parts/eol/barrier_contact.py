@@ -36,16 +36,16 @@ class MotionPath:
     """End positions of a motion of cloth and obstacles within a step."""
 
     x: Vec  #: cloth, (n, 3) [m]
-    things: Vec  #: (o, 3) [m]
+    obstacles: Vec  #: (o, 3) [m]
 
     def off(self, other: MotionPath) -> float:
         """Return the largest component of the difference between two end positions [m]."""
-        return max(float(np.abs(self.x - other.x).max(initial=0.0)), float(np.abs(self.things - other.things).max(
+        return max(float(np.abs(self.x - other.x).max(initial=0.0)), float(np.abs(self.obstacles - other.obstacles).max(
             initial=0.0)))
 
     def half(self, end: MotionPath) -> MotionPath:
         """Return positions midway between two."""
-        return MotionPath(0.5 * (self.x + end.x), 0.5 * (self.things + end.things))
+        return MotionPath(0.5 * (self.x + end.x), 0.5 * (self.obstacles + end.obstacles))
 
 
 @dataclass
@@ -61,14 +61,14 @@ class ContactSettings:
     _faces: Index = field(default_factory=lambda: np.zeros((0, 3), np.int32), init=False)
     _surfaces: Surfaces | None = field(default=None, init=False)
     _made: ContactLaw | None = field(default=None, init=False)
-    _asked: tuple[SheetMesh, ObstacleMotion, TangledRegion | None, tuple[str, str, Vec] | None] | None = field(
+    _last_query: tuple[SheetMesh, ObstacleMotion, TangledRegion | None, tuple[str, str, Vec] | None] | None = field(
         default=None, init=False)
     _before: tuple[SheetMesh, ObstacleMotion, TangledRegion | None] | None = field(default=None, init=False)
     _apart: Mask = field(default_factory=lambda: np.zeros(0, bool), init=False)
 
     def forget_past(self) -> None:
         """Discard what was made for the mesh of the last step."""
-        self._surfaces = self._made = self._asked = self._before = None
+        self._surfaces = self._made = self._last_query = self._before = None
 
     def of(self, mesh: SheetMesh, now: ObstacleMotion, lost: TangledRegion | None = None) -> BarrierContacts | None:
         """Return the barrier contact of a step from this mesh on, without tangled regions; None where these are
@@ -93,10 +93,10 @@ class ContactSettings:
                                                                                                          Vec] | None:
         """Return the names of two surfaces that intersect, and where, (3,) [m]; None for no intersection outside of
         `lost`. Detected once."""
-        last = self._asked
+        last = self._last_query
         if last is None or last[1] is not now or last[2] is not lost or last[0].x is not mesh.x or (
                 last[0].faces is not mesh.faces):
-            last = self._asked = mesh, now, lost, self._crossing(mesh, now, lost)
+            last = self._last_query = mesh, now, lost, self._crossing(mesh, now, lost)
         return last[3]
 
     def new_crossing(self, mesh: SheetMesh, before: SheetMesh, now: ObstacleMotion) -> tuple[str, str, Vec] | None:
@@ -116,8 +116,8 @@ class ContactSettings:
         crossing = self.new_crossing(mesh, before, now)
         if crossing is not None:
             return crossing[2]
-        gap, place = self._nearest(mesh, now)
-        return place if gap < TOUCHES and gap < NEARER * self._nearest(before, now)[0] else None
+        gap, position = self._nearest(mesh, now)
+        return position if gap < TOUCHES and gap < NEARER * self._nearest(before, now)[0] else None
 
     def _nearest(self, mesh: SheetMesh, now: ObstacleMotion) -> tuple[float, Vec]:
         """Return the least distance between two surfaces relative to the activation distance, and where it is, (3,)
@@ -131,6 +131,8 @@ class ContactSettings:
 
     def _crossing(self, mesh: SheetMesh, now: ObstacleMotion, lost: TangledRegion | None) -> tuple[str, str,
                                                                                                    Vec] | None:
+        """Return the names of two surfaces that intersect outside of `lost`, and where, (3,) [m]; None for no
+        intersection."""
         if self._is_all(lost, mesh):
             return None
         self._law_of(mesh, now, lost)
@@ -149,6 +151,8 @@ class ContactSettings:
         return np.zeros(len(mesh.x), np.int32) if self.sheet_of is None else self.sheet_of(mesh.material)
 
     def _law_of(self, mesh: SheetMesh, now: ObstacleMotion, lost: TangledRegion | None = None) -> ContactLaw:
+        """Return the law between the surfaces of a mesh and of obstacles, without faces in `lost`; it is made anew
+        where these have changed."""
         apart = np.ones(len(mesh.faces), dtype=bool) if lost is None else ~lost.of(mesh)[mesh.faces].any(axis=1)
         if self._made is None or not np.array_equal(self._faces, mesh.faces) or not np.array_equal(self._apart, apart):
             count = len(mesh.x)
@@ -185,6 +189,7 @@ class BarrierContacts:
 
     @property
     def start(self) -> MotionPath:
+        """Return the positions of cloth and obstacles at the step's start."""
         return MotionPath(self.mesh.x, self.now.round_x)
 
     def added(self, posed: AssembledSystem, at: MotionPath, h: float) -> tuple[AssembledSystem, Index]:
@@ -192,26 +197,27 @@ class BarrierContacts:
         obstacles in it, (k,), whose rates come after the cloth's; the system itself where no pair is near."""
         nodes, forces, blocks = self._at(at, h)
         wrench, given = self._under(h)
-        asked = nodes[nodes >= len(at.x)] - len(at.x)
-        used = np.unique(np.concatenate([given, *(() if self.gives is None else (self.gives.movers[asked].ravel(),))]))
+        obstacle_nodes = nodes[nodes >= len(at.x)] - len(at.x)
+        used = np.unique(np.concatenate([given, *(() if self.gives is None else (
+            self.gives.movers[obstacle_nodes].ravel(),))]))
         used = used[used >= 0].astype(np.int32)
         used = used if self.gives is None else self.gives.with_their_groups(used)
         if not len(nodes) and not len(used):
             return posed, used
-        movers, arms, elements = self._moving(nodes, used, len(at.x), len(at.things))
+        movers, arms, elements = self._moving(nodes, used, len(at.x), len(at.obstacles))
         unknowns, all_blocks = posed.unknowns.joining(elements, posed.blocks, len(used))
         impulse = np.concatenate([posed.impulse, np.zeros((len(used), posed.impulse.shape[1]))])
         if self.gives is not None:
-            place = np.full(self.gives.count, -1)
-            place[used] = len(at.x) + np.arange(len(used))
-            high, low = place[self.gives.pairs].T
+            index = np.full(self.gives.count, -1)
+            index[used] = len(at.x) + np.arange(len(used))
+            high, low = index[self.gives.pairs].T
             own = high >= 0
             slots = np.searchsorted(unknowns.keys, low[own] << 32 | high[own])
             all_blocks[slots, :3, :3] += h / (self.done + h) * self.gives.inertia[own]
             impulse[len(at.x):, :3] = wrench[used]
-        way = np.concatenate([self.mesh.x - at.x, self.thought(h) - at.things])
-        add_pushes(nodes, movers, arms, unknowns.keys, np.ascontiguousarray(forces), np.ascontiguousarray(blocks), way,
-                   h, all_blocks, impulse)
+        displacement = np.concatenate([self.mesh.x - at.x, self.thought(h) - at.obstacles])
+        add_pushes(nodes, movers, arms, unknowns.keys, np.ascontiguousarray(forces), np.ascontiguousarray(blocks),
+                   displacement, h, all_blocks, impulse)
         return AssembledSystem(unknowns, all_blocks, impulse), used
 
     def _under(self, h: float) -> tuple[Vec, Index]:
@@ -221,23 +227,23 @@ class BarrierContacts:
         wrench = h / (self.done + h) * self.gives.momentum(self.begun) - h * self.gives.gathered(self.gives.forces)
         return wrench, np.flatnonzero(wrench.any(axis=1)).astype(np.int32)
 
-    def _moving(self, nodes: Index, used: Index, count: int, things: int) -> tuple[Index, Vec, Index]:
+    def _moving(self, nodes: Index, used: Index, count: int, obstacles: int) -> tuple[Index, Vec, Index]:
         """Return the vertices that move each node, (m, 2), and their arms, (m, 3); and elements (k, 4) that join all
         that contact forces move."""
-        movers, arms = np.full((count + things, 2), -1, np.int32), np.zeros((count + things, 3))
+        movers, arms = np.full((count + obstacles, 2), -1, np.int32), np.zeros((count + obstacles, 3))
         movers[:count, 0] = np.arange(count)
         elements = [np.zeros((0, 4), np.int32)]
         if self.gives is not None and len(used):
-            place = np.full(self.gives.count + 1, -1, np.int32)
-            place[used] = count + np.arange(len(used), dtype=np.int32)
-            movers[count:], arms[count:] = place[self.gives.movers], self.gives.arms
-            pairs = place[self.gives.pairs]
+            index = np.full(self.gives.count + 1, -1, np.int32)
+            index[used] = count + np.arange(len(used), dtype=np.int32)
+            movers[count:], arms[count:] = index[self.gives.movers], self.gives.arms
+            pairs = index[self.gives.pairs]
             elements.append(pairs[pairs[:, 0] >= 0][:, [0, 1, 1, 1]])
         if len(nodes):
             moved = movers[nodes]
             # a prescribed node is no unknown: in the pattern one of the cloth's replaces it
-            stands = nodes[np.arange(len(nodes)), (nodes < count).argmax(axis=1)][:, None]
-            straight = np.where(moved[:, :, 0] >= 0, moved[:, :, 0], stands)
+            substitute = nodes[np.arange(len(nodes)), (nodes < count).argmax(axis=1)][:, None]
+            straight = np.where(moved[:, :, 0] >= 0, moved[:, :, 0], substitute)
             turns = (moved[:, :, 1] >= 0).any(axis=1)
             elements += [straight, np.where(moved[:, :, 1] >= 0, moved[:, :, 1], straight)[turns]]
         return movers, arms, np.concatenate(elements).astype(np.int32)
@@ -259,26 +265,26 @@ class BarrierContacts:
     def _at(self, at: MotionPath, h: float) -> tuple[Index, Vec, Vec]:
         """Return nodes (k, 4), forces (k, 4, 3) [N] and blocks (k, 6, 9) of all pairs near a motion's end, friction
         included."""
-        here = self._all(at)
-        tables = [self.law.fill(here, 0.0, True)]
+        x = self._all(at)
+        tables = [self.law.fill(x, 0.0, True)]
         friction = None
         if len(tables[0].nodes):
-            friction = self.law.lagged_friction(here, np.concatenate([self.mesh.x, self.now.round_x]), h)
+            friction = self.law.lagged_friction(x, np.concatenate([self.mesh.x, self.now.round_x]), h)
         if friction is not None:
-            tables.append(friction.fill(here, 0.0, True))
+            tables.append(friction.fill(x, 0.0, True))
         return self._softer(tables)
 
-    def _apart(self, here: Vec) -> tuple[Index, Vec, Vec]:
+    def _apart(self, x: Vec) -> tuple[Index, Vec, Vec]:
         """Return nodes, forces and blocks of the barrier alone, with all nodes at (n + o, 3)."""
-        return self._softer([self.law.fill(here, 0.0, True)])
+        return self._softer([self.law.fill(x, 0.0, True)])
 
     def _softer(self, tables: list[Stencils]) -> tuple[Index, Vec, Vec]:
         """Return nodes, forces and blocks, both scaled where a pair is stiffer than admissible."""
         nodes, blocks = block_diagonal(tables)
         forces = np.concatenate([one.forces for one in tables])
         if self.firmest < np.inf and len(nodes):
-            share = self.firmest / np.maximum(np.abs(blocks).max(axis=(1, 2)), self.firmest)
-            blocks, forces = share[:, None, None] * blocks, share[:, None, None] * forces
+            scale = self.firmest / np.maximum(np.abs(blocks).max(axis=(1, 2)), self.firmest)
+            blocks, forces = scale[:, None, None] * blocks, scale[:, None, None] * forces
         return nodes, forces, blocks
 
     def obstacle_impulses(self, at: MotionPath, end: MotionPath, h: float) -> Vec:
@@ -290,24 +296,26 @@ class BarrierContacts:
     @staticmethod
     def _predicted_forces(pushes: tuple[Index, Vec, Vec], at: MotionPath, end: MotionPath) -> Vec:
         """Return f + K Δx of barrier forces at one motion, (n + o, 3) [N], where the step ends in another."""
-        out, way = np.zeros((len(at.x) + len(at.things), 3)), np.concatenate([end.x - at.x, end.things - at.things])
-        add_forces(pushes[0], np.ascontiguousarray(pushes[1]), np.ascontiguousarray(pushes[2]), way, out)
+        out, displacement = np.zeros((len(at.x) + len(at.obstacles), 3)), np.concatenate([
+            end.x - at.x, end.obstacles - at.obstacles])
+        add_forces(pushes[0], np.ascontiguousarray(pushes[1]), np.ascontiguousarray(pushes[2]), displacement, out)
         return out
 
     def missed(self, at: MotionPath, end: MotionPath) -> tuple[Vec, Vec]:
         """Return the error of each vertex' barrier force, where the step ends in another motion than it was solved
         with, and the size of that force, both (n,) [N]."""
         nodes, forces, _ = self._apart(self._all(end))
-        pushed = np.zeros((len(at.x) + len(at.things), 3))
+        pushed = np.zeros((len(at.x) + len(at.obstacles), 3))
         np.add.at(pushed, nodes, forces)
         foreseen = self._predicted_forces(self._apart(self._all(at)), at, end)
         return (np.linalg.norm((pushed - foreseen)[: len(at.x)], axis=1),
                 np.linalg.norm(pushed[: len(at.x)], axis=1))
 
-    def go(self, at: MotionPath, end: MotionPath) -> tuple[MotionPath, float]:
+    def advance(self, at: MotionPath, end: MotionPath) -> tuple[MotionPath, float]:
         """Return the motion towards a step's end as far as it is free of contact, and its fraction."""
-        share = self.largest(at, end)
-        return MotionPath(at.x + share * (end.x - at.x), at.things + share * (end.things - at.things)), share
+        fraction = self.largest(at, end)
+        return MotionPath(at.x + fraction * (end.x - at.x), at.obstacles + fraction * (
+            end.obstacles - at.obstacles)), fraction
 
     def guessed(self, h: float) -> tuple[MotionPath, bool]:
         """Return the ballistic end of a step of h [s], half as far where surfaces would touch, or the start where no
@@ -315,11 +323,11 @@ class BarrierContacts:
         start, count = self.start, len(self.mesh.x)
         if not self.is_near(start):
             return start, False
-        here, there = self._all(start), self._all(MotionPath(start.x + h * self.mesh.v, self.thought(h)))
-        shares = self.law.largest_steps(here, there, np.arange(len(here)))
-        shares[shares < 1.0] *= 0.5
-        there = here + shares[:, None] * (there - here)
-        on = MotionPath(there[:count], there[count:])
+        start_x, end_x = self._all(start), self._all(MotionPath(start.x + h * self.mesh.v, self.thought(h)))
+        fractions = self.law.largest_steps(start_x, end_x, np.arange(len(start_x)))
+        fractions[fractions < 1.0] *= 0.5
+        end_x = start_x + fractions[:, None] * (end_x - start_x)
+        on = MotionPath(end_x[:count], end_x[count:])
         if self.largest(start, on) == 1.0:
             if self._nearest(on) >= AS_FAR * self._nearest(start):
                 return on, True
@@ -328,7 +336,7 @@ class BarrierContacts:
     @staticmethod
     def _all(at: MotionPath) -> Vec:
         """Return positions of all nodes, (n + o, 3) [m]."""
-        return np.concatenate([at.x, at.things])
+        return np.concatenate([at.x, at.obstacles])
 
     def _nearest(self, at: MotionPath) -> float:
         """Return the least distance between two surfaces relative to the activation distance; 1 where none is nearer.

@@ -38,7 +38,7 @@ class Met:
     """Pairs of a vertex of the cloth and an obstacle that it may touch, with one row for each."""
 
     vertex: Index  #: (k,)
-    thing: Index  #: number of the obstacle, (k,); that of the ground is the last
+    obstacle: Index  #: number of the obstacle, (k,); that of the ground is the last
     normal: Vec  #: from the obstacle to the cloth, (k, 3)
     gap: Vec  #: [m], (k,)
     velocity: Vec  #: of the obstacle there [m/s], (k, 3)

@@ -43,11 +43,11 @@ class AirFlow:
     """Moving air with drag on cloth, as `Air`; its C is evaluated at the start of a step."""
 
     density: float  #: ρ [kg/m³]
-    way: Callable[[float], Vec]  #: displacement of the air at a time [s], (3,) [m]
+    displacement: Callable[[float], Vec]  #: displacement of the air at a time [s], (3,) [m]
 
     def velocity(self, time: float, h: float) -> Vec:
         """Return the mean velocity of the air over a step of h seconds from `time` [s] on, (3,) [m/s]."""
-        mean: Vec = (self.way(time + h) - self.way(time)) / h
+        mean: Vec = (self.displacement(time + h) - self.displacement(time)) / h
         return mean
 
 
@@ -65,7 +65,7 @@ class AssembledSystem:
         return self.unknowns.lower(self.blocks)
 
     @property
-    def right(self) -> Vec:
+    def rhs(self) -> Vec:
         """Return b, (m,)."""
         return self.unknowns.flat(self.impulse[:, :3], self.impulse[:, 3:])
 
@@ -152,10 +152,10 @@ class Assembler:
         """Add inertia, forces and stiffness of a sheet to blocks and impulse. slots: of its elements. F: of its faces.
         """
         fabric, faces, areas = one.fabric, one.faces, sheet.areas[one.own]
-        mass_share, momentum = 1.0 + h * fabric.mass_damping, np.zeros_like(impulse)
-        add_inertia(faces, slots, slides, F, mass_share * fabric.density * areas / 12.0, sheet.v, sheet.slide, blocks,
+        mass_factor, momentum = 1.0 + h * fabric.mass_damping, np.zeros_like(impulse)
+        add_inertia(faces, slots, slides, F, mass_factor * fabric.density * areas / 12.0, sheet.v, sheet.slide, blocks,
                     momentum)
-        impulse += momentum / mass_share
+        impulse += momentum / mass_factor
         add_turning(faces, slides, F, np.ascontiguousarray(one.cloth.gradients), fabric.density * areas / 12.0,
                     sheet.v, sheet.slide, h, impulse)
 
@@ -164,10 +164,11 @@ class Assembler:
         one.elements.fill(sheet.x, True, forces, stiffness)
         forces[: len(faces), :3] += (fabric.density / 3.0 * areas)[:, None, None] * self.gravity
         # a face slides with its own F: with an average over a fold, work of forces would be lost
-        share, first, hinges = h * h + h * fabric.stiffness_damping, len(faces), one.cloth.hinges
-        add_faces(tets[:first], slots[:first], slides, F, forces[:first], stiffness[:first], share, h, blocks, impulse)
+        stiffness_factor, first, hinges = h * h + h * fabric.stiffness_damping, len(faces), one.cloth.hinges
+        add_faces(tets[:first], slots[:first], slides, F, forces[:first], stiffness[:first], stiffness_factor, h,
+                  blocks, impulse)
         add_hinges(tets[first:], slots[first:], slides, F, hinges.sides, hinges.cotangents, forces[first:],
-                   stiffness[first:], share, h, blocks, impulse)
+                   stiffness[first:], stiffness_factor, h, blocks, impulse)
 
     def _owned(self, sheet: SheetMesh) -> Sequence[slice | Index]:
         """Return the faces of each sheet."""

@@ -67,12 +67,12 @@ class InterfaceInertia:
 
     def with_their_groups(self, used: Index) -> Index:
         """Return these movers, (k,), and all others of their groups, ascending."""
-        asked = np.zeros(int(self.group.max(initial=-1)) + 1, dtype=bool)
-        asked[self.group[used]] = True
-        return np.flatnonzero(asked[self.group]).astype(np.int32)
+        is_used = np.zeros(int(self.group.max(initial=-1)) + 1, dtype=bool)
+        is_used[self.group[used]] = True
+        return np.flatnonzero(is_used[self.group]).astype(np.int32)
 
     @property
-    def still(self) -> Vec:
+    def free_rates(self) -> Vec:
         """Return rates δ of points without contact: zeros, (c, 3)."""
         return np.zeros((self.count, 3))
 

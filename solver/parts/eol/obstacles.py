@@ -63,7 +63,7 @@ class FeatureObstacles:
     ground: Ground = NOWHERE
     above: float = 0.0  #: height over the ground at which cloth of this thickness touches it [m]
     _first: Index = field(init=False)
-    _still: ObstacleMotion | None = field(default=None, init=False)
+    _constant: ObstacleMotion | None = field(default=None, init=False)
     _sharp: ObstacleMotion | None = field(default=None, init=False)  #: where no feature moves
 
     def __post_init__(self) -> None:
@@ -78,8 +78,8 @@ class FeatureObstacles:
     def at(self, time: float, h: float) -> ObstacleMotion:
         """Return the motion through a step of h seconds from `time` [s] on; the same object each time where nothing
         ever moves."""
-        if self._still is not None:
-            return self._still
+        if self._constant is not None:
+            return self._constant
         ground_velocity = _through(self.ground.motion, time, h)[1]
         if self._sharp is not None:
             round_x, round_velocity = self._round(time, h)
@@ -87,16 +87,16 @@ class FeatureObstacles:
                            round_velocity=round_velocity)
         x, velocity, features = [np.zeros((0, 3))], [np.zeros((0, 3))], []
         for k, one in enumerate(self.each):
-            start, way = _through(one.motion, time, h)
+            start, velocity_k = _through(one.motion, time, h)
             x.append(start)
-            velocity.append(way)
-            features.append(one.sharp.at(start, way, k))
+            velocity.append(velocity_k)
+            features.append(one.sharp.at(start, velocity_k, k))
         now = ObstacleMotion(time, ground_velocity, np.concatenate(x), np.concatenate(velocity), joined(features),
                              *self._round(time, h))
         if not any(one.motion.moves for one in self.each):
             self._sharp = now
             if not (self.ground.motion.moves or any(one.motion.moves for one in self.rounds)):
-                self._still = now
+                self._constant = now
         return now
 
     def _round(self, time: float, h: float) -> tuple[Vec, Vec]:
@@ -202,12 +202,12 @@ class FeatureObstacles:
         ends = np.sort(np.concatenate([np.zeros((0, 2), np.int64), *vertices]).astype(np.int64), axis=1)
         keys = ends[:, 0] << 32 | ends[:, 1]
         own = self.edges[0].astype(np.int64)
-        asked = own[:, 0] << 32 | own[:, 1]
+        own_keys = own[:, 0] << 32 | own[:, 1]
         order = np.argsort(keys, kind="stable")
-        place = np.minimum(np.searchsorted(keys[order], asked), max(len(keys) - 1, 0))
+        entry = np.minimum(np.searchsorted(keys[order], own_keys), max(len(keys) - 1, 0))
         if not len(keys):
-            return np.full(len(asked), -1, np.int32)
-        return np.where(keys[order][place] == asked, order[place], -1).astype(np.int32)
+            return np.full(len(own_keys), -1, np.int32)
+        return np.where(keys[order][entry] == own_keys, order[entry], -1).astype(np.int32)
 
     @cached_property
     def corners(self) -> Index:
@@ -233,11 +233,11 @@ class FeatureObstacles:
     def blunt(self) -> Index:
         """Return vertices of faces that are no points of features, (b,); their contact with cloth is like that of
         faces."""
-        asked = np.zeros(self.count, dtype=bool)
-        asked[self.triangles] = True
+        is_blunt = np.zeros(self.count, dtype=bool)
+        is_blunt[self.triangles] = True
         for one, first in zip(self.each, self._first):
-            asked[one.sharp.vertices + first] = False
-        return np.flatnonzero(asked).astype(np.int32)
+            is_blunt[one.sharp.vertices + first] = False
+        return np.flatnonzero(is_blunt).astype(np.int32)
 
 
 def of_sheets(table: Vec, sheet: Index) -> Vec:

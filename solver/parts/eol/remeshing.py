@@ -18,7 +18,7 @@ from .barrier_contact import ContactSettings
 from .cloth import Cloth
 from .feature_contacts import FeatureContacts
 from .obstacles import ObstacleMotion
-from .step_log import StepLog, place_of
+from .step_log import StepLog, format_position
 from .tunnelling import WITHIN, inside
 
 LEAP = 1.0  #: of the thickness and a step's move: what is further through an edge is pushed out before it sits there
@@ -71,10 +71,10 @@ class Remeshing:
         onto edges."""
         self._apart = self._apart + 1 if conformed.unjoined else 0
         if self._apart == STAY:
-            place = conformed.mesh.x[list(conformed.unjoined[0])].mean(axis=0)
+            position = conformed.mesh.x[list(conformed.unjoined[0])].mean(axis=0)
             self.step_log.once("unjoined",
                                f"{STAY} steps long some of its vertices on one edge could not be joined, the "
-                               f"first near {place_of(place)}: it does not fold sharply there")
+                               f"first near {format_position(position)}: it does not fold sharply there")
 
     def _runs_of(self, now: ObstacleMotion) -> Runs:
         """Return the runs of present features; made once while they are at rest."""
@@ -108,13 +108,13 @@ class Remeshing:
         return cloth, same
 
 
-def _close(mesh: SheetMesh, places: Vec) -> Mask:
+def _close(mesh: SheetMesh, positions: Vec) -> Mask:
     """Return a mask of the vertices near positions (k, 3) [m], (n,)."""
     ends = mesh.edges
     longest = np.zeros(len(mesh.x))
     for a, b in ((0, 1), (1, 0)):
         np.maximum.at(longest, ends[:, a], np.linalg.norm(mesh.x[ends[:, b]] - mesh.x[ends[:, a]], axis=1))
     near = np.zeros(len(mesh.x), dtype=bool)
-    for place in places:
-        near |= np.linalg.norm(mesh.x - place, axis=1) < CLOSE * longest
+    for position in positions:
+        near |= np.linalg.norm(mesh.x - position, axis=1) < CLOSE * longest
     return near

@@ -22,7 +22,7 @@ class StepResult:
     answer: Minimum
     deepest: float  #: largest depth of the cloth in an obstacle at its end [m]
     pushed: Vec  #: impulses on smooth obstacles, (o, 3) [N s]; (0, 3) where they are not needed
-    gave: Vec  #: δ of their movers, (c, 3)
+    obstacle_rates: Vec  #: δ of their movers, (c, 3)
     pulled: Vec  #: impulses on pins, of all vertices that have one, (p, 3) [N s]
     pressing: Vec  #: as in `Cloth`
 
@@ -48,16 +48,17 @@ class RemainingStep:
     def begun(cls, gives: InterfaceInertia | None) -> RemainingStep:
         """Return the start of a step. gives: inertia of smooth obstacles; None: their motion is prescribed."""
         nothing = np.zeros((0, 3))
-        return cls(gives, nothing, nothing) if gives is None else cls(gives, np.zeros_like(gives.arms), gives.still)
+        return cls(gives, nothing, nothing) if gives is None else cls(
+            gives, np.zeros_like(gives.arms), gives.free_rates)
 
     @property
-    def still(self) -> Vec:
+    def free_rates(self) -> Vec:
         """Return rates of obstacles without contact, (c, 3)."""
-        return np.zeros((0, 3)) if self.gives is None else self.gives.still
+        return np.zeros((0, 3)) if self.gives is None else self.gives.free_rates
 
-    def after(self, h: float, gave: Vec) -> RemainingStep:
+    def after(self, h: float, obstacle_rates: Vec) -> RemainingStep:
         """Return the deviation after h more seconds with rates δ of the movers, (c, 3)."""
         if self.gives is None:
             return self
-        return RemainingStep(self.gives, self.off + h * self.gives.velocities(gave),
-                             (self.done * self.rates + h * gave) / (self.done + h), self.done + h)
+        return RemainingStep(self.gives, self.off + h * self.gives.velocities(obstacle_rates),
+                             (self.done * self.rates + h * obstacle_rates) / (self.done + h), self.done + h)

@@ -37,7 +37,7 @@ def inside(look: FeatureContacts, tolerance: float) -> tuple[Vec, float]:
     """Return positions of the cloth, (k, 3) [m], that are in a closed obstacle by more than a tolerance [m] at the
     start of a step, and the largest depth [m]."""
     step = _Step(look, look.v, tolerance)
-    places, deepest = [np.zeros((0, 3))], 0.0
+    positions, deepest = [np.zeros((0, 3))], 0.0
 
     def look_at(sample: Callable[[Index], SampledPairs], gap: Vec, keep: Mask) -> None:
         nonlocal deepest
@@ -45,22 +45,23 @@ def inside(look: FeatureContacts, tolerance: float) -> tuple[Vec, float]:
         if len(k):
             where = sample(k)
             found = look.inside.contain_nearest(where, look.x, gap[k])
-            places.append(where.positions[found, 0])
+            positions.append(where.positions[found, 0])
             deepest = max(deepest, float(-gap[k[found]].min(initial=0.0)))
 
     pairs = look.vertex_pairs
-    _, _, gap, keep = look.faces_here
+    _, _, gap, keep = look.faces_at_start
     look_at(lambda k: look.inside.of_vertices(pairs[k], look.x), gap, keep)
     nodes, of = look.edge_pairs
-    over, weights, _, gap, keep = look.edges_here
+    over, weights, _, gap, keep = look.edges_at_start
     deep = (keep & (gap < -tolerance)).nonzero()[0]
     if len(deep):
         keep = keep.copy()
         keep[deep] = ~step.sits(nodes[deep], of[deep])
     look_at(lambda k: look.inside.of_pairs(over[k], weights[k], look.x), gap, keep)
-    through, shares, _, gap, keep = look.through_faces(np.concatenate([look.blunt_pairs, look.corner_pairs]), look.x)
-    look_at(lambda k: look.inside.of_pairs(through[k], shares[k], look.x), gap, keep)
-    return np.concatenate(places), deepest
+    through, face_weights, _, gap, keep = look.through_faces(np.concatenate([look.blunt_pairs, look.corner_pairs]),
+                                                             look.x)
+    look_at(lambda k: look.inside.of_pairs(through[k], face_weights[k], look.x), gap, keep)
+    return np.concatenate(positions), deepest
 
 
 class _Step:
@@ -73,53 +74,53 @@ class _Step:
     def vertices(self) -> tuple[Met, Vec, float]:
         """Return contacts of vertices of the cloth behind faces or in the ground, their least speeds of separation
         [m/s], and the largest depth [m]."""
-        look, things, h = self.look, self.look.things, self.look.h
+        look, obstacles, h = self.look, self.look.obstacles, self.look.h
         (met, before, keep), cloth = self._behind_faces(), len(look.mesh.x)
-        below = look.on_ground(things.ground.find(self.x[:cloth], look.now.time + h, things.above, -self.tolerance),
-                               RENEWED)
-        above = things.ground.gaps(look.x[below.vertex], look.now.time) - things.above
+        below = look.on_ground(obstacles.ground.find(
+            self.x[:cloth], look.now.time + h, obstacles.above, -self.tolerance), RENEWED)
+        above = obstacles.ground.gaps(look.x[below.vertex], look.now.time) - obstacles.above
         met, before = met.beside(below), np.concatenate([before, above])
-        k, deepest, ask = self._in(lambda k: SampledPairs(self.x[met.vertex[k], None], met.vertex[k].astype(np.int64),
-                                                          met.thing[k]), before, met.gap,
-                                   np.concatenate([keep, np.ones(len(above), dtype=bool)]))
+        k, deepest, missing_speed = self._in(
+            lambda k: SampledPairs(self.x[met.vertex[k], None], met.vertex[k].astype(np.int64), met.obstacle[k]),
+            before, met.gap, np.concatenate([keep, np.ones(len(above), dtype=bool)]))
         met = met.of(k)
-        return met, np.einsum("ki,ki->k", met.normal, self.v[met.vertex]) + ask, deepest
+        return met, np.einsum("ki,ki->k", met.normal, self.v[met.vertex]) + missing_speed, deepest
 
     def _behind_faces(self) -> tuple[Met, Vec, Mask]:
         """Return contacts of vertices of the cloth that may be behind faces, their distances at the start [m], and a
         mask of those to keep."""
-        look, things = self.look, self.look.things
+        look, obstacles = self.look, self.look.obstacles
         pairs = look.vertex_pairs
         weights, direction, gap, keep = look.at_faces(pairs, self.x)
-        pairs, weights, direction, gap, keep = self._deep(things.closed[pairs[:, 1]], gap, keep, pairs, weights,
+        pairs, weights, direction, gap, keep = self._deep(obstacles.closed[pairs[:, 1]], gap, keep, pairs, weights,
                                                           direction)
         vertex, face = pairs.T
         side = np.einsum("ki,ki->k", look.normals[face], look.x[vertex] - look.x[look.faces[face, 0]])
         # of an obstacle with two sides, that on which the cloth was counts
-        turned = ~things.closed[face] & (np.abs(weights[:, 1:]) > INSIDE).all(axis=1) & (
+        turned = ~obstacles.closed[face] & (np.abs(weights[:, 1:]) > INSIDE).all(axis=1) & (
             np.where(side < 0.0, -1.0, 1.0) != np.sign(np.einsum("ki,ki->k", direction, unit_normals(
                 self.x, look.faces)[face])))
         direction[turned] *= -1.0
-        gap = np.where(turned, -gap - 2.0 * things.thickness[face], gap)
-        before = np.where(things.closed[face], side, np.abs(side)) - things.thickness[face]
+        gap = np.where(turned, -gap - 2.0 * obstacles.thickness[face], gap)
+        before = np.where(obstacles.closed[face], side, np.abs(side)) - obstacles.thickness[face]
         hit = -np.einsum("ka,kai->ki", weights[:, 1:], self.v[look.faces[face]])
         return look.on_faces(pairs, direction, gap, hit, RENEWED), before, keep
 
     def edges(self, inside: Mask) -> tuple[RowsOfPairs, float]:
         """Return rows of edges of the cloth through those of obstacles, without edges on which one of their ends sits,
         and where no vertex is inside, and the largest depth [m]."""
-        look, things = self.look, self.look.things
+        look, obstacles = self.look, self.look.obstacles
         nodes, of = look.edge_pairs
         nodes, weights, direction, gap, keep = look.over_edges(nodes, of, self.x)
-        nodes, weights, direction, of, gap, keep = self._deep(things.closed[things.edges[1][of, 0]], gap, keep, nodes,
-                                                              weights, direction, of)
+        nodes, weights, direction, of, gap, keep = self._deep(obstacles.closed[obstacles.edges[1][of, 0]], gap, keep,
+                                                              nodes, weights, direction, of)
         if not len(nodes):
             return no_pairs(), 0.0
         keep &= ~inside[nodes[:, :2]].any(axis=1) & ~self.sits(nodes, of)
-        face = things.edges[1][of, 0]
-        thickness = things.thickness[face]
+        face = obstacles.edges[1][of, 0]
+        thickness = obstacles.thickness[face]
         before = np.einsum("ki,ka,kai->k", direction, weights, look.x[nodes])
-        turned = ~things.closed[face] & (before < 0.0)
+        turned = ~obstacles.closed[face] & (before < 0.0)
         direction[turned] *= -1.0
         gap, before = np.where(turned, -gap - 2.0 * thickness, gap), np.where(turned, -before, before) - thickness
         found = self._in(lambda k: look.inside.of_pairs(nodes[k], weights[k], self.x), before, gap, keep)
@@ -135,7 +136,7 @@ class _Step:
         """Return whether an end of the cloth's edge of a pair, (k, 4), sits on the obstacle's edge or on its run. of:
         numbers of the obstacles' edges, (k,)."""
         features = self.look.now.features
-        edge = self.look.things.feature_of_edge[of]
+        edge = self.look.obstacles.feature_of_edge[of]
         on = self.look.mesh.on[nodes[:, :2]]
         at_point = (on >= 0) & (on < len(features.points))
         if not len(features.edges):
@@ -174,12 +175,13 @@ class _Step:
             return k, 0.0, np.zeros(0)
         where = sample(k)
         # cloth just below a lid is far from the edges below it, over which it did not come in
-        within = look.inside.contain(where, self.x, self.tolerance) | (came[k] & ~look.things.is_closed[where.obstacle])
+        within = look.inside.contain(where, self.x, self.tolerance) | (
+            came[k] & ~look.obstacles.is_closed[where.obstacle])
         k, one = k[within], where.name[within]
         # a vertex came through the last one; edges, and vertices that crossed none as they are at the end, leave by the
         # nearest
-        share = np.where(came & (where.positions.shape[1] == 1), -before / np.maximum(before - gap, 1e-300), -gap)[k]
-        order = np.lexsort((gap[k], share, ~came[k], one))
+        sort_key = np.where(came & (where.positions.shape[1] == 1), -before / np.maximum(before - gap, 1e-300), -gap)[k]
+        order = np.lexsort((gap[k], sort_key, ~came[k], one))
         k, one = k[order], one[order]
         first = np.ones(len(k), dtype=bool)
         first[1:] = one[1:] != one[:-1]
@@ -189,11 +191,11 @@ class _Step:
     def _pairs(self, nodes: Index, weights: Vec, direction: Vec, found: tuple[Index, float, Vec], key: Names
                ) -> tuple[RowsOfPairs, float]:
         """Return rows of the pairs that were found, MOST_AT_ONCE at most, and the largest depth [m]."""
-        k, deepest, ask = found
+        k, deepest, missing_speed = found
         if not len(k):
             return no_pairs(), 0.0
-        most = np.sort(np.argsort(-ask, kind="stable")[:MOST_AT_ONCE])
-        k, ask = k[most], ask[most]
+        most = np.sort(np.argsort(-missing_speed, kind="stable")[:MOST_AT_ONCE])
+        k, missing_speed = k[most], missing_speed[most]
         soft = np.where(nodes[k] < len(self.look.mesh.x), weights[k], 0.0)
         return RowsOfPairs(nodes[k], soft, direction[k],
-                     np.einsum("ki,ka,kai->k", direction[k], soft, self.v[nodes[k]]) + ask, key[k]), deepest
+                     np.einsum("ki,ka,kai->k", direction[k], soft, self.v[nodes[k]]) + missing_speed, key[k]), deepest

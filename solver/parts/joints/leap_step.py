@@ -18,7 +18,7 @@ from ...state import State, Vec
 from ...threads import inlined, kernel
 from .jointed import UNRESISTED, Jointed
 from .leapfrog import CARRIED, RATES, predicted_rates, started
-from .leapfrog_steps import GAIN, SHARE
+from .leapfrog_steps import DIAGONAL, GAIN
 from .tree_step import CALM, begin_blocks, move_on, solve_rates
 
 BODIES = ("f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1],"
@@ -84,31 +84,31 @@ def solve_in_stages(  # type: ignore[no-untyped-def]
     n, m = parent.shape[0], u.shape[0]
     pose(parent, dof, in_parent, in_child, from_child, place, subspace, bend, u, E, X, S, twist, drift)
     free_flight(E, world, carried, inertia, gravity, 0.5 * h, 0.0, brought)
-    share = SHARE * h
+    ah = DIAGONAL * h
     for stage in range(2):
         for i in range(n):
             for a in range(6):
                 wrench[i, a] = brought[i, a]
             for a in range(3):
-                wrench[i, 3 + a] += share * inertia[i, 5, 5] * (E[i, 0, a] * gravity[0] + E[i, 1, a] * gravity[1]
-                                                               + E[i, 2, a] * gravity[2])
+                wrench[i, 3 + a] += ah * inertia[i, 5, 5] * (E[i, 0, a] * gravity[0] + E[i, 1, a] * gravity[1]
+                                                             + E[i, 2, a] * gravity[2])
         begin_blocks(inertia, body.shape[0], blocks, below)
         if body.shape[0]:
             spread_one(parent, dof, X, S, back, moved)
-            springs(E, twist, moved, body, point, law, slot, share, share * share, 0.0, wrench, blocks, below, between)
+            springs(E, twist, moved, body, point, law, slot, ah, ah * ah, 0.0, wrench, blocks, below, between)
         if bodies.shape[0]:
             for k in range(m):
                 next_q[k] = q[k] - back[k]
                 if stage == 1:
-                    next_q[k] += (1.0 - SHARE) * h * rates[0, k, 0]
-            joint_forces(bodies, dof, chart, next_q, u, centres, laws[stage], subspace, back, share, share * share, 0.0,
+                    next_q[k] += (1.0 - DIAGONAL) * h * rates[0, k, 0]
+            joint_forces(bodies, dof, chart, next_q, u, centres, laws[stage], subspace, back, ah, ah * ah, 0.0,
                          pull, reduced, effort)
         failed = solve_rates(parent, dof, X, S, below, reduced, blocks, G, L, pull, wrench, loads, rates[stage])
         if failed >= 0:
             return failed
         if stage == 0:
             for k in range(m):
-                back[k] += (1.0 - SHARE) * h * rates[0, k, 0]
+                back[k] += (1.0 - DIAGONAL) * h * rates[0, k, 0]
             for i in range(n):
                 for a in range(6):
                     momentum = 0.0
@@ -118,7 +118,7 @@ def solve_in_stages(  # type: ignore[no-untyped-def]
     for i in range(n):
         to_world(E, i, loads[i, 0], carried)
     for k in range(m):
-        rates[0, k, 0] = (1.0 - SHARE) * rates[0, k, 0] + SHARE * rates[1, k, 0]
+        rates[0, k, 0] = (1.0 - DIAGONAL) * rates[0, k, 0] + DIAGONAL * rates[1, k, 0]
     return move_on(dof, chart, q, h, rates[0], next_q)
 
 
@@ -165,9 +165,9 @@ class LeapStep:
         tree, on_rates, bonds = jointed.tree, jointed.on_rates, jointed.springs
         joints = on_rates.joints
         n, m = tree.count, tree.rates
-        self._at, self._places = at, (at.place, at.subspace, at.bend)
-        self._tree = (tree.parent, tree.dof, tree.in_parent, tree.in_child, tree.from_child, at.place, at.subspace,
-                      at.bend, at.E, at.X, at.S, at.twist, at.drift, tree.inertia, jointed.gravity)
+        self._at, self._places = at, (at.joint_poses, at.subspace, at.bend)
+        self._tree = (tree.parent, tree.dof, tree.in_parent, tree.in_child, tree.from_child, at.joint_poses,
+                      at.subspace, at.bend, at.E, at.X, at.S, at.twist, at.drift, tree.inertia, jointed.gravity)
         blocks, loads, wrench, world = (np.zeros((n, 6, 6)), np.zeros((n, 1, 6)), np.zeros((n, 6)),
                                         np.tile(np.eye(4), (n, 1, 1)))
         factor = np.zeros((m, 6)), np.zeros((m, 6))
@@ -233,6 +233,10 @@ class CentredStep(LeapStep):
         self._brought, self._laws = np.zeros((n, 6)), np.zeros((2, m, 8))
 
     def solve(self, state: State, h: float) -> tuple[State, bool]:
+        """Return the state after h seconds, with the weighted mean of the rates of both stages, and whether it is
+        regular: otherwise its rates and charts need a check.
+
+        `finish` completes the step. Raises StepFailed that names the body whose joint is singular."""
         jointed, q, time, memory = self._jointed, state.q, state.time, state.memory
         tree, joints = jointed.tree, jointed.on_rates.joints
         centres, carried = memory.get(CENTRES, tree.fresh), memory.get(CARRIED)
@@ -242,9 +246,9 @@ class CentredStep(LeapStep):
         u = predicted_rates(state.u, memory, h)
         back = -0.5 * h * u
         self._fill(q - back, u, centres)
-        for stage, end in enumerate((time + SHARE * h, time + h)):
+        for stage, end in enumerate((time + DIAGONAL * h, time + h)):
             if joints.motors:
-                joints.at(end, end - 0.5 * SHARE * h)
+                joints.at(end, end - 0.5 * DIAGONAL * h)
             self._laws[stage] = joints.law
         next_q, rates = np.empty(len(q)), np.empty((2, len(q), 1))
         status = solve_in_stages(*self._tree, *self._middle[:7], *self._middle[8:], self._carried, self._brought,

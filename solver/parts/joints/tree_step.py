@@ -138,8 +138,8 @@ class TreeStep:
         self._places, self._earlier = (frames[3], of_rates[0], of_bodies[0]), (frames[5], of_rates[4], of_bodies[5])
         self._arrays = (
             tree.parent, tree.dof, frames, on_bodies, of_bodies, of_rates, jointed.gravity, bonds.body, bonds.point,
-            bonds.law, bonds.slot, bonds.unmoved, bonds.between, joints.bodies, joints.chart, joints.law, joints.still,
-            rates.force, joints.effort, rates.own, np.zeros((n, 1, 6)))
+            bonds.law, bonds.slot, bonds.unmoved, bonds.between, joints.bodies, joints.chart, joints.law,
+            joints.unmoved, rates.force, joints.effort, rates.own, np.zeros((n, 1, 6)))
 
     @staticmethod
     def serves(jointed: Jointed) -> bool:

@@ -34,9 +34,12 @@ class Faces:
         self._sheet = _beyond_the_surface(shape, corners[rows]) if len(rows) else None
 
     def faces(self, shape: Shape) -> tuple[Mask, Mask]:
+        """Return whether each face of `shape.inner` is listed, (k,), and that no tetrahedron is reassigned, (e,)."""
         return self._is_listed[shape.inner[:, 0]], np.zeros(len(shape.tets), dtype=bool)
 
     def crossings(self, a: Vec, b: Vec) -> Vec:
+        """Return the fraction in [0, 1] at which each segment from a to b, (k, 3) [m], meets the listed faces or their
+        extension beyond the boundary, (k,); NaN where it does not."""
         return np.full(len(a), np.nan) if self._sheet is None else self._sheet.crossings(a, b)
 
 
