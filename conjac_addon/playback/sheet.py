@@ -45,7 +45,7 @@ def show(obj: bpy.types.Object, scene: bpy.types.Scene, frames: SheetFrames, pat
     triangles run the other way round. Raises BadMesh, CacheUnwritable, Environment.
     """
     if not hasattr(bpy.ops.wm, "alembic_export") or not bpy.app.build_options.alembic:
-        raise Environment("this Blender was built without Alembic, which frames with faces of their own need",
+        raise Environment("this Blender was built without Alembic, and frames with faces of their own need it",
                           "Choose PC2 or shape keys, which keep the mesh's own vertices", obj.name)
     source = _Source(obj, rest, mirrored, frames.read(frames.first))
     with _alone(obj, scene) as alone:
@@ -55,7 +55,7 @@ def show(obj: bpy.types.Object, scene: bpy.types.Scene, frames: SheetFrames, pat
     carry.put(obj, rest, source.place, source.called)
     if not source.left_out:
         return []
-    return [f'"{obj.name}": Blender has room for {MOST_MAPS} UV maps, so frames are without '
+    return [f'"{obj.name}": Blender has room for {MOST_MAPS} UV maps, so frames leave out '
             f'{", ".join(source.left_out)}']
 
 

@@ -118,8 +118,8 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
                      f"{BLENDERS}: see Forces")
     if members.is_soft_body(obj):
         if ignored := read_by_itself.ignored_fields(obj, scene):
-            yield Advice("unfelt", f'"{ignored[0].name}" does not move it: of force fields, Wind alone blows, and at '
-                         "cloth alone")
+            yield Advice("unfelt", f'"{ignored[0].name}" does not move it: the only force field that acts is Wind, '
+                         "and only on cloth")
         if members.moves_dynamic_nodes(obj) and has_dynamic_node(obj) is False:
             found = f"A bake puts {obj.conjac.suggestions} dynamic spots where it swings most: it has none of its own"
             text = found if obj.conjac.suggest_spots else "Nothing will wobble: it has no dynamic node"

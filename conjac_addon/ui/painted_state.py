@@ -91,7 +91,7 @@ def _of_map(key: str, painted: dict[int, float], total: int) -> str:
     if key in HALVES:
         count = sum(weight > PAINTED for weight in painted.values())
         if not count and painted:
-            return f"Nothing is above one half, so nothing is {HALVES[key]}"
+            return f"No weight is above 0.5, so nothing is {HALVES[key]}"
         return f"{_of(count, total)} {HALVES[key]}" if count else "Nothing is painted yet"
     count = sum(weight > 0.0 for weight in painted.values())
     return f"{_of(count, total)} painted, up to {max(painted.values()):.2f}" if count else "Nothing is painted yet"

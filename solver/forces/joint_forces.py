@@ -22,6 +22,7 @@ from .joint_kernels import (
     TARGET_RATE,
     joint_forces,
 )
+from .rigid_structs import ForceWeights, JointPoint, JointTable, RateSystem
 
 COLUMNS = 8
 
@@ -98,8 +99,9 @@ class JointForces:
         f includes damping, else 0.
         """
         if len(self.bodies):
-            joint_forces(self.bodies, self._tree.dof, self.chart, q, u, centres, self.law, posture.subspace,
-                         self.unmoved if moved is None else moved, ah, scale, damped, force, reduced, self.effort)
+            at = JointPoint(q, u, centres, posture.subspace, self.unmoved if moved is None else moved)
+            joint_forces(self._tree.dof, JointTable(self.bodies, self.chart, self.law), at,
+                         ForceWeights(ah, scale, damped), RateSystem(force, reduced, self.effort))
 
     def forces(self, posture: Posture, q: Vec, u: Vec, centres: Vec, ah: float) -> Vec:
         """Return ah f, damping included, (m,) [N m s, N s]. ah: a h [s]. The next call overwrites the result."""

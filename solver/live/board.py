@@ -40,8 +40,8 @@ CONTROL = np.dtype([("settings", "<u4"), ("run", "<u4"), ("gravity", "<f8", 3), 
                     ("grabs", GRAB, GRABS), ("ground", "<f8", (2, 3)), ("bumps", "<f8", (BUMPS, 4, 4))])
 
 #: record before the positions of a frame. time: simulated [s]. pace: simulated seconds in a real second. cost: seconds
-#: of computing in a simulated second. step: [s]. effort: index of the effort. settings: those of the last CONTROL that
-#: was read. restarts: number of restarts
+#: of computing in a simulated second. step: [s]. effort: index of the effort. settings: those of the last CONTROL
+#: whose scene.json could be played. restarts: number of restarts
 FRAME = np.dtype([("time", "<f8"), ("pace", "<f8"), ("cost", "<f8"), ("step", "<f8"), ("effort", "<u4"),
                   ("settings", "<u4"), ("restarts", "<u4"), ("pad", "<u4")])
 

@@ -284,7 +284,9 @@ class MechanismConstraints:
         return out
 
     def loop_gaps(self, posture: Posture) -> Vec:
-        """Return the largest error of each loop, the distance of its points or the angle of its axes [m, rad], (l,)."""
+        """Return the largest violation of each loop, (l,), in the order of the loops: of a ball and of a point on a
+        line the distance along an axis of the loop's frame [m]; of a hinge the larger of that distance [m] and of the
+        sine of the angle between its axes [rad]."""
         if self.loops is None:
             return np.zeros(0)
         out = np.zeros(len(self.loops.names))

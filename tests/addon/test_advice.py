@@ -269,7 +269,7 @@ def test_what_lies_on_its_ground_from_the_start_is_told(addon):
 def test_force_fields_that_do_not_move_it_are_told(soft_cube):
     bpy.ops.object.effector_add(type="WIND")
     bpy.context.object.name = "Fan"
-    assert '"Fan" does not move it: of force fields, Wind alone blows, and at cloth alone' in told(soft_cube)
+    assert '"Fan" does not move it: the only force field that acts is Wind, and only on cloth' in told(soft_cube)
     soft_cube.conjac.kind = "cloth"
     assert "unfelt" not in keys(soft_cube)
     bpy.ops.object.effector_add(type="TURBULENCE")

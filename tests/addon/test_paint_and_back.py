@@ -82,7 +82,7 @@ def test_each_map_says_what_is_painted(soft_cube):
     weigh(soft_cube, "Pin", {0: 1.0, 1: 0.75, 2: 0.5})
     assert "2 of 8 vertices are held" in labels(soft_cube)
     weigh(soft_cube, "Pin", {0: 0.4, 1: 0.5})
-    assert "Nothing is above one half, so nothing is held" in labels(soft_cube)
+    assert "No weight is above 0.5, so nothing is held" in labels(soft_cube)
     weigh(soft_cube, "Pin", dict.fromkeys(range(8), 1.0))
     weigh(soft_cube, "Stiffness", {3: 0.25})
     shown = labels(soft_cube)
