@@ -83,7 +83,7 @@ def test_points_that_are_far_are_not_looked_for_in_each_step(monkeypatch):
         expected = planes_before([bump], begun, end, H, 0.05)
         without, looked[:] = without + sum(looked), []
         assert len(expected.points) > 20
-        for name in ("points", "places", "normals", "speed"):
+        for name in ("points", "positions", "normals", "speed"):
             np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
         points = end
     assert with_them < 0.6 * without, (with_them, without)
