@@ -84,14 +84,14 @@ def test_it_presses_the_edge_by_what_tension_has_left_and_then_lets_go():
     length, width, start_at, h = 1.0, 0.2, 0.45, 1 / 384
     mesh, things = folded_strip(40, length, width, start_at)
     steps, told, line = steps_of(mesh, things, fabric()), [], DENSITY * width
-    ask = steps._solving.ask
+    solve_rows = steps._solving.solve_rows
 
     def asked(posed, rows, warm):
-        answer, on_edge = ask(posed, rows, warm), rows.on_features.rows
+        answer, on_edge = solve_rows(posed, rows, warm), rows.on_features.rows
         told.append(answer.on_vertex[: len(on_edge)] @ on_edge.factor[:, :3] / h)
         return answer
 
-    steps._solving.ask = asked
+    steps._solving.solve_rows = asked
     cloth, x, pressed = start(mesh), [start_at], []
     for k in range(130):
         told.clear()

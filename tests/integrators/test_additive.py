@@ -187,10 +187,10 @@ def test_damping_of_a_tangent_is_never_a_multiple_of_its_stiffness():
     world = make(nodes, tets, method="vanilla", gravity=(0, 0, 0), damping=("rayleigh", 0.02, 0.0))
     state = world.initial_state()
     tangent, columns = world.tangent(state, state.time), np.random.default_rng(0).normal(size=(len(state.q), 2))
-    assert tangent.lin.damped.share == 0.0
+    assert tangent.lin.damped.stiffness_damping == 0.0
     # at rest K is semi-definite, so both are the same multiple
     assert tangent.damping(columns) == pytest.approx(0.02 * tangent.stiffness(columns), rel=1e-9, abs=1e-9)
-    tangent = replace(tangent, lin=replace(tangent.lin, damped=replace(tangent.lin.damped, share=0.02)))
+    tangent = replace(tangent, lin=replace(tangent.lin, damped=replace(tangent.lin.damped, stiffness_damping=0.02)))
     with pytest.raises(ValueError, match="not projected"):
         tangent.damping(columns)
 
@@ -202,7 +202,7 @@ def test_a_buckled_body_has_a_mode_that_pushes():
     world = make(nodes, tets, pinned=pinned, method="vanilla", gravity=(0, 0, 0), integrator="siere", modes=4,
                  redecompose=1, young=3e4)
     squeezed = nodes * np.array([0.85, 1.03, 1.03])
-    world.coordinates._still = squeezed[pinned]
+    world.coordinates._static_positions = squeezed[pinned]
     free = squeezed[world.coordinates.free].ravel()
     state = State(0.0, free, np.zeros_like(free))
     tangent = world.tangent(state, state.time)
