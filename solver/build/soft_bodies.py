@@ -93,7 +93,6 @@ def assemble(job: Job, prepared: list[Prepared], make_coordinates: MakeCoordinat
     rest = np.concatenate([*(one.volume.nodes for one in prepared), obstacles.positions, targets.positions,
                            air.position])
     first = np.concatenate([[0], np.cumsum([len(one.volume.nodes) for one in prepared])])
-
     matter = [one.matter(job, rest, int(start)) for one, start in zip(prepared, first)]
     mass = np.concatenate([*(one.mass for one in matter), np.zeros(len(rest) - int(first[-1]))])
     bodies = [_in_world(job, one, slice(int(start), int(stop)))
