@@ -80,8 +80,8 @@ def scene(cells: int, sharp: bool, obstacles: FeatureObstacles, wide: float = 1.
 @contextmanager
 def stages_clocked(steps: SlidingCloth, spent: dict[str, float]) -> Iterator[None]:
     """Inside, seconds of each stage of a step are added to `spent`."""
-    timed = [(solving, "gone_through", "detect"), (remeshing, "inside", "detect"), (remeshing, "conform", "remesh"),
-            (remeshing, "adapt", "remesh"), (solving, "cone", "fill")]
+    timed = [(solving, "detect_tunnelling", "detect"), (remeshing, "inside", "detect"),
+            (remeshing, "conform", "remesh"), (remeshing, "adapt", "remesh"), (solving, "cone", "fill")]
     functions = [getattr(file, name) for file, name, _ in timed]
     looked = FeatureContacts.rows
     FeatureContacts.rows = clocked(spent, "detect", looked)  # type: ignore[method-assign]

@@ -104,8 +104,8 @@ SCENES = {
     "wire": Scene(blade, BLADE_AT, STEEP, None, 0.1, 20, 16, (0.14, 0.09)),
     "strand": Scene(box, EDGE, np.stack([UP, OUT]), 2, 0.1, 20, 16, (0.17, 0.06), locks=False),
 }
-SCENES |= {f"{name}_{begins}": replace(SCENES[name], warm=warm, steps=22, locks=True, **{begins: True})
-           for name in ("edge", "strand") for begins, warm in (("held", 40), ("bent", 0))}
+SCENES |= {f"{name}_{begins}": replace(SCENES[name], warm=warm, steps=22, locks=True, **{field: True})
+           for name in ("edge", "strand") for begins, field, warm in (("held", "pinned", 40), ("bent", "bent", 0))}
 
 
 @dataclass

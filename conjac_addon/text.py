@@ -45,7 +45,7 @@ def one_line(text: str, region: bpy.types.Region | None, beside: float = 0.0, sh
     else:
         unit = UNIT * bpy.context.preferences.system.ui_scale
         found = fitted(text, round(share * (_width(region) - MARGINS * unit) - beside * unit), _points())
-    return f"{found[0]}…" if found[1:] else text
+    return f"{found[0].rstrip('.,:;')}…" if found[1:] else text
 
 
 def dialog(layout: bpy.types.UILayout, text: str, width: int) -> None:

@@ -17,7 +17,7 @@ import shutil
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -30,7 +30,7 @@ from numba.core.caching import CompileResultCacheImpl, _CacheLocator
 from numba.core.dispatcher import Dispatcher
 from numba.core.extending import _Intrinsic
 
-from . import kernel_archive
+from . import kernel_archive, kernel_structs
 
 LIBRARIES = ("builtins", "ctypes", "math", "numba", "numpy")  #: what kernels use of these changes with VERSIONS alone
 VERSIONS = (sys.implementation.cache_tag, numba.__version__, np.__version__.partition(".")[0])
@@ -45,14 +45,14 @@ VERSION = re.compile(r".+-[0-9a-f]{24}")  #: of a kernel; beside them stand mark
 KEY = "__kernel_key__"
 
 
-def key_of(function: Callable[..., Any], options: Mapping[str, Any]) -> str:
+def key_of(function: Callable[..., Any], options: Mapping[str, Any], layouts: Sequence[str] = ()) -> str:
     """Return a hash of all that goes into the machine code of a function which numba compiles with these options.
 
-    Raises TypeError where the function uses an object whose content cannot be known from here: a kernel compiled before
-    a change of that object would be taken.
+    layouts: of the structs in its signature. Raises TypeError where the function uses an object whose content cannot be
+    known from here: a kernel compiled before a change of that object would be taken.
     """
     digest = hashlib.blake2b(digest_size=12)
-    for part in _made_from(function, options):
+    for part in (*_made_from(function, options), *layouts):
         digest.update(part.encode() + b"\0")
     return digest.hexdigest()
 
@@ -96,6 +96,8 @@ def _content(value: object) -> str:
         return repr((value.dtype.str, value.shape, hashlib.blake2b(value.tobytes()).hexdigest()))
     if isinstance(value, Dispatcher):
         return _of_callee(value)
+    if kernel_structs.is_struct(value):
+        return repr(kernel_structs.layouts(value.__name__))  # type: ignore[attr-defined]
     if isinstance(value, _Intrinsic):
         return _of_file(sys.modules[value._defn.__module__].__file__ or "")  # its Python code writes the machine code
     origin = value.__name__ if isinstance(value, ModuleType) else str(getattr(value, "__module__", None))
@@ -158,9 +160,10 @@ def _writable(folder: str) -> None:
 CompileResultCacheImpl._locator_classes = [ByContent, *CompileResultCacheImpl._locator_classes]
 
 
-def name(function: Callable[..., Any], options: Mapping[str, Any]) -> None:
-    """Set the KEY of a function, by which its code is cached. Raises TypeError as `key_of` does."""
-    setattr(function, KEY, key_of(function, options))
+def name(function: Callable[..., Any], options: Mapping[str, Any], layouts: Sequence[str] = ()) -> None:
+    """Set the KEY of a function, by which its code is cached. layouts: of the structs in its signature. Raises
+    TypeError as `key_of` does."""
+    setattr(function, KEY, key_of(function, options, layouts))
 
 
 def compile_cached(signature: Any, function: Callable[..., Any], options: Mapping[str, Any]) -> Any:

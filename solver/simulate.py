@@ -173,19 +173,19 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
     Raises a ConJacError. Where all requested frames exist, neither numba nor the solver is imported.
     """
     job = load(path)
-    wanted = wanted_frames(job, frames)
+    requested = requested_frames(job, frames)
     read = hashes.settings(job)
-    if _finished(plan(Cache(job.cache), read, wanted, resume), report):
+    if _finished(plan(Cache(job.cache), read, requested, resume), report):
         return
 
     with lock.acquired(job.cache) as holding:
         # planned again: another process may have written before this one had the lock
-        todo = plan(Cache(job.cache), read, wanted, resume)
+        todo = plan(Cache(job.cache), read, requested, resume)
         if _finished(todo, report):
             return
         if resume and todo.snapshot is None:
             report.log("There is no snapshot to resume from, so the bake begins at the first frame")
-        run = _JobRun(job, read, report, wanted[-1], holding.check, stop, (threads, left_free), todo.stale)
+        run = _JobRun(job, read, report, requested[-1], holding.check, stop, (threads, left_free), todo.stale)
         if reuse is None:
             run.whole(todo.snapshot)
         else:
@@ -194,7 +194,7 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
             report.log(sentence)
 
         done = set(Cache(job.cache).frames_done())
-        missing = next((frame for frame in wanted if frame not in done), None)
+        missing = next((frame for frame in requested if frame not in done), None)
         if missing is not None:
             raise CacheUnwritable(f"frame {missing} was written to {job.cache} and is gone",
                                   "Check what else writes there and resume")
@@ -295,7 +295,7 @@ class _JobRun:
         return timeline
 
 
-def wanted_frames(job: Job, frames: tuple[int, int] | None) -> range:
+def requested_frames(job: Job, frames: tuple[int, int] | None) -> range:
     """Return the frames to bake: first and last in `frames`, or all of the scene for None. Raises BadInput where the
     scene does not have them."""
     if frames is None:

@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from . import kernel_archive, one_thread  # noqa: F401
+from . import kernel_archive, kernel_structs, one_thread  # noqa: F401
 from .cores import available
 from .pool import KernelStage, PieceTimes, Pool, Wait, Work
 
@@ -32,7 +32,7 @@ _no_folder: list[str] = []  #: why there is no folder that keeps kernels for the
 #: what kernels may name that makes no array
 NO_ARRAY = frozenset(
     "range len min max abs int float round np math shape inf pi bool_ int32 int64 float32 float64 sqrt exp expm1 log "
-    "log2 sin cos tan arcsin arctan2 atan2 copysign isfinite floor ceil".split())
+    "log2 sin cos tan arcsin arctan2 atan2 copysign isfinite floor ceil reshape".split())
 
 KERNELS_FOLDER = f"kernels-{sys.implementation.cache_tag}"  #: inside of the user's cache
 KERNELS = re.compile(r"^from \.+threads import .*\b(?:kernel|inlined)\b", re.MULTILINE)
@@ -42,14 +42,14 @@ IMPORTED = re.compile(r"^from (\.+)([\w.]+) import", re.MULTILINE)
 def _kernel_sources(root: Path) -> list[Path]:
     """Return the files with kernels and everything that they import, such as helpers and constants of kernels."""
     texts = {path: path.read_text(encoding="utf-8") for path in root.rglob("*.py")}
-    found, ahead = set[Path](), [path for path, text in texts.items() if KERNELS.search(text)]
-    while ahead:
-        path = ahead.pop()
+    found, pending = set[Path](), [path for path, text in texts.items() if KERNELS.search(text)]
+    while pending:
+        path = pending.pop()
         if path in found or path not in texts:
             continue
         found.add(path)
         for dots, module in IMPORTED.findall(texts[path]):
-            ahead.append(path.parents[len(dots) - 1].joinpath(*module.split(".")).with_suffix(".py"))
+            pending.append(path.parents[len(dots) - 1].joinpath(*module.split(".")).with_suffix(".py"))
     return sorted(found)
 
 
@@ -202,15 +202,19 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_pool)
 
 
-def kernel(signature: Any, fastmath: frozenset[str] | set[str] = frozenset({"contract"})) -> Callable[[F], F]:
+def kernel(signature: Any, fastmath: frozenset[str] | set[str] = frozenset({"contract"}),
+           from_python: bool = True, address: bool = True) -> Callable[[F], F]:
     """Return a decorator that compiles a function with this explicit signature, once per machine: later processes load
     it from disk.
 
     A kernel that makes no array is compiled without reference counts of its arguments: they take two fifths of a short
     call, and more than the work itself in a kernel that passes many arrays on. numba refuses to compile it where it
     needs memory all the same: for `a + b` of arrays write np.add(a, b), and assign no whole array to a slice of
-    another. fastmath: with "reassoc" sums may be evaluated in another order than written, always in one order on one
-    machine.
+    another. A kernel that makes arrays may not call an inlined function that makes structs: raises TypeError.
+
+    signature: may name structs (see `kernel_structs`). fastmath: with "reassoc" sums may be evaluated in another order
+    than written, always in one order on one machine. from_python, address: False where only kernels call it,
+    and where its address is not passed to another kernel, each of which saves the compilation of a wrapper.
     """
     import numba
 
@@ -218,14 +222,22 @@ def kernel(signature: Any, fastmath: frozenset[str] | set[str] = frozenset({"con
         from . import kernel_cache
 
         options = {"error_model": "numpy", "nogil": True, "fastmath": set(fastmath), "_nrt": _makes_arrays(function)}
-        kernel_cache.name(function, options)
+        if not from_python:
+            options["no_cpython_wrapper"] = True
+        if not (from_python and address):
+            options["no_cfunc_wrapper"] = True
+        if options["_nrt"] and (makes := _struct_of_views(function)):
+            raise TypeError(f"{function.__qualname__} makes arrays and calls {makes}, which makes structs of parts of "
+                            "arrays without counting references: they would be freed too early")
+        kernel_cache.name(function, options, kernel_structs.layouts(signature))
+        types = kernel_structs.resolve(signature)
         try:
-            return kernel_cache.compile_cached(signature, function, options)  # type: ignore[no-any-return]
+            return kernel_cache.compile_cached(types, function, options)  # type: ignore[no-any-return]
         except Exception as error:
             # a file of the cache that a crash left torn, or a full disk: the next process writes it again, this one
             # does without. What is wrong with the kernel itself is raised again here
             kernel_cache.forget(function)
-            made: F = numba.njit(signature, **options)(function)
+            made: F = numba.njit(types, **options)(function)
             _unkept.append((function.__qualname__, f"{type(error).__name__}: {error}"))
             return made
 
@@ -288,6 +300,19 @@ def inlined(function: F) -> F:
                       error_model="numpy", fastmath={"contract"}, _nrt=_makes_arrays(function))(function)
 
 
+def _struct_of_views(function: Callable[..., Any]) -> str:
+    """Return the name of a function that is inlined into a kernel and makes structs; "" where there is none."""
+    for name in function.__code__.co_names:
+        value: Any = function.__globals__.get(name)
+        if "forceinline" in getattr(value, "targetoptions", ()):
+            inner = value.py_func
+            if any(kernel_structs.is_struct(inner.__globals__.get(one)) for one in inner.__code__.co_names):
+                return name
+            if found := _struct_of_views(inner):
+                return found
+    return ""
+
+
 def _makes_arrays(function: Callable[..., Any]) -> bool:
     """Whether a kernel may make arrays, or receive some from functions that it calls; true where that is not known."""
     if function.__closure__:
@@ -299,6 +324,8 @@ def _makes_arrays(function: Callable[..., Any]) -> bool:
             returned = [str(one.return_type) for one in value.nopython_signatures]
             if _makes_arrays(value.py_func) if "forceinline" in value.targetoptions else "array" in str(returned):
                 return True
+        elif kernel_structs.is_struct(value) or value is None and name in kernel_structs.fields:
+            continue  # of arrays that exist
         elif name not in NO_ARRAY and not hasattr(value, "__float__"):
             return True
     return False

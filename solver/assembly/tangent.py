@@ -50,10 +50,16 @@ class Tangent:
         return self.lin.damped is not None
 
     def damping(self, columns: Vec) -> Vec:
-        """Return D columns, both (3 f, c), where D = ∂f/∂v, negative semi-definite, has no multiple of K."""
+        """Return D columns, both (3 f, c), D = ∂f/∂v negative semi-definite.
+
+        Raises ValueError where D is stored as a multiple of K: this K is not projected, so that multiple would not be
+        semi-definite.
+        """
         damped = self.lin.damped
         if damped is None:
             return np.zeros_like(columns)
+        if damped.stiffness_damping:
+            raise ValueError("damping in proportion to a stiffness that is not projected")
         spread = np.zeros((len(self.lin.mass), 3, columns.shape[1]))
         spread[self.free] = columns.reshape(len(self.free), 3, -1)
         product = damped.multiply(spread) - damped.drag[:, None, None] * spread

@@ -23,7 +23,7 @@ SOFTENED = 1.0e-8  #: of the compliance of the pin's body alone: separates rows 
 REGULARISATION = 1.0e-9
 IN_A_BOX = 2.0 / (1.0 + 3.0**0.5)  #: bounds on three parts of a torque for one on its length: within 27 % of that
 TINY = float(np.finfo(float).tiny)
-THERE = np.zeros((0, 6, 6))  #: wrenches are in the points' frame already
+NO_MAPS = np.zeros((0, 6, 6))  #: wrenches are in the points' frame already
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Alike:
         """
         alpha: Vec = np.empty(self.carry.shape[:2])
         index = np.arange(len(alpha), dtype=np.int32) if index is None else index
-        point_loads(index, wrench, THERE if to_points is None else to_points, self.carry, alpha)
+        point_loads(index, wrench, NO_MAPS if to_points is None else to_points, self.carry, alpha)
         return alpha
 
     @cached_property

@@ -39,6 +39,7 @@ class PreparedCloth(Prepared):
 
     @property
     def skin(self) -> Index:
+        """Return the faces of the cloth, (m, 3)."""
         return self.triangles
 
     @property
@@ -48,14 +49,17 @@ class PreparedCloth(Prepared):
 
     @property
     def in_material(self) -> Vec:
+        """Return positions of the corners of faces in material space, (m, 3, 2) [m]."""
         return self.material
 
     @property
     def count(self) -> int:
+        """Return the number of faces."""
         return len(self.triangles)
 
     @property
     def thickness(self) -> float | None:
+        """Return the thickness of the cloth [m], the distance that it keeps from other surfaces."""
         return self._cloth.thickness
 
     @property

@@ -89,8 +89,8 @@ class ClothSurroundings:
         usual = float(parameters("contact", scene.contact.law)["friction_coefficient"])
         found = []
         for other in self._prepared:
-            wanted, theirs = own.touches, other.body.touches
-            if (wanted is None or other.body.name in wanted) and (theirs is None or own.name in theirs):
+            ours, theirs = own.touches, other.body.touches
+            if (ours is None or other.body.name in ours) and (theirs is None or own.name in theirs):
                 mu = usual if other.body.friction is None else other.body.friction
                 found.append(self._skin(other, mu))
         if self._rigid is None:

@@ -48,20 +48,20 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     contact = job.scene.contact
     if contact is None:
         return []
-    behind = int(first[len(prepared)])
-    group, prescribed = _groups(coordinates, mass), _prescribed(coordinates, obstacles, behind)
+    first_obstacle = int(first[len(prepared)])
+    group, prescribed = _groups(coordinates, mass), _prescribed(coordinates, obstacles, first_obstacle)
     at_start = _at_start(coordinates, rest)
     names = [*(one.body.name for one in prepared), *obstacles.names]
-    meets = _meets(job, [*(one.body.name for one in prepared), *obstacles.called], len(prepared))
+    may_touch = _may_touch(job, [*(one.body.name for one in prepared), *obstacles.called], len(prepared))
     quads = quads_of(job, prepared, first, rest if reshaped else at_start)
-    touching = as_they_touch(_arrangement(job, rest, at_start, first, obstacles, group, prescribed, meets, quads),
+    touching = as_they_touch(_arrangement(job, rest, at_start, first, obstacles, group, prescribed, may_touch, quads),
                              prepared)
     prepared, skins, embedded, of_node = touching.prepared, touching.skins, touching.embedded, touching.owner
-    faces = [*skins, *(one + np.int32(behind) for one in obstacles.triangles)]
+    faces = [*skins, *(one + np.int32(first_obstacle) for one in obstacles.triangles)]
     triangles = np.concatenate(faces).astype(np.int32)
     group, prescribed = embedded.least(group), embedded.least(prescribed)
     if reshaped:
-        at_start[:behind] = rest[:behind]
+        at_start[:first_obstacle] = rest[:first_obstacle]
     rest, now = embedded.positions(rest), embedded.positions(at_start)
 
     def between(some: NDArray[np.bool_]) -> Surfaces:
@@ -73,8 +73,8 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     edges = [_usual_edge(rest, skin, one.wires + np.int32(start)) for skin, one, start in zip(skins, prepared, first)]
     if len(embedded.corners):
         _refuse_coincident(touching.surfaces, now, COINCIDENT * min(edges), names, of_node)
-    apart = _without_intersecting(touching.surfaces, between, meets, now, of_node) if seconds else meets
-    surfaces, crossing = touching.surfaces if apart is meets else between(apart), meets & ~apart
+    apart = _without_intersecting(touching.surfaces, between, may_touch, now, of_node) if seconds else may_touch
+    surfaces, crossing = touching.surfaces if apart is may_touch else between(apart), may_touch & ~apart
     if not reshaped:
         _refuse_crossing(surfaces, now, names, of_node)
         _refuse_inside(prepared, skins, first, obstacles, now, apart)
@@ -82,7 +82,7 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     stiffness = _stiffness(job, prepared, mass, first, edges, embedded)
     surface_offset = np.array([one.surface_offset for one in prepared] + [0.0] * len(obstacles.names))[of_node]
     activation = params.pop("distance") or _activations(surfaces, rest, now, surface_offset,
-                                                        *_wanted(prepared, edges, names))
+                                                        *_upper_bounds(prepared, edges, names))
     friction = _friction(job, prepared, first, obstacles, params.pop("friction_coefficient", 0.0), embedded, of_node)
     law = catalogue.find("contact", contact.law.kind).load()
     how = params, surface_offset, _loads(job, prepared, mass, first, obstacles, embedded)
@@ -91,7 +91,7 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
         _refuse_too_near(made, now, names, of_node)
     if crossing.any():
         gap = GAP * min(edges)
-        of_all: ContactLaw = law(between(meets), rest, stiffness, friction,
+        of_all: ContactLaw = law(between(may_touch), rest, stiffness, friction,
                                  np.where(crossing, OF_REST * gap, activation), *how)
         made = SeparateIntersections(made, of_all, IntersectingBodies(
             between(crossing), names, of_node, crossing, faces, [is_closed(one) for one in faces], seconds,
@@ -108,7 +108,7 @@ def _at_start(coordinates: FreeNodes, rest: Vec) -> Vec:
 
 
 def _arrangement(job: Job, rest: Vec, at_start: Vec, first: Index, obstacles: Obstacles, group: Index,
-                 prescribed: NDArray[np.bool_], meets: NDArray[np.bool_], quads: Index) -> Arrange:
+                 prescribed: NDArray[np.bool_], may_touch: NDArray[np.bool_], quads: Index) -> Arrange:
     """Return the function that makes the contact surfaces at the start, whichever bodies touch by their mesh.
 
     at_start: positions of all nodes [m], (n, 3). group, prescribed: of each node, (n,). quads: nodes of faces with four
@@ -131,7 +131,7 @@ def _arrangement(job: Job, rest: Vec, at_start: Vec, first: Index, obstacles: Ob
 
         def surfaces() -> Surfaces:
             return Surfaces(embedded.positions(rest), np.concatenate(faces).astype(np.int32), groups, of_node,
-                            None if meets.all() else meets, wires=among, quads=both_ways, is_prescribed=apart)
+                            None if may_touch.all() else may_touch, wires=among, quads=both_ways, is_prescribed=apart)
 
         made = surfaces()
         if len(quads) and made.crossing(now) is not None:
@@ -143,18 +143,18 @@ def _arrangement(job: Job, rest: Vec, at_start: Vec, first: Index, obstacles: Ob
 
 
 def _without_intersecting(surfaces: Surfaces, between: Callable[[NDArray[np.bool_]], Surfaces],
-                          meets: NDArray[np.bool_], now: Vec, of_node: Index) -> NDArray[np.bool_]:
-    """Return which bodies collide with each other at first, (b, b): those of `meets` that do not intersect at the
-    start; `meets` itself where none do. A body that intersects itself is not removed. between: makes the surfaces of
+                          may_touch: NDArray[np.bool_], now: Vec, of_node: Index) -> NDArray[np.bool_]:
+    """Return which bodies collide with each other at first, (b, b): those of `may_touch` that do not intersect at the
+    start; `may_touch` itself where none do. A body that intersects itself is not removed. between: makes surfaces of
     such pairs."""
     while (found := surfaces.crossing(now)) is not None:
         one, other = of_node[found[0][0]], of_node[found[1][0]]
         if one == other:
             break
-        meets = meets.copy()
-        meets[[one, other], [other, one]] = False
-        surfaces = between(meets)
-    return meets
+        may_touch = may_touch.copy()
+        may_touch[[one, other], [other, one]] = False
+        surfaces = between(may_touch)
+    return may_touch
 
 
 def _stiffness(job: Job, prepared: list[Prepared], mass: Vec, first: Index, edges: list[float],
@@ -173,10 +173,10 @@ def _friction(job: Job, prepared: list[Prepared], first: Index, obstacles: Obsta
     one."""
     given = [one.body.friction for one in prepared] + obstacles.friction
     friction: Vec = np.array([usual if mu is None else mu for mu in given], dtype=float)[of_node]
-    painted, behind = np.ones(embedded.nodes), int(first[len(prepared)])
+    painted, first_obstacle = np.ones(embedded.nodes), int(first[len(prepared)])
     for one, start in zip(prepared, first):
         painted[start : start + len(one.volume.nodes)] = painted_friction(job, one)
-    painted[behind : behind + len(obstacles.painted)] = obstacles.painted
+    painted[first_obstacle : first_obstacle + len(obstacles.painted)] = obstacles.painted
     friction *= np.clip(embedded.positions(painted[:, None])[:, 0], 0.0, 1.0)
     return friction
 
@@ -200,17 +200,17 @@ def _groups(coordinates: FreeNodes, mass: Vec) -> Index:
     return group
 
 
-def _prescribed(coordinates: FreeNodes, obstacles: Obstacles, behind: int) -> NDArray[np.bool_]:
+def _prescribed(coordinates: FreeNodes, obstacles: Obstacles, first_obstacle: int) -> NDArray[np.bool_]:
     """Return whether the motion of each node is prescribed, (n,): pins, obstacles, and surfaces of animated rigid
     bodies.
 
-    behind: number of nodes before those of the obstacles.
+    first_obstacle: number of nodes before those of the obstacles.
     """
     found: NDArray[np.bool_] = ~coordinates.is_free
     found[coordinates.attached.nodes] = False
     masses = obstacles.masses[len(obstacles.masses) - len(obstacles.attached) + len(obstacles.anchored):]
     for (_, own), weight in zip(obstacles.attached, masses):
-        found[behind + own.start : behind + own.stop] = weight == 0.0
+        found[first_obstacle + own.start : first_obstacle + own.stop] = weight == 0.0
     return found
 
 
@@ -219,19 +219,19 @@ def _loads(job: Job, prepared: list[Prepared], mass: Vec, first: Index, obstacle
     """Return the loads that may lie on cloth; None without cloth, or without another body that has a mass."""
     if not any(one.body.cloth is not None for one in prepared):
         return None
-    area, behind, squared = np.zeros(embedded.nodes), np.zeros(embedded.nodes), job.scene.time.step**2
+    area, areal_mass, squared = np.zeros(embedded.nodes), np.zeros(embedded.nodes), job.scene.time.step**2
     for one, start in zip(prepared, first):
         own = slice(int(start), int(start) + len(one.volume.nodes))
         if one.body.cloth is not None:
             area[own] = mass[own] / one.body.cloth.area_density
         elif len(one.skin):
-            behind[own] = mass[own].sum() / (_area(one.volume.nodes, one.skin) * squared)
+            areal_mass[own] = mass[own].sum() / (_area(one.volume.nodes, one.skin) * squared)
     start = int(first[len(prepared)])
     for triangles, weight in zip(obstacles.triangles, obstacles.masses):
-        behind[start + np.unique(triangles)] = weight / (_area(obstacles.positions, triangles) * squared)
-    if not behind.any():
+        areal_mass[start + np.unique(triangles)] = weight / (_area(obstacles.positions, triangles) * squared)
+    if not areal_mass.any():
         return None
-    return LoadsOnCloth(embedded.least(area), -embedded.least(-behind))
+    return LoadsOnCloth(embedded.least(area), -embedded.least(-areal_mass))
 
 
 def _usual_edge(x: Vec, skin: Index, wires: Index) -> float:
@@ -261,22 +261,22 @@ def ignored_fields(job: Job) -> list[str]:
 def _skins(job: Job, prepared: list[Prepared], first: Index, nodes: int) -> tuple[list[Index], EmbeddedVertices]:
     """Return the triangles of each body that collide, numbered by nodes and then by embedded vertices, and these
     vertices."""
-    skins, corners, weights, behind = [], [np.zeros((0, 4), dtype=np.int32)], [np.zeros((0, 4))], nodes
+    skins, corners, weights, next_vertex = [], [np.zeros((0, 4), dtype=np.int32)], [np.zeros((0, 4))], nodes
     for one, start in zip(prepared, first):
         surface = one.body.surface
         if not one.body.touches_by_mesh or surface is None or one.embedding is None:
             skins.append(one.skin + np.int32(start))
             continue
         if one.thinned is not None:
-            skins.append(one.thinned.triangles + np.int32(behind))
+            skins.append(one.thinned.triangles + np.int32(next_vertex))
             corners.append(one.thinned.corners + np.int32(start))
             weights.append(one.thinned.weights)
-            behind += len(one.thinned.corners)
+            next_vertex += len(one.thinned.corners)
             continue
-        skins.append(np.asarray(job.array(surface.triangles)).astype(np.int32) + np.int32(behind))
+        skins.append(np.asarray(job.array(surface.triangles)).astype(np.int32) + np.int32(next_vertex))
         corners.append(one.embedding.corners + np.int32(start))
         weights.append(one.embedding.weights)
-        behind += len(one.embedding.corners)
+        next_vertex += len(one.embedding.corners)
     return skins, EmbeddedVertices(np.concatenate(corners).astype(np.int32), np.concatenate(weights), nodes)
 
 
@@ -309,20 +309,20 @@ def _refuse_too_near(law: ContactLaw, now: Vec, names: list[str], owner: Index) 
                    "Move them apart, or lower Thickness", names[owner[pair[0]]])
 
 
-def _meets(job: Job, called: list[str], bodies: int) -> NDArray[np.bool_]:
+def _may_touch(job: Job, called: list[str], bodies: int) -> NDArray[np.bool_]:
     """Return whether two bodies or obstacles collide with each other, or one with itself, (k, k): where neither
     excludes the other.
 
     called: their names in `touches`. bodies: number of soft bodies, which are first.
     """
-    wanted = {body.name: body.touches for body in job.scene.bodies}
-    lists = [wanted[name] if k < bodies else None for k, name in enumerate(called)]
+    touches = {body.name: body.touches for body in job.scene.bodies}
+    lists = [touches[name] if k < bodies else None for k, name in enumerate(called)]
     says: NDArray[np.bool_] = np.array([[other is None or name in other for name in called] for other in lists])
     both: NDArray[np.bool_] = says & says.T
     return both
 
 
-def _wanted(prepared: list[Prepared], edges: list[float], names: list[str]) -> tuple[Vec, Vec]:
+def _upper_bounds(prepared: list[Prepared], edges: list[float], names: list[str]) -> tuple[Vec, Vec]:
     """Return the largest activation distance of two bodies or obstacles, and the shorter of the mean edges of their
     skins, (b, b) [m] each; both are infinite for two obstacles."""
     edge = np.array(edges + [np.inf] * (len(names) - len(edges)))
@@ -333,19 +333,18 @@ def _wanted(prepared: list[Prepared], edges: list[float], names: list[str]) -> t
     return np.where(np.isnan(thicker), REACH * shorter, thicker), shorter
 
 
-def _activations(surfaces: Surfaces, rest: Vec, now: Vec, thickness: Vec, wanted: Vec, edge: Vec) -> Vec:
+def _activations(surfaces: Surfaces, rest: Vec, now: Vec, thickness: Vec, bounds: Vec, edge: Vec) -> Vec:
     """Return the activation distance of each two bodies, (b, b) [m]: so small that, if possible, no body has contact
     forces with itself at rest, nor with another one at the start.
 
-    now: positions at the start, (n, 3) [m]. wanted, edge: upper bounds and mean edges, as `_wanted` returns them, (b,
-    b) [m].
+    now: positions at the start, (n, 3) [m]. bounds, edge: bounds and mean edges, from `_upper_bounds`, (b, b) [m].
     """
-    own, finite = wanted.diagonal(), np.isfinite(wanted)
-    far = float(wanted[finite].max()) / OF_REST
-    nearest = OF_REST * surfaces.nearest_to_itself(rest, far, len(wanted))
+    own, finite = bounds.diagonal(), np.isfinite(bounds)
+    far = float(bounds[finite].max()) / OF_REST
+    nearest = OF_REST * surfaces.nearest_to_itself(rest, far, len(bounds))
     alone = np.maximum(np.minimum(own, nearest), np.minimum(own, LEAST_REACH * edge.diagonal()))
-    both = np.minimum(wanted, np.minimum(alone[:, None], alone[None, :]))
-    to_others = OF_REST * surfaces.nearest_of_pieces(now, far, thickness, len(wanted))
+    both = np.minimum(bounds, np.minimum(alone[:, None], alone[None, :]))
+    to_others = OF_REST * surfaces.nearest_of_pieces(now, far, thickness, len(bounds))
     found: Vec = np.minimum(both, np.maximum(to_others, LEAST_TO_OTHERS * edge))
     return np.where(finite, found, float(found[finite].min()))
 
@@ -375,19 +374,19 @@ def _apart_or_merged(near: Vec) -> str:
 
 
 def _refuse_inside(prepared: list[Prepared], skins: list[Index], first: Index, obstacles: Obstacles, now: Vec,
-                   meets: NDArray[np.bool_]) -> None:
+                   may_touch: NDArray[np.bool_]) -> None:
     """Raise BadScene where a body is inside another one. One point of each decides, since no surfaces intersect."""
-    behind = int(first[len(prepared)])
+    first_obstacle = int(first[len(prepared)])
     points = [int(skin[0, 0]) if len(skin) else int(one.wires[0, 0] + start)
               for skin, one, start in zip(skins, prepared, first)]
     nothing = np.zeros((0, 3), dtype=np.int32)  # cloth has no inside
     solid = [(one.body.name, skin if _has_inside(one, skin) else nothing, point)
              for one, skin, point in zip(prepared, skins, points)]
-    closed = [(name, mesh + np.int32(behind), int(mesh[0, 0]) + behind)
+    closed = [(name, mesh + np.int32(first_obstacle), int(mesh[0, 0]) + first_obstacle)
               for name, mesh in zip(obstacles.names, obstacles.triangles)]
     for i, (name, _, point) in enumerate([*solid, *closed]):
         for j, (other, mesh, its) in enumerate([*solid, *closed]):
-            if i == j or not meets[i, j] or (point >= behind and its >= behind):
+            if i == j or not may_touch[i, j] or (point >= first_obstacle and its >= first_obstacle):
                 continue
             if winding_numbers(now[point][None], now, mesh)[0] > 0.5:
                 # an obstacle has been enlarged by its Thickness

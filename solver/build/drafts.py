@@ -73,7 +73,8 @@ def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
 
     with blame(scene, body, "method"):
         stored = stages.keep(job, "subspace", body.name,
-                           fingerprint(tets, nodes, substance, pins, weights, points, pulled), make)
+                           fingerprint(tets, nodes, substance, pins, weights, points, pulled,
+                                       [np.array(scene.gravity)]), make)
         reduced = body_of(stored, tets, nodes, substance, stepping=stepping)
     alpha, beta, damping_notes = _damping(job, one, reduced)
     ground = ground_of(job)
@@ -128,21 +129,21 @@ def _groups(volume: Volume, pinned: Index, motion: OverTime, last: float) -> lis
     if not motion.moves:
         return [np.arange(len(pinned), dtype=np.int32)]
     _, part = connected_components(node_graph(volume.tets, len(volume.nodes))[pinned][:, pinned], directed=False)
-    ahead = [np.flatnonzero(part == one).astype(np.int32) for one in range(int(part.max()) + 1)]
+    pending = [np.flatnonzero(part == one).astype(np.int32) for one in range(int(part.max()) + 1)]
     size, rest = float(volume.extents.max()), volume.nodes[pinned]
     moved = [motion.at(time) for time in np.linspace(0.0, last, TIMES)]
     done: list[Index] = []
-    while ahead:
-        rows = ahead.pop(0)
+    while pending:
+        rows = pending.pop(0)
         affine = np.concatenate([np.ones((len(rows), 1)), rest[rows] - rest[rows].mean(axis=0)], axis=1)
         off = max(float(abs(affine @ np.linalg.lstsq(affine, x[rows], rcond=1e-9)[0] - x[rows]).max()) for x in moved)
-        if off <= RIGID_ENOUGH * size or len(rows) < 8 or len(done) + len(ahead) + 2 > MOST_GROUPS:
+        if off <= RIGID_ENOUGH * size or len(rows) < 8 or len(done) + len(pending) + 2 > MOST_GROUPS:
             done.append(rows)
             continue
         apart = rest[rows] - rest[rows].mean(axis=0)
         along = apart @ np.linalg.svd(apart, full_matrices=False)[2][0]
         low = along <= np.median(along)
-        ahead += [rows[low], rows[~low]] if 0 < low.sum() < len(rows) else []
+        pending += [rows[low], rows[~low]] if 0 < low.sum() < len(rows) else []
         if low.all() or not low.any():
             done.append(rows)
     return done

@@ -78,12 +78,12 @@ def sharp_cloth(job: Job, sheets: Sequence[Prepared], index: int, around: ClothS
                                *(one.motion.at(time) for one in all_holds)])
 
     linked = _linked(obstacles, surfaces, sum(len(in_mesh) for in_mesh, _ in motions), all_holds)
-    pushing = _pushing(job, sheets, settings.thickness, obstacles, surfaces, apart)
-    if pushing is not None:
-        _refuse_crossing(pushing, mesh, obstacles.at(0.0, job.scene.time.step), body.name)
+    contact = _contact_settings(job, sheets, settings.thickness, obstacles, surfaces, apart)
+    if contact is not None:
+        _refuse_crossing(contact, mesh, obstacles.at(0.0, job.scene.time.step), body.name)
     limits = RemeshLimits.of(max(meshes, key=lambda one: float(np.ptp(one.material, axis=0).max())), settings.thickness)
     steps = SlidingCloth([_fabric(one) for one in sheets], np.array(job.scene.gravity), obstacles, limits,
-                         _sizing([_cloth(one) for one in sheets], meshes, apart), pins_at, pushing=pushing,
+                         _sizing([_cloth(one) for one in sheets], meshes, apart), pins_at, pushing=contact,
                          air=_air(job, sheets), apart=apart, needs_reactions=bool(linked))
     shown, notes = [], []
     for one, material in zip(sheets, materials):
@@ -92,7 +92,7 @@ def sharp_cloth(job: Job, sheets: Sequence[Prepared], index: int, around: ClothS
         to_object = None if surface.to_object is None else job.array(surface.to_object)
         shown.append(ShownSheet(one.volume.nodes, material, one.skin, to_object))
         notes += [f'"{one.body.name}": {note}' for note in (
-            *one.volume.notes, *one.fields.notes, ALONE.format(what=_touched(surfaces, pushing, one, sheets)),
+            *one.volume.notes, *one.fields.notes, ALONE.format(what=_touched(surfaces, contact, one, sheets)),
             *_passed(job, one.body, sheets), *settings.changes(own), *_unlimited(own))]
     part = EolCloth([one.body.name for one in sheets], steps,
                     Cloth.at_rest(mesh, np.concatenate(pins).astype(np.int32)), shown, job.scene.time.start, apart,
@@ -105,14 +105,14 @@ def together(job: Job, sharp: Sequence[Prepared]) -> list[list[Prepared]]:
     same bodies."""
     groups = list[list[Prepared]]()
     for one in sharp:
-        near = [group for group in groups if any(_meet(job, one.body, other.body) for other in group)
+        near = [group for group in groups if any(_may_touch(job, one.body, other.body) for other in group)
                 and _alike(one, group[0])]
         groups = [group for group in groups if group not in near] + [[*(other for group in near for other in group),
                                                                       one]]
     return groups
 
 
-def _meet(job: Job, one: schema.Body, other: schema.Body) -> bool:
+def _may_touch(job: Job, one: schema.Body, other: schema.Body) -> bool:
     """Return whether two bodies collide with each other: the scene has contact, and neither body excludes the other."""
     return job.scene.contact is not None and all(a.touches is None or b.name in a.touches
                                                  for a, b in ((one, other), (other, one)))
@@ -167,7 +167,7 @@ def _passed(job: Job, body: schema.Body, sheets: Sequence[Prepared]) -> list[str
     """
     own = {one.body.name for one in sheets}
     others = [one.name for one in job.scene.bodies if one.name not in own and one.cloth is not None
-              and one.cloth.eulerian is not None and _meet(job, body, one)]
+              and one.cloth.eulerian is not None and _may_touch(job, body, one)]
     if not others:
         return []
     named = ", ".join(f'"{name}"' for name in others)
@@ -254,7 +254,7 @@ def _air(job: Job, sheets: Sequence[Prepared]) -> AirFlow | None:
     return AirFlow(around.density, lambda time: motion.at(time)[0])
 
 
-def _pushing(job: Job, sheets: Sequence[Prepared], thickness: float, obstacles: FeatureObstacles,
+def _contact_settings(job: Job, sheets: Sequence[Prepared], thickness: float, obstacles: FeatureObstacles,
              surfaces: list[CoupledSurface],
              apart: SheetOffsets) -> ContactSettings | None:
     """Return the contact of a cloth with itself and with smooth obstacles; None without any."""
@@ -274,7 +274,7 @@ def _pushing(job: Job, sheets: Sequence[Prepared], thickness: float, obstacles: 
     # surfaces of other parts are the last smooth ones
     of_obstacle = np.zeros(len(obstacles.rounds))
     of_obstacle[len(of_obstacle) - len(surfaces):] = [one.areal_mass / job.scene.time.step**2 for one in surfaces]
-    behind = of_obstacle[which] if len(which) else np.zeros(0)
+    areal_mass = of_obstacle[which] if len(which) else np.zeros(0)
     densities = np.array([_cloth(one).area_density for one in sheets])
     own = np.array([usual if one.body.friction is None else one.body.friction for one in sheets])
 
@@ -284,7 +284,7 @@ def _pushing(job: Job, sheets: Sequence[Prepared], thickness: float, obstacles: 
         stiffness = np.concatenate([RESISTS * (mass / job.scene.time.step**2 + stretch), np.full(len(which), np.inf)])
         friction = np.concatenate([own[sheet], given])
         loads = LoadsOnCloth(np.concatenate([mesh.vertex_areas, np.zeros(len(which))]),
-                             np.concatenate([np.zeros(len(mesh.x)), behind])) if behind.any() else None
+                             np.concatenate([np.zeros(len(mesh.x)), areal_mass])) if areal_mass.any() else None
         made: ContactLaw = make(surfaces, rest, stiffness, friction, activation, params, np.zeros(len(rest)), loads)
         return made
 
@@ -292,9 +292,9 @@ def _pushing(job: Job, sheets: Sequence[Prepared], thickness: float, obstacles: 
     return ContactSettings(law, triangles, which + np.int32(len(sheets)), itself, names, apart.sheet_of)
 
 
-def _refuse_crossing(pushing: ContactSettings, mesh: SheetMesh, now: ObstacleMotion, name: str) -> None:
+def _refuse_crossing(contact: ContactSettings, mesh: SheetMesh, now: ObstacleMotion, name: str) -> None:
     """Raise BadScene where a cloth intersects itself or a smooth obstacle at the start."""
-    crossing = pushing.crossing(mesh, now)
+    crossing = contact.crossing(mesh, now)
     if crossing is None:
         return
     one, other, point = crossing
@@ -305,9 +305,9 @@ def _refuse_crossing(pushing: ContactSettings, mesh: SheetMesh, now: ObstacleMot
                    "Move them apart, with a little air between", name)
 
 
-def _touched(surfaces: list[CoupledSurface], pushing: ContactSettings | None, one: Prepared,
+def _touched(surfaces: list[CoupledSurface], contact: ContactSettings | None, one: Prepared,
              sheets: Sequence[Prepared]) -> str:
     """Return the names of all that a sheet touches, as a phrase for the log."""
     others = [f'"{seen.name}"' for seen in surfaces] + [f'"{other.body.name}"' for other in sheets if other is not one]
-    own = ["itself"] if pushing is not None and one.touches_itself else []
+    own = ["itself"] if contact is not None and one.touches_itself else []
     return ", ".join([*own, *others, "colliders"]) + " and the ground"

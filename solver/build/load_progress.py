@@ -25,9 +25,9 @@ def kernels_of(modules: Iterable[str]) -> dict[str, list[str]]:
     """
     kernels: dict[str, list[str]] = {}
     seen: set[Path] = set()
-    ahead = [_file(ROOT.joinpath(*module.split("."))) for module in modules]
-    while ahead:
-        path = ahead.pop()
+    pending = [_file(ROOT.joinpath(*module.split("."))) for module in modules]
+    while pending:
+        path = pending.pop()
         if path is None or path in seen:
             continue
         seen.add(path)
@@ -36,8 +36,8 @@ def kernels_of(modules: Iterable[str]) -> dict[str, list[str]]:
             kernels[".".join(path.relative_to(ROOT).with_suffix("").parts)] = found
         for dots, module, names in FROM.findall(text):
             base = path.parents[len(dots) - 1].joinpath(*filter(None, module.split(".")))
-            ahead.append(_file(base))
-            ahead += [_file(base / name) for name in re.findall(r"\w+", names)]
+            pending.append(_file(base))
+            pending += [_file(base / name) for name in re.findall(r"\w+", names)]
     return kernels
 
 

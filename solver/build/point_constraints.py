@@ -83,17 +83,17 @@ class Tie:
         return not isinstance(one.compliance, str) and one.compliance == 0.0 and one.strength is None and not one.lasts
 
 
-def ties_of(job: Job, prepared: list[Prepared], targets: TargetNodes, behind: int, rest: Vec,
+def ties_of(job: Job, prepared: list[Prepared], targets: TargetNodes, first_target: int, rest: Vec,
             first: Index) -> list[Tie]:
-    """Return the constraints of these bodies with their ends bound to nodes. behind: index of the first target node.
-    rest: positions of all nodes, (n, 3) [m]. first: first node of each body, (bodies + 1,).
+    """Return the constraints of these bodies with their ends bound to nodes. first_target: index of the first target
+    node. rest: positions of all nodes, (n, 3) [m]. first: first node of each body, (bodies + 1,).
 
     Raises BadScene that names a constraint with a distance of 0, or without the face or edge that it needs.
     """
     found = list[Tie]()
     for k in among(job, prepared):
         one, where = job.scene.constraints[k], f"$.constraints[{k}]"
-        ends = [_end(job, one, end, prepared, targets.spans.get((k, i)), behind, rest, first)
+        ends = [_end(job, one, end, prepared, targets.spans.get((k, i)), first_target, rest, first)
                 for i, end in enumerate(one.ends)]
         length = None if one.length is None else number_over_time(job, one.length)
         try:
@@ -133,10 +133,10 @@ def point_constraints(job: Job, prepared: list[Prepared], ties: Sequence[Tie], r
     return found
 
 
-def _end(job: Job, one: Constraint, end: ConstraintEnd, prepared: list[Prepared], span: slice | None, behind: int,
+def _end(job: Job, one: Constraint, end: ConstraintEnd, prepared: list[Prepared], span: slice | None, first_target: int,
          rest: Vec, first: Index) -> TiedEnd:
     """Return an end of a constraint bound to nodes of its body, or to target nodes. span: of the target nodes; None:
-    the end is on a soft body. behind: first target node. rest: (n, 3) [m]."""
+    the end is on a soft body. first_target: first target node. rest: (n, 3) [m]."""
     points = points_of(one, end)
     if span is None:
         number = next(k for k, other in enumerate(prepared) if other.body.name == end.body)
@@ -144,7 +144,7 @@ def _end(job: Job, one: Constraint, end: ConstraintEnd, prepared: list[Prepared]
         shape = BodyShape(end.body, np.arange(first[number], first[number + 1]), body.volume.tets + start,
                       body.skin + start, body.wires + start)
         return bound(shape, points, rest, end.radius)
-    nodes = np.arange(behind + span.start, behind + span.stop, dtype=np.int32)
+    nodes = np.arange(first_target + span.start, first_target + span.stop, dtype=np.int32)
     if end.mechanism:
         # one node at each of its points
         return TiedEnd(end.body, nodes[:, None], np.ones((len(nodes), 1)), NO_FACES, NO_EDGES)

@@ -49,13 +49,13 @@ def integrated_nodes(job: Job, prepared: Sequence[Prepared], count: int) -> Mask
     return found
 
 
-def prescribed_ends(job: Job, ties: Sequence[Tie], targets: TargetNodes, behind: int, rest: Vec,
+def prescribed_ends(job: Job, ties: Sequence[Tie], targets: TargetNodes, first_target: int, rest: Vec,
                     can_move: Mask) -> PrescribedEnds:
     """Return the nodes that constraints prescribe: hard from the start to the end, with the whole displacement of their
     points given, where each point is a node of its own that no other constraint ties. [Notes, Mass Modification]
 
-    behind: index of the first target node. rest: positions of all nodes, (n, 3) [m]. can_move: nodes as returned by
-    `integrated_nodes`, (n,).
+    first_target: index of the first target node. rest: positions of all nodes, (n, 3) [m]. can_move: nodes as returned
+    by `integrated_nodes`, (n,).
     """
     size, nodes, motions, replaced = float(np.ptp(rest, axis=0).max()), list[Index](), list[OverTime](), []
     users = Counter[int](node for tie in ties for node in np.unique(_moving(tie)).tolist())
@@ -73,8 +73,8 @@ def prescribed_ends(job: Job, ties: Sequence[Tie], targets: TargetNodes, behind:
         if gap.jump > APART * size or job.scene.contact is not None and np.abs(gap.at(0.0)).max() > APART * size:
             continue
         span = targets.spans[tie.index, far]
-        motion = _on(of_given_motion[tie.index, far], tie.ends[far].nodes - behind - span.start, tie.ends[far].weights,
-                     span.stop - span.start)
+        motion = _on(of_given_motion[tie.index, far], tie.ends[far].nodes - first_target - span.start,
+                     tie.ends[far].weights, span.stop - span.start)
         nodes.append(alone)
         motions.append(Displaced(motion, gap, 1.0 if far == 1 else -1.0))
         replaced.append(number)

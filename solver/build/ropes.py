@@ -43,22 +43,27 @@ class PreparedRope(Prepared):
 
     @property
     def skin(self) -> Index:
+        """Return no faces, (0, 3): a rope touches by its links."""
         return np.zeros((0, 3), dtype=np.int32)
 
     @property
     def wires(self) -> Index:
+        """Return the links, (k, 2), by which the rope touches."""
         return self.edges
 
     @property
     def is_closed(self) -> bool:
+        """Whether the skin has an inside: False."""
         return False
 
     @property
     def count(self) -> int:
+        """Return the number of links."""
         return len(self.edges)
 
     @property
     def thickness(self) -> float | None:
+        """Return the thickness of the rope [m], the distance that it keeps from other surfaces."""
         return self._rope.thickness
 
     @property

@@ -99,9 +99,9 @@ def assemble(job: Job, prepared: list[Prepared], make_coordinates: MakeCoordinat
     bodies = [_in_world(job, one, slice(int(start), int(stop)))
               for one, start, stop in zip(prepared, first[:-1], first[1:])]
 
-    behind = int(first[-1]) + len(obstacles.positions)
-    ties = ties_of(job, prepared, targets, behind, rest, first)
-    ends = prescribed_ends(job, ties, targets, behind, rest, integrated_nodes(job, prepared, len(rest)))
+    first_target = int(first[-1]) + len(obstacles.positions)
+    ties = ties_of(job, prepared, targets, first_target, rest, first)
+    ends = prescribed_ends(job, ties, targets, first_target, rest, integrated_nodes(job, prepared, len(rest)))
     coordinates = _coordinates(job, rest, [without_pins(one) for one in prepared], first, make_coordinates, obstacles,
                                targets, air, ends)
     is_free = ends.without(coordinates.is_free)
@@ -310,8 +310,8 @@ def _coordinates(job: Job, rest: Vec, prepared: list[Prepared], first: Index, ma
     obstacles, anchors and ends of constraints, the air, and nodes attached to bones."""
     on_bodies = [np.arange(obstacles.own, len(obstacles.positions)),
                  *(np.arange(of.start, of.stop) + len(obstacles.positions) for _, of in targets.attached)]
-    behind = np.delete(np.arange(first[-1], len(rest)), np.concatenate(on_bodies))
-    prescribed = np.concatenate([*(one.fields.pinned + start for one, start in zip(prepared, first)), behind,
+    after_bodies = np.delete(np.arange(first[-1], len(rest)), np.concatenate(on_bodies))
+    prescribed = np.concatenate([*(one.fields.pinned + start for one, start in zip(prepared, first)), after_bodies,
                                  ends.nodes])
     prescribed, motion = prescribed.astype(np.int32), _motion(job, prepared, obstacles, targets, air, ends)
     return (FreeNodes(rest, prescribed, motion.if_moving) if make_coordinates is None else

@@ -223,9 +223,10 @@ def soft_part(job: Job, prepared: list[Prepared], rigid: Mechanisms | None = Non
     obstacles = obstacles_of(job, skins_of(job) if touches else (), anchors_of(job, prepared) if touches else ())
     unpinned = [without_pins(one) for one in prepared] if touches else prepared
     targets = target_nodes(job, prepared)
-    behind = len(obstacles.positions)
+    obstacle_count = len(obstacles.positions)
     attached = [*obstacles.attached,
-                *((shown, slice(behind + of.start, behind + of.stop)) for shown, of in targets.attached)]
+                *((shown, slice(obstacle_count + of.start, obstacle_count + of.stop))
+                  for shown, of in targets.attached)]
     coordinates = AttachedCoordinates(unpinned, rigid.coupled, by_body, attached)
     part = assemble(job, prepared, coordinates.coordinates, obstacles, reshaped, targets)
     if not len(coordinates.on_joints):

@@ -50,6 +50,8 @@ class Posture:
     joint_poses: Vec  #: pose of each joint's moving frame in its frame in the parent, Q(q), (n, 4, 4)
     subspace: Vec  #: column of each rate in the joint's moving frame, (m, 6)
     bend: Vec  #: Ṡ u in the joint's moving frame, (n, 6)
+    #: all of these, those of one shape in one array, as `tree_kernels.pose_stacks` takes them
+    stacks: tuple[Vec, Vec, Vec, Vec]
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ class Tree:
     order: Index = field(default_factory=lambda: np.zeros(0, np.int32))  #: each body's index in the input, (n,)
 
     from_child: Vec = field(init=False)  #: inverse of in_child, (n, 4, 4)
+    frames: Vec = field(init=False)  #: in_parent, in_child and from_child, (3, n, 4, 4)
 
     @property
     def count(self) -> int:
@@ -86,7 +89,10 @@ class Tree:
         back = np.tile(np.eye(4), (self.count, 1, 1))
         back[:, :3, :3] = rotation
         back[:, :3, 3:] = -rotation @ self.in_child[:, :3, 3:]
-        object.__setattr__(self, "from_child", back)
+        frames = np.stack([self.in_parent, self.in_child, back])
+        object.__setattr__(self, "frames", frames)
+        for name, frame in zip(("in_parent", "in_child", "from_child"), frames):
+            object.__setattr__(self, name, frame)
 
     def posture(self, q: Vec, u: Vec, centres: Vec | Mapping[str, Vec], into: Posture | None = None) -> Posture:
         """Return poses and twists of the bodies at coordinates q (m,) [rad, m] and rates u (m,) [rad/s, m/s].
@@ -99,16 +105,16 @@ class Tree:
         at = self.blank() if into is None else into
         for batch in self.batches:
             batch.kind.fill(batch.bodies, self.dof, q, u, self.start, centres, at.joint_poses, at.subspace, at.bend)
-        tree_kernels.pose(self.parent, self.dof, self.in_parent, self.in_child, self.from_child, at.joint_poses,
-                          at.subspace, at.bend, u, at.E, at.X, at.S, at.twist, at.drift)
+        tree_kernels.pose_stacks(self.parent, self.dof, self.frames, *at.stacks, u)
         return at
 
     def blank(self) -> Posture:
         """Return a posture whose arrays have the tree's shapes, to be filled."""
         n, m = self.count, self.rates
-        frames = np.tile(np.eye(4), (2, n, 1, 1))
-        return Posture(frames[0], np.zeros((n, 6, 6)), np.zeros((m, 6)), np.zeros((n, 6)), np.zeros((n, 6)),
-                       frames[1], np.zeros((m, 6)), np.zeros((n, 6)))
+        frames, X = np.tile(np.eye(4), (2, n, 1, 1)), np.zeros((n, 6, 6))
+        rows, motions = np.zeros((2, m, 6)), np.zeros((3, n, 6))
+        return Posture(frames[0], X, rows[0], motions[0], motions[1], frames[1], rows[1], motions[2],
+                       (frames, X, rows, motions))
 
     def spread(self, at: Posture, u: Vec, out: Vec | None = None) -> Vec:
         """Return the bodies' twists J u, (n, 6) or (n, 6, c) [rad/s, m/s], from rates (m,) or (m, c). out: written to

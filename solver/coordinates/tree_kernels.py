@@ -9,6 +9,7 @@ import numpy as np
 
 from ..state import Index, Vec
 from ..threads import inlined, kernel
+from .tree_structs import BodyMotion, JointMotion, TreeFrames
 
 
 @inlined
@@ -64,20 +65,18 @@ def scaled(s, a):  # type: ignore[no-untyped-def]
     return (s * a[0], s * a[1], s * a[2])
 
 
-@kernel("void(i4[::1], i4[::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[::1],"
-        " f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,::1])")
-def pose(  # type: ignore[no-untyped-def]
-    parent, dof, in_parent, in_child, from_child, joint_poses, subspace, bend, u, E, X, S, twist, drift,
-):
-    """Write E, X, S, twist and drift of every body, from the pose (n, 4, 4), subspace (m, 6) and bend (n, 6) of its
-    joint.
+@kernel("void(TreeFrames, JointMotion, f8[::1], BodyMotion)", from_python=False)
+def pose(tree, joints, u, at):  # type: ignore[no-untyped-def]
+    """Write poses and motion of every body, `at`, from those of its joint and rates u (m,).
 
     φ = X φ_p + S u and J̇u = X (J̇u)_p + Ṡ u + ad(φ) S u.
     """
+    parent, dof, subspace, bend = tree.parent, tree.dof, joints.subspace, joints.bend
+    E, X, S, twist, drift = at.E, at.X, at.S, at.twist, at.drift
     for i in range(parent.shape[0]):
         p = parent[i]
-        T = compose(load(in_parent, i), compose(load(joint_poses, i), load(from_child, i)))
-        c = load(in_child, i)
+        T = compose(load(tree.in_parent, i), compose(load(joints.moving_frame, i), load(tree.from_child, i)))
+        c = load(tree.in_child, i)
         origin = (T[3], T[7], T[11])
         arm = (c[3], c[7], c[11])
         # X = Ad(T⁻¹) = [Rᵀ 0; −Rᵀ[p] Rᵀ]
@@ -121,7 +120,21 @@ def pose(  # type: ignore[no-untyped-def]
             drift[i, 3 + a] = slid[a]
 
 
-@kernel("void(i4[::1], i4[::1], f8[:,:,::1], f8[:,::1], f8[::1], f8[:,::1])")
+@kernel("void(i4[::1], i4[::1], f8[:,:,:,::1], f8[:,:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[::1])",
+        address=False)
+def pose_stacks(parent, dof, fixed, frames, X, rows, motions, u):  # type: ignore[no-untyped-def]
+    """Write poses and motion of every body by `pose`, with arrays of one shape stacked, as each argument of a call from
+    Python costs as much as a joint.
+
+    fixed: in_parent, in_child and from_child, (3, n, 4, 4). frames: E and moving_frame, (2, n, 4, 4). rows: S and
+    subspace, (2, m, 6). motions: twist, drift and bend, (3, n, 6). The other arrays are those of TreeFrames and
+    BodyMotion.
+    """
+    pose(TreeFrames(parent, dof, fixed[0], fixed[1], fixed[2]), JointMotion(frames[1], rows[1], motions[2]), u,
+         BodyMotion(frames[0], X, rows[0], motions[0], motions[1]))
+
+
+@kernel("void(i4[::1], i4[::1], f8[:,:,::1], f8[:,::1], f8[::1], f8[:,::1])", address=False)
 def spread_one(parent, dof, X, S, u, out):  # type: ignore[no-untyped-def]
     """Write twists φ_i = X_i φ_parent + S_i u_i to out, (n, 6)."""
     for i in range(parent.shape[0]):
@@ -136,7 +149,7 @@ def spread_one(parent, dof, X, S, u, out):  # type: ignore[no-untyped-def]
             out[i, a] = total
 
 
-@kernel("void(i4[::1], i4[::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1])")
+@kernel("void(i4[::1], i4[::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1])", address=False)
 def spread_columns(parent, dof, X, S, u, out):  # type: ignore[no-untyped-def]
     """Write twists to out, (n, 6, c), by `spread_one` for each column of u, (m, c)."""
     columns = u.shape[1]
@@ -154,7 +167,7 @@ def spread_columns(parent, dof, X, S, u, out):  # type: ignore[no-untyped-def]
                     out[i, a, c] += S[k, a] * u[k, c]
 
 
-@kernel("void(i4[::1], i4[::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[::1])")
+@kernel("void(i4[::1], i4[::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[::1])", address=False)
 def gather_one(parent, dof, X, S, wrench, out):  # type: ignore[no-untyped-def]
     """Write generalised forces S_iᵀ w_i to out, (m,), from leaf to root, and add X_iᵀ w_i of each body to its parent;
     wrench (n, 6) is overwritten."""
@@ -171,7 +184,7 @@ def gather_one(parent, dof, X, S, wrench, out):  # type: ignore[no-untyped-def]
                     wrench[p, b] += X[i, a, b] * wrench[i, a]
 
 
-@kernel("void(i4[::1], i4[::1], f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[:,::1])")
+@kernel("void(i4[::1], i4[::1], f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[:,::1])", address=False)
 def gather_columns(parent, dof, X, S, wrench, out):  # type: ignore[no-untyped-def]
     """Write generalised forces to out, (m, c), by `gather_one` for each column of wrench, (n, 6, c)."""
     columns = out.shape[1]

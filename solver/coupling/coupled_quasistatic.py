@@ -64,9 +64,10 @@ class CoupledQuasistatic:
         self._lin, self._weight, self._light = lin, stage.weight(lin), inertia.regularisation_mass
         coordinates, order, attached = whole.mesh.coordinates, whole.pattern.order, whole.mesh.coordinates.attached
         columns = attached.columns(iterate.bodies.E, iterate.bodies.twists)
-        turning = attached.accelerations(iterate.bodies.E, iterate.bodies.twist, iterate.bodies.drift)
+        acceleration = attached.accelerations(iterate.bodies.E, iterate.bodies.twist, iterate.bodies.drift)
         self._v_hat = stage.v_hat.copy()
-        self._v_hat[attached.nodes] = columns @ iterate.bodies.carrying(of_joints.u_hat) - stage.a * stage.h * turning
+        self._v_hat[attached.nodes] = (columns @ iterate.bodies.carrying(of_joints.u_hat)
+                                       - stage.a * stage.h * acceleration)
         velocities, weighed = self._velocities_of_rates(columns), self._weigh(self._velocities_of_rates(columns))
         on_nodes, on_rates = self._slope(iterate, velocities)
 
@@ -110,11 +111,11 @@ class CoupledQuasistatic:
         moved[self._whole.rank] = of_nodes.reshape(-1, 3)
         return np.concatenate([(self._iterate.positions[coordinates.free] + moved).ravel(), u])
 
-    def slope(self, there: BodyPositions) -> float:
+    def slope(self, at: BodyPositions) -> float:
         """Return the slope of the merit at another iterate along the direction that `solve` found, the soft bodies'
         part alone [J]."""
-        columns = self._whole.mesh.coordinates.attached.columns(there.bodies.E, there.bodies.twists)
-        on_nodes, on_rates = self._slope(there, self._velocities_of_rates(columns))
+        columns = self._whole.mesh.coordinates.attached.columns(at.bodies.E, at.bodies.twists)
+        on_nodes, on_rates = self._slope(at, self._velocities_of_rates(columns))
         of_nodes, rate_change = self._step
         return float(on_nodes[self._whole.pattern.order].ravel() @ of_nodes) + float(on_rates @ rate_change)
 

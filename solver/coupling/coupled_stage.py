@@ -182,8 +182,8 @@ class CoupledStage(NoQuasistatic):
         attached, v_hat = self._coordinates.attached, stage.v_hat.copy()
         if v_attached is None:
             # predicted velocities of attached nodes are J_a û less the change of J_a by rotation
-            turning = attached.accelerations(at.E, at.twist, at.drift)
-            v_attached = columns @ at.carrying(of_joints.u_hat) - stage.a * stage.h * turning
+            acceleration = attached.accelerations(at.E, at.twist, at.drift)
+            v_attached = columns @ at.carrying(of_joints.u_hat) - stage.a * stage.h * acceleration
         v_hat[attached.nodes] = v_attached
         return v_hat
 

@@ -51,8 +51,8 @@ class QuasistaticEquations(EquationsOfBoth):
     def with_velocities(self, after: State) -> State:
         """Return the stage's end with rates of the free nodes that are their velocities, instead of rates of their
         positions."""
-        u, there = after.u.copy(), self._positions_and_forces(after.q, after.u)[0]
-        velocities = self._inertia.velocities(there.positions, there.rates)
+        u, end = after.u.copy(), self._positions_and_forces(after.q, after.u)[0]
+        velocities = self._inertia.velocities(end.positions, end.rates)
         u[: self.soft.unknowns] = velocities[self.coordinates.free].ravel()
         return replace(after, u=u)
 

@@ -60,9 +60,9 @@ class PinnedVertices:
         """Return the vertices (v, 3) [m] with pinned ones at their targets. points: (v, 3) [m]; vertices that a cut has
         added are last. x: positions of the body's nodes, (k, 3) [m]. frame: counted from 0."""
         moved = points.copy()
-        wanted = np.concatenate([one.positions_at(x, frame) for one in self._targets])
-        off = wanted - points[self._vertices]
+        targets = np.concatenate([one.positions_at(x, frame) for one in self._targets])
+        off = targets - points[self._vertices]
         if self._factor is not None:
             moved[self._around] += self._factor.solve(self._known @ off)
-        moved[self._vertices] = wanted
+        moved[self._vertices] = targets
         return moved

@@ -168,7 +168,7 @@ def simulate(task: Task, folder: Path, queue: ForQueue, stop: Callable[[], bool]
     from .. import simulate as loop
 
     job = load(folder)
-    frames = loop.wanted_frames(job, task.frames)
+    frames = loop.requested_frames(job, task.frames)
     before = frames[0] - 1
     if before >= job.frames[0] and not Cache(job.cache).whole(before):
         raise BadInput(f"frames {frames[0]} to {frames[-1]} need frame {before}, which is not baked",

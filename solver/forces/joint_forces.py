@@ -22,6 +22,7 @@ from .joint_kernels import (
     TARGET_RATE,
     joint_forces,
 )
+from .rigid_structs import ForceWeights, JointPoint, JointTable, RateSystem
 
 COLUMNS = 8
 
@@ -98,8 +99,9 @@ class JointForces:
         f includes damping, else 0.
         """
         if len(self.bodies):
-            joint_forces(self.bodies, self._tree.dof, self.chart, q, u, centres, self.law, posture.subspace,
-                         self.unmoved if moved is None else moved, ah, scale, damped, force, reduced, self.effort)
+            at = JointPoint(q, u, centres, posture.subspace, self.unmoved if moved is None else moved)
+            joint_forces(self._tree.dof, JointTable(self.bodies, self.chart, self.law), at,
+                         ForceWeights(ah, scale, damped), RateSystem(force, reduced, self.effort))
 
     def forces(self, posture: Posture, q: Vec, u: Vec, centres: Vec, ah: float) -> Vec:
         """Return ah f, damping included, (m,) [N m s, N s]. ah: a h [s]. The next call overwrites the result."""
@@ -115,13 +117,13 @@ class JointForces:
 
     def energy(self, q: Vec, centres: Vec) -> float:
         """Return ½ k (q − rest)² of all rates [J]; of balls ½ rᵀ K r, r the rotation vector from their rest."""
-        there, rest = self.readings(q, centres), self.law[:, REST]
-        off = there - rest
+        readings, rest = self.readings(q, centres), self.law[:, REST]
+        off = readings - rest
         for batch in self._tree.batches:
             if batch.centres.shape[1]:
                 ball = batch.entries[:, :3]
                 back = quaternion(-rest[ball])
-                off[ball] = logarithm(product(back, quaternion(there[ball])))
+                off[ball] = logarithm(product(back, quaternion(readings[ball])))
         return 0.5 * float(np.sum(self.law[:, STIFFNESS] * off**2))
 
     def readings(self, q: Vec, centres: Vec) -> Vec:

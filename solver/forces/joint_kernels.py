@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from ..threads import inlined, kernel
+from . import rigid_structs  # noqa: F401  # named in signatures
 
 #: columns of a rate's law
 STIFFNESS, DAMPING, REST, MOTOR_STIFFNESS, MOTOR_DAMPING, MOTOR_LIMIT, TARGET, TARGET_RATE = range(8)
@@ -79,21 +80,20 @@ def terms(law, k, off, turned, rate):  # type: ignore[no-untyped-def]
     return force, stiffness, damping, effort
 
 
-@kernel("void(i4[::1], i4[::1], i4[::1], f8[::1], f8[::1], f8[::1], f8[:,::1], f8[:,::1], f8[::1], f8, f8, f8, f8[::1],"
-        " f8[:,:,::1], f8[::1])")
-def joint_forces(  # type: ignore[no-untyped-def]
-    bodies, dof, chart, q, u, centres, law, subspace, moved, ah, scale, damped, force, reduced, effort,
-):
-    """Write ah (f + K moved) of the joints above `bodies` into force (m,) and −ah D − scale K into reduced (n, 6,
-    6).
+@kernel("void(i4[::1], JointTable, JointPoint, ForceWeights, RateSystem)", address=False)
+def joint_forces(dof, joints, at, weights, system):  # type: ignore[no-untyped-def]
+    """Write ah (f + K moved) of the joints above `bodies` and −ah D − scale K into a system of rates.
 
-    Writes the motors' part of f into effort (m,) [N m, N] as well. law: (m, 8). ah: a h [s]. scale: [s²]. moved: (m,).
-    damped: 1 if f includes damping, else 0. chart: (n,), index in `centres` of the centre of a joint's chart of
-    rotation, −1 for a joint without one. The first three rates of a charted joint are those of its chart: forces are
-    torques about axes that turn with the child, and a law applies to the components of the rotation vector r from its
-    rest. Its energy ½ rᵀ K r has the force J(r)⁻ᵀ K r, which is K r where stiffnesses are equal. Of its stiffness the
-    definite part is used: the least stiffness, and J⁻ᵀ K J⁻¹ of the stiffnesses in excess of it.
+    dof: (n + 1,). The motors' part of f is written into effort as well. The first three rates of a charted joint are
+    those of its chart: forces are torques about axes that turn with the child, and a law applies to the components of
+    the rotation vector r from its rest. Its energy ½ rᵀ K r has the force J(r)⁻ᵀ K r, which is K r where stiffnesses
+    are equal. Of its stiffness the definite part is used: the least stiffness, and J⁻ᵀ K J⁻¹ of the stiffnesses in
+    excess of it.
     """
+    bodies, chart, law = joints
+    q, u, centres, subspace, moved = at
+    ah, scale, damped = weights
+    force, reduced, effort = system
     torque, block, inverse, more, stepped = np.zeros(3), np.zeros((3, 3)), np.zeros((3, 3)), np.zeros(3), np.zeros(3)
     for i in bodies:
         first, count, ball = dof[i], dof[i + 1] - dof[i], 0

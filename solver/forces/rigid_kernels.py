@@ -43,9 +43,9 @@ def tumbled(I, i, x, y, z, h):  # type: ignore[no-untyped-def]
     return a, b, c
 
 
-@kernel("void(f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[::1], f8, f8[:,::1])")
+@kernel("void(f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[::1], f8, f8[:,::1])", address=False)
 def momentum(E, twist, drift, base_twist, inertia, gravity, ah, out):  # type: ignore[no-untyped-def]
-    """Write M base_twist + ah (weight + ad(φ)ᵀ M φ − M J̇u) of each body into out (n, 6) [N m s, N s].
+    """Write M base_twist + ah (weight + ad() M  − M J̇u) of each body into out (n, 6) [N m s, N s].
 
     E: (n, 4, 4). twist: φ, (n, 6). drift: J̇u, (n, 6). base_twist: (n, 6). inertia: M, (n, 6, 6), blocks of an inertia
     and a mass. gravity: (3,) [m/s²]. ah: a h [s].
@@ -74,7 +74,7 @@ def momentum(E, twist, drift, base_twist, inertia, gravity, ah, out):  # type: i
         out[i, 5] = mass * (base_twist[i, 5] + ah * (g2 - (w0 * v1 - w1 * v0) - drift[i, 5]))
 
 
-@kernel("void(f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[::1], f8, f8, f8[:,::1])")
+@kernel("void(f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[::1], f8, f8, f8[:,::1])", address=False)
 def free_flight(E, earlier, moved, inertia, gravity, flown, h, out):  # type: ignore[no-untyped-def]
     """Write M V̂ + h weight of each body into out (n, 6) [N m s, N s], in its frame at E: its momentum without other
     forces.

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..coordinates.tree_kernels import add, along, back, cross, load, scaled
 from ..threads import inlined, kernel
+from . import rigid_structs  # noqa: F401  # named in signatures
 
 WORLD, PARENT_FIRST, CHILD_FIRST = -1, -2, -3  #: slots of springs between neighbours in the tree, or of the world
 
@@ -76,19 +77,17 @@ def _point_jacobian(E, i, p, out):  # type: ignore[no-untyped-def]
             out[axis, a], out[axis, 3 + a] = turn[a], row[a]
 
 
-@kernel("void(f8[:,:,::1], f8[:,::1], f8[:,::1], i4[:,::1], f8[:,:,::1], f8[:,::1], i4[::1], f8, f8, f8,"
-        " f8[:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1])")
-def springs(  # type: ignore[no-untyped-def]
-    E, twist, moved, body, point, law, slot, ah, scale, damped, wrench, diagonal, below, far,
-):
-    """Add ah (f + K moved) of springs to wrenches of bodies, (n, 6), and −ah D − scale K to blocks of the matrix.
+@kernel("void(f8[:,:,::1], f8[:,::1], f8[:,::1], SpringTable, ForceWeights, BodySystem)", address=False)
+def springs(E, twist, moved, table, weights, system):  # type: ignore[no-untyped-def]
+    """Add ah (f + K moved) of springs and −ah D − scale K to a system of bodies.
 
-    E: (n, 4, 4). twist: (n, 6). A spring connects points of two bodies, body (s, 2) with −1 for the world, point (s, 2,
-    3) [m]. Its tension is k (l − l₀) plus, times `damped` (1 or 0), d times its rate of length. law: k, d, l₀, (s, 3).
-    moved: displacements as twists times time [rad, m], (n, 6). slot: position of the block between the two bodies:
-    WORLD for none, PARENT_FIRST or CHILD_FIRST in `below`, or a row of `far`. ah: a h [s]. scale: [s²]. The lateral
-    part of K of compressed springs, which is indefinite, is omitted.
+    E: (n, 4, 4). twist: (n, 6). moved: displacements as twists times time [rad, m], (n, 6). The tension of a spring is
+    k (l − l₀) plus, times `damped`, d times its rate of length. The lateral part of K of compressed springs, which is
+    indefinite, is omitted.
     """
+    body, point, law, slot = table
+    ah, scale, damped = weights
+    wrench, diagonal, below, far = system
     first, second = np.empty(6), np.empty(6)
     rows, columns = np.empty((3, 6)), np.empty((3, 6))
     for s in range(body.shape[0]):
@@ -152,7 +151,7 @@ def springs(  # type: ignore[no-untyped-def]
                     block[a, b] -= entry
 
 
-@kernel("void(f8[:,:,::1], f8[:,::1], i4[:,::1], f8[:,:,::1], f8[:,::1], f8, f8[:,::1])")
+@kernel("void(f8[:,:,::1], f8[:,::1], i4[:,::1], f8[:,:,::1], f8[:,::1], f8, f8[:,::1])", address=False)
 def spring_forces(E, twist, body, point, law, ah, wrench):  # type: ignore[no-untyped-def]
     """Add ah f of springs, damping included, to wrenches of bodies, wrench (n, 6) [N m s, N s].
 
@@ -182,7 +181,7 @@ def spring_forces(E, twist, body, point, law, ah, wrench):  # type: ignore[no-un
             _push(E, j, q, scaled(-1.0, force), wrench)
 
 
-@kernel("f8(f8[:,:,::1], i4[:,::1], f8[:,:,::1], f8[:,::1])")
+@kernel("f8(f8[:,:,::1], i4[:,::1], f8[:,:,::1], f8[:,::1])", address=False)
 def spring_energy(E, body, point, law):  # type: ignore[no-untyped-def]
     """Return the energy ½ Σ k (l − l₀)² of all springs [J].
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..state import Index, Vec
+from .rigid_structs import BodySystem, ForceWeights, SpringTable
 from .spring_kernels import CHILD_FIRST, PARENT_FIRST, WORLD, spring_energy, spring_forces, springs
 
 
@@ -23,6 +24,7 @@ class Springs:
         self.point = np.ascontiguousarray(point, dtype=float).reshape(-1, 2, 3)
         self.law = np.ascontiguousarray(law, dtype=float).reshape(-1, 3)
         self.slot: Index = np.full(len(self.body), WORLD, dtype=np.int32)  #: of each spring's block, (s,)
+        self.table = SpringTable(self.body, self.point, self.law, self.slot)
         self.unmoved: Vec = np.zeros((len(parent), 6))
         far: dict[tuple[int, int], int] = {}
         for s, (a, b) in enumerate(self.body.tolist()):
@@ -49,8 +51,8 @@ class Springs:
         below: blocks of bodies, and of bodies with their parents.
         """
         self.between[:] = 0.0
-        springs(E, twist, self.unmoved if moved is None else moved, self.body, self.point, self.law, self.slot, ah,
-                scale, damped, wrench, diagonal, below, self.between)
+        springs(E, twist, self.unmoved if moved is None else moved, self.table, ForceWeights(ah, scale, damped),
+                BodySystem(wrench, diagonal, below, self.between))
 
     def add_forces(self, E: Vec, twist: Vec, ah: float, wrench: Vec) -> None:
         """Add ah f, damping included, to wrench (n, 6) [N m s, N s] with the bodies at E (n, 4, 4) and twists (n,

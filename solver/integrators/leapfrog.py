@@ -1,4 +1,5 @@
-"""Semi-implicit leapfrog: jointed bodies swing without loss of amplitude, for two linear solves a step."""
+"""Semi-implicit leapfrog: jointed bodies swing without loss of amplitude, for two linear solves a step, at its middle
+and at its end; with springs or motors for three, as the middle has two stages."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ MAGIC = b"CONJAC-LIVE-2\0\0\0"
 LEADING = "leading.npz"  #: in a job folder: "body", (s,), and "vertex", (s,), of pinned vertices that bones lead
 BUMPS = 16  #: how many meshes bodies may bump into
 BODIES = 32  #: how many objects may be played together
-GRABS = 8  #: how many places may be pulled at at once
+GRABS = 8  #: largest number of grabs at a time
 
 #: one grab. id: number of the hand, a new one for each grab; 0: no grab. rigid: number of the grabbed rigid body plus
 #: 1; 0: a soft body. start, target: where the body was grabbed and where that point is pulled to [m]. radius: [m]
@@ -40,8 +40,8 @@ CONTROL = np.dtype([("settings", "<u4"), ("run", "<u4"), ("gravity", "<f8", 3), 
                     ("grabs", GRAB, GRABS), ("ground", "<f8", (2, 3)), ("bumps", "<f8", (BUMPS, 4, 4))])
 
 #: record before the positions of a frame. time: simulated [s]. pace: simulated seconds in a real second. cost: seconds
-#: of computing in a simulated second. step: [s]. effort: index of the effort. settings: those of the last CONTROL that
-#: was read. restarts: number of restarts
+#: of computing in a simulated second. step: [s]. effort: index of the effort. settings: those of the last CONTROL
+#: whose scene.json could be played. restarts: number of restarts
 FRAME = np.dtype([("time", "<f8"), ("pace", "<f8"), ("cost", "<f8"), ("step", "<f8"), ("effort", "<u4"),
                   ("settings", "<u4"), ("restarts", "<u4"), ("pad", "<u4")])
 

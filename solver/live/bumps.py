@@ -36,7 +36,7 @@ class Bump:
 
 @dataclass(frozen=True)
 class BumpPlanes:
-    """Half-spaces normal · (x − place) ≥ 0 for points at the end of a step. A point in a corner has several."""
+    """Half-spaces normal · (x − position) ≥ 0 for points at the end of a step. A point in a corner has several."""
 
     points: Index  #: index of each half-space's point, (k,)
     positions: Vec  #: points on the border planes [m], (k, 3)

@@ -65,7 +65,7 @@ def _live(arguments: argparse.Namespace, lines: Any, stop: Callable[[], bool]) -
         lines.stage("world", None, None, "Loading the solver")
         key = engine_key(arguments.engine, arguments.job)
         engine = engine_of(key, arguments.job, lines.stage)
-        lines.say("Playing", event="live", engine=key, efforts=[one.label for one in engine.efforts])
+        lines.say("Playing", event="live", engine=key, efforts=[effort.label for effort in engine.efforts])
 
         def saved(path: Path, frames: int) -> None:
             lines.say(f"{frames} frames were recorded: {path}", event="recorded", path=str(path), frames=frames)

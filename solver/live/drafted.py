@@ -82,5 +82,5 @@ class DraftedBody(LiveBody):
             if pull.at_work(time + h):
                 [vertex], [stiffness], [position] = pull.springs_at(time + h)
                 self._grabs[key] = self.body.grab(int(vertex), position, stiffness, self._drag_of(stiffness))
-        bumps = tuple(one.in_step(time, h) for one in self._obstacles)
+        bumps = tuple(obstacle.in_step(time, h) for obstacle in self._obstacles)
         super().step(h, iterations, replace(inputs, bumps=bumps))

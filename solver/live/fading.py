@@ -9,7 +9,7 @@ import numpy as np
 from ..parts.modes.body import ReducedBody, ReducedState
 from ..state import Vec
 
-TAKEN = 1.5  #: what BDF2 makes of a share that is taken of velocities in every step
+TAKEN = 1.5  #: factor of BDF2 on a relative loss of velocities in every step
 
 
 def faded(state: ReducedState, h: float, half_life: float, body: ReducedBody, shape: Vec) -> ReducedState:

@@ -8,7 +8,7 @@ from ..coordinates.prescribed import StepMotion
 from ..forces.pulls import Pull
 from ..state import Index, Vec
 
-REACH = 0.08  #: radius of what is taken hold of, as a share of the body's size
+REACH = 0.08  #: radius of the grabbed part, as a fraction of the body's size
 LIFTS = 0.05  #: of its size: how far a grab of strength 1 is drawn out by the body's weight
 GRAVITY = 9.81  #: [m/s²]: of that weight, wherever the body is
 

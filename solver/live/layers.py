@@ -51,19 +51,19 @@ class Layers:
     def __init__(self, layers: Sequence[Layer], meet: Mask) -> None:
         """layers: all sheets. meet: whether two sheets are in contact, (s, s), symmetric; diagonal: self-contact."""
         self._all = len(layers)
-        self._which = [k for k, one in enumerate(layers) if len(one.triangles) and meet[k].any()]
+        self._which = [k for k, layer in enumerate(layers) if len(layer.triangles) and meet[k].any()]
         some = [layers[k] for k in self._which]
-        self._first: Index = np.cumsum([0, *(one.count for one in some)]).astype(np.int64)
+        self._first: Index = np.cumsum([0, *(layer.count for layer in some)]).astype(np.int64)
         if not some:
             return
         count = int(self._first[-1])
-        self._sheet_of = np.repeat(np.arange(len(some), dtype=np.int32), [one.count for one in some])
+        self._sheet_of = np.repeat(np.arange(len(some), dtype=np.int32), [layer.count for layer in some])
         self._meet = np.ascontiguousarray(meet[np.ix_(self._which, self._which)])
-        self._edge, self._thickness, self._friction = (np.array([getattr(one, name) for one in some], float)
+        self._edge, self._thickness, self._friction = (np.array([getattr(layer, name) for layer in some], float)
                                                        for name in ("edge", "thickness", "friction"))
-        self._triangles = np.concatenate([one.triangles + np.int32(start) for one, start in zip(some, self._first)])
-        self._near = np.concatenate([one.near for one in some])
-        self._near_start: Index = np.cumsum([0, *(len(one.near) for one in some)]).astype(np.int64)
+        self._triangles = np.concatenate([layer.triangles + np.int32(start) for layer, start in zip(some, self._first)])
+        self._near = np.concatenate([layer.near for layer in some])
+        self._near_start: Index = np.cumsum([0, *(len(layer.near) for layer in some)]).astype(np.int64)
         self._x, self._v, self._normals = (np.zeros((count, 3)) for _ in range(3))
         self._box, self._order = np.zeros((count, 3), np.int32), np.zeros(count, np.int32)
         self._inside, self._marks = np.zeros((6, count)), np.zeros(count)

@@ -37,9 +37,10 @@ class LiveNodes:
         self._body, self._obstacle = np.full(len(own), -1), np.full(len(own), -1)
         for number, body in zip(self._bodies, part.bodies_in_world):
             self._body[(own >= body.nodes.start) & (own < body.nodes.stop)] = number
-        for one in part.obstacles:
-            if one.name in obstacles:
-                self._obstacle[(own >= one.nodes.start) & (own < one.nodes.stop)] = obstacles.index(one.name)
+        for obstacle in part.obstacles:
+            if obstacle.name in obstacles:
+                self._obstacle[(own >= obstacle.nodes.start) & (own < obstacle.nodes.stop)] = obstacles.index(
+                    obstacle.name)
         self._path = StepMotion(start_positions)
         coordinates.motion = self._path
         self._start, self._pulls = start_positions, list(part.pulls)
@@ -129,15 +130,15 @@ class LiveNodes:
 
         x: positions of all nodes at the start of the step, (n, 3) [m].
         """
-        present = {one.id for one in grabs}
+        present = {hold.id for hold in grabs}
         self.holds = {key: grab for key, grab in self.holds.items() if key in present}
-        for one in grabs:
-            if one.id not in self.holds:
-                self.holds[one.id] = self._taken(one, x)
-            number, grabbed = self.holds[one.id]
+        for hold in grabs:
+            if hold.id not in self.holds:
+                self.holds[hold.id] = self._taken(hold, x)
+            number, grabbed = self.holds[hold.id]
             body = self.part.bodies_in_world[number]
-            stiffness = one.strength * strength_of(float(self.part.mass[body.nodes].sum()), body.size)
-            grabbed.follow(one.target, stiffness, time, h)
+            stiffness = hold.strength * strength_of(float(self.part.mass[body.nodes].sum()), body.size)
+            grabbed.follow(hold.target, stiffness, time, h)
         self._all_pulls[:] = [*self._pulls, *(grabbed for _, grabbed in self.holds.values())]
 
     def _taken(self, hold: Hold, x: Vec) -> tuple[int, Grabbed]:
@@ -175,13 +176,13 @@ class LiveJoints:
 
         grabs: hands on rigid bodies; those on bodies of other parts are ignored. state: of this part.
         """
-        grabs = [one for one in grabs if self._part.shown.body[one.rigid] >= 0]
-        if self.holds != [one.id for one in grabs]:
+        grabs = [hold for hold in grabs if self._part.shown.body[hold.rigid] >= 0]
+        if self.holds != [hold.id for hold in grabs]:
             self._take(grabs, state)
         springs, first = self._part.condensation.springs, len(self._springs)
-        for row, one in enumerate(grabs, first):
-            springs.point[row, 0] = one.target
-            stiffness = one.strength * float(self._mass.sum()) * ANGULAR_FREQUENCY**2
+        for row, hold in enumerate(grabs, first):
+            springs.point[row, 0] = hold.target
+            stiffness = hold.strength * float(self._mass.sum()) * ANGULAR_FREQUENCY**2
             springs.law[row, :2] = stiffness, np.sqrt(stiffness * self._mass[springs.body[row, 1]])
 
     def _take(self, grabs: Sequence[Hold], state: State) -> None:
@@ -191,17 +192,17 @@ class LiveJoints:
         at = tree.posture(state.q, state.u, state.memory, self._part._postures[1]).E
         known = {key: row for row, key in enumerate(self.holds, len(springs))}
         bodies, points = [], []
-        for one in grabs:
-            body = int(self._part.shown.body[one.rigid])
-            own = np.linalg.inv(at[body]) @ [*one.start, 1.0]
+        for hold in grabs:
+            body = int(self._part.shown.body[hold.rigid])
+            own = np.linalg.inv(at[body]) @ [*hold.start, 1.0]
             bodies.append([-1, body])
-            points.append([one.target, present.point[known[one.id], 1] if one.id in known else own[:3]])
+            points.append([hold.target, present.point[known[hold.id], 1] if hold.id in known else own[:3]])
         count = len(grabs)
         self._part.exchange_springs(Springs(
             np.concatenate([springs.body, np.array(bodies, np.int32).reshape(-1, 2)]),
             np.concatenate([springs.point, np.array(points).reshape(-1, 2, 3)]),
             np.concatenate([springs.law, np.zeros((count, 3))]), tree.parent))
-        self.holds = [one.id for one in grabs]
+        self.holds = [hold.id for hold in grabs]
 
     def let_go(self) -> None:
         """Release all grabs."""

@@ -147,14 +147,14 @@ class ProjectedBody(PlayedBody):
         """Make grabbed nodes follow the hands of the artist in a step of h seconds; a new grab takes the free nodes
         around its start."""
         x, positions, free = self.x, self.positions, self.body.free
-        self._hands = {one.id: self._hands[one.id] for one in grabs if one.id in self._hands}
-        for one in grabs:
-            if one.id not in self._hands:
-                nodes, weights = around(x[free], one.start, one.radius or REACH * self._size)
-                vertex = int(np.linalg.norm(positions - one.start, axis=1).argmin())
-                self._hands[one.id] = (Grabbed(free[nodes], weights, x, one.start), vertex,
-                                       positions[vertex] - one.start)
-            self._hands[one.id][0].follow(one.target, one.strength * self._strength, self.state.time, h)
+        self._hands = {hold.id: self._hands[hold.id] for hold in grabs if hold.id in self._hands}
+        for hold in grabs:
+            if hold.id not in self._hands:
+                nodes, weights = around(x[free], hold.start, hold.radius or REACH * self._size)
+                vertex = int(np.linalg.norm(positions - hold.start, axis=1).argmin())
+                self._hands[hold.id] = (Grabbed(free[nodes], weights, x, hold.start), vertex,
+                                       positions[vertex] - hold.start)
+            self._hands[hold.id][0].follow(hold.target, hold.strength * self._strength, self.state.time, h)
 
     def _hand_rows(self) -> list[TargetRows]:
         """Return springs of single nodes that pull the mean of each grab to its hand, from present positions."""

@@ -107,7 +107,7 @@ def keep(path: Path, performed: Path, report: Reporter, stop: Callable[[], bool]
     bodies, matrices = _bodies(job)
     vertices = sum(count for _, _, count in bodies)
     mechanisms = _mechanisms(job)
-    rigid = sum(len(one["bodies"]) for one in mechanisms)
+    rigid = sum(len(mechanism["bodies"]) for mechanism in mechanisms)
     if positions.ndim != 3 or positions.shape[1:] != (vertices, 3) or poses.shape != (
             len(positions), rigid, 4, 4) or not len(positions):
         raise BadInput(f"it has {vertices} vertices and {rigid} rigid bodies, and what was performed has others",
@@ -161,7 +161,7 @@ def _bodies(job: Job) -> tuple[list[tuple[str, int, int]], list[Vec | None]]:
 def _mechanisms(job: Job) -> list[dict[str, Any]]:
     """Return the mechanisms' entries of the manifest, without joints, which are not recorded."""
     entries, first = list[dict[str, Any]](), 0
-    for one in job.scene.mechanisms:
-        entries.append(MechanismInWorld(one.name, [body.name for body in one.bodies], ()).plain(first))
-        first += len(one.bodies)
+    for mechanism in job.scene.mechanisms:
+        entries.append(MechanismInWorld(mechanism.name, [body.name for body in mechanism.bodies], ()).plain(first))
+        first += len(mechanism.bodies)
     return entries

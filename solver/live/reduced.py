@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -37,7 +36,7 @@ from .skins import RESTS, Meeting, Skin, SurfaceMotion
 
 INTEGRATOR = "bdf2"  #: one stage a step, and as lively as what new bodies are baked with
 MODES = 12  #: weights, four ways to move each
-DRAG = 0.1  #: damping of points that are dragged, as a share of critical damping
+DRAG = 0.1  #: damping of points that are dragged, as a fraction of critical damping
 NEAR = 0.02  #: of a body's size: points so near to a collider are kept before it
 FAR = 50.0  #: times its size: a body there was thrown out of the world
 
@@ -181,7 +180,7 @@ class LiveBody(PlayedBody):
             return self.body.pins.lead([carried(carrier, self._nodes[nodes]) for nodes in groups])
         every = np.concatenate([np.zeros(0, np.int32), *groups])
         where = self._leading.at(self._nodes[every], pinned)
-        return self.body.pins.lead(np.split(where, np.cumsum([len(one) for one in groups])[:-1]))
+        return self.body.pins.lead(np.split(where, np.cumsum([len(group) for group in groups])[:-1]))
 
     def _begin(self) -> ReducedState:
         """Return the initial state, where the object is now."""
@@ -253,17 +252,23 @@ class LiveBody(PlayedBody):
                                 floor=floor_at(self._stepping.floor, inputs.ground),
                                 planes=self._bumped(h, inputs), springs=self._springs_after(inputs, h))
         pulls = list(self._grabs.values())
+        failure: StepFailed | None = None
         for parts in (1, 4):
             state = self.state
-            with suppress(StepFailed):
+            try:
                 for k in range(parts):
                     state = body.step(state, h / parts, pulls, carrier_motion if k == parts - 1 else None)
                     state = faded(state, h / parts, self._half_life, self.body, self._shape)
-                if self._is_in_world(state):
-                    self._carrier, self._pinned = inputs.carrier(self._number), inputs.pinned
-                    self._before, self.state = self.state, state
-                    return
-        raise StepFailed("it was thrown too far")
+            except StepFailed as failed:
+                failure = failed
+                continue
+            if self._is_in_world(state):
+                self._carrier, self._pinned = inputs.carrier(self._number), inputs.pinned
+                self._before, self.state = self.state, state
+                return
+            failure = StepFailed(f"it was thrown more than {FAR:g} times its size away")
+        assert failure is not None
+        raise failure
 
     def _pins_after(self, inputs: Inputs, h: float) -> Vec | None:
         """Return coordinates of groups of pins after a step of h seconds, (4 g, 3) [m]; None where they do not move."""

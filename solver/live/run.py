@@ -56,7 +56,8 @@ class Live:
         self._inputs: Inputs | None = None  #: None before the first record: no steps are taken
         self._on_saved, self._recorded = on_saved, 0
         self._recording: Recording | None = None
-        self._settings, self._running, self._reported = 0, True, 0
+        self._settings = self._read = 0  #: number of the settings that act, and of the last that were read
+        self._running, self._reported = True, 0
         self._time, self._last = 0.0, clock.now()
 
     def run(self, stop: Stop) -> None:
@@ -105,15 +106,16 @@ class Live:
         self._running = bool(record["run"] != HALTED)
         self._record(bool(record["run"] == RECORDED))
         if first:
-            self._settings, self._last = int(record["settings"]), self._clock.now()
-        elif int(record["settings"]) != self._settings:
-            self._settings = int(record["settings"])
+            self._settings = self._read = int(record["settings"])
+            self._last = self._clock.now()
+        elif int(record["settings"]) != self._read:
+            self._read = int(record["settings"])  # one that fails is not tried again
             try:
                 self._engine.change(load(self._path))
             except ConJacError as error:
                 self._say(str(error))
             else:
-                self._pace = Timekeeper(self._engine.efforts)
+                self._settings, self._pace = self._read, Timekeeper(self._engine.efforts)
             self._last = self._clock.now()  # the time spent here is not made up for
 
     def _record(self, on: bool) -> None:

@@ -18,7 +18,7 @@ from .interface import Material
 from .lanes import ENERGY, LANES, MATERIAL_KERNEL, vector
 
 CAP = 4.0  #: of the exponent
-SHORTENING = 0.3  #: share of its length that a fully activated fiber wants to lose
+SHORTENING = 0.3  #: fraction of its length by which a fully activated fiber shortens
 
 
 @inlined

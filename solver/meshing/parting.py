@@ -97,11 +97,11 @@ def parted(surface: Surface, room: float) -> Parted:
         return Parted(surface, np.zeros_like(surface.vertices))
     normal, count = unit_normals(surface.vertices, surface.triangles), len(surface.vertices)
     # each corner moves so that all of its faces retreat, including those that retreat by nothing
-    matrix, wanted = np.tile(STIFF * np.eye(3), (count, 1, 1)), np.zeros((count, 3))
+    matrix, rhs = np.tile(STIFF * np.eye(3), (count, 1, 1)), np.zeros((count, 3))
     for corner in surface.triangles.T:
         np.add.at(matrix, corner, normal[:, :, None] * normal[:, None, :])
-        np.add.at(wanted, corner, -retreat[:, None] * normal)
-    displacement = np.linalg.solve(matrix, wanted[:, :, None])[:, :, 0]
+        np.add.at(rhs, corner, -retreat[:, None] * normal)
+    displacement = np.linalg.solve(matrix, rhs[:, :, None])[:, :, 0]
     most = np.zeros(count)
     np.maximum.at(most, surface.triangles, FARTHEST * retreat[:, None])
     length = np.linalg.norm(displacement, axis=1)
@@ -124,8 +124,8 @@ def _retreats(surface: Surface, room: float) -> Vec:
     along_normal = np.einsum("ki,ki->k", samples[pairs[:, 1]] - samples[pairs[:, 0]], normal[first])
     beside = np.linalg.norm(samples[pairs[:, 1]] - samples[pairs[:, 0]] - along_normal[:, None] * normal[first], axis=1)
     # faces that meet in a crease open there whatever is done
-    meets = (triangles[first][:, :, None] == triangles[second][:, None, :]).any(axis=(1, 2))
-    across = (beside < 0.75 * spacing) & ~meets
+    are_adjacent = (triangles[first][:, :, None] == triangles[second][:, None, :]).any(axis=(1, 2))
+    across = (beside < 0.75 * spacing) & ~are_adjacent
     across[across] = ~_joined(surface, first[across], second[across])
     outside = across & (along_normal > -ROUNDING) & (along_normal < room)
     np.maximum.at(retreat, first[outside], 0.5 * (room - np.maximum(along_normal[outside], 0.0)))

@@ -127,15 +127,15 @@ class Bounded(Iterations[S]):
         """
         fraction, equations = 1.0, self._equations
         while fraction > self.shortest:
-            there = equations.positions_at(q + fraction * change)
-            free = equations.largest_step(x, there)
+            x_end = equations.positions_at(q + fraction * change)
+            free = equations.largest_step(x, x_end)
             if free == 1.0:
-                return q + fraction * change, there, fraction
+                return q + fraction * change, x_end, fraction
             fraction *= self.arc_margin * free
-        there = equations.positions_at(q)
-        if equations.largest_step(x, there) < 1.0:
+        x_end = equations.positions_at(q)
+        if equations.largest_step(x, x_end) < 1.0:
             raise StepFailed("animated parts are blocked")
-        return q, there, 0.0
+        return q, x_end, 0.0
 
     def take(self, posed: S, rates: Vec, change: Vec, relaxation: float) -> None:
         """Move along the change of rates until contact bounds it and the merit decreases enough.

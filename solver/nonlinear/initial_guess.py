@@ -114,6 +114,6 @@ def _lowest(first: Evaluation, last: Evaluation, change: Vec) -> float:
     fall, rise = float(np.vdot(first.residual, change)), float(np.vdot(last.residual, change))
     if not (math.isfinite(_merit(first)) and fall < 0.0 < rise):
         return 0.5
-    turn = fall + rise - 3.0 * (_merit(last) - _merit(first))
-    root = math.sqrt(max(turn * turn - fall * rise, 0.0))
-    return 1.0 - (rise + root - turn) / (rise - fall + 2.0 * root)
+    cubic = fall + rise - 3.0 * (_merit(last) - _merit(first))
+    root = math.sqrt(max(cubic * cubic - fall * rise, 0.0))
+    return 1.0 - (rise + root - cubic) / (rise - fall + 2.0 * root)

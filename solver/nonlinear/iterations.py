@@ -322,7 +322,7 @@ class CoupledOnReusedFactor(Coupled):
         changes: Anderson acceleration, with the differences of earlier stages on that factor."""
         limits = replace(limits, tolerance=min(limits.tolerance, self.fixed_point_tolerance))
         super().__init__(pose_at, evaluate, stage, start, limits, extent, name)
-        self._moved_on: Callable[[Vec, Vec], PosedCondensed | None] = on_last_factor
+        self._on_last_factor: Callable[[Vec, Vec], PosedCondensed | None] = on_last_factor
         self._changes, self._progress = changes, Progress(limits.tolerance, limits.patience)
         self.stiffness.is_true = self._serves = True
         changes.start()
@@ -330,7 +330,7 @@ class CoupledOnReusedFactor(Coupled):
     def pose(self) -> PosedCondensed:
         """Return the stage linearised on the last factor while that serves, else on a new one. Raises
         NotPositiveDefinite."""
-        posed = self._moved_on(self.q, self.u) if self._serves else None
+        posed = self._on_last_factor(self.q, self.u) if self._serves else None
         if posed is None:
             posed = super().pose()
             self._progress.restart()

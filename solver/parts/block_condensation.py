@@ -77,7 +77,7 @@ class BlockCondensation:
 
     def pose(self, lin: Linearised, stage: NodeStage) -> PosedBlocks:
         """Return the stage of all bodies, each on a new factor of its own. Raises NotPositiveDefinite."""
-        return self.posed(lin, stage, [one.condensation.pose(lin, one.stage(stage)) for one in self.members])
+        return self.posed(lin, stage, [member.condensation.pose(lin, member.stage(stage)) for member in self.members])
 
     def posed(self, lin: Linearised, stage: NodeStage, each: Sequence[PosedNodes]) -> PosedBlocks:
         """Return the stage of all bodies. each: the posed stages of the members, in their order."""
@@ -87,11 +87,11 @@ class BlockCondensation:
         """Return the stage on the rates of joints that carry some nodes, all other unknowns eliminated, on new factors.
         Raises NotPositiveDefinite. carried: velocities of the prescribed nodes for each rate, (p, 3, c).
         [ConJac MUSCLE]"""
-        parts = [one.condensation.eliminate(lin, one.stage(stage), one.attached[:, None, None] * carried)
-                 for one in self.members]
+        parts = [member.condensation.eliminate(lin, member.stage(stage), member.attached[:, None, None] * carried)
+                 for member in self.members]
         columns = np.zeros((3 * len(self.mesh.coordinates.free), carried.shape[2]))
-        for one, part in zip(self.members, parts):
-            columns[one.coordinates] = part.columns
+        for member, part in zip(self.members, parts):
+            columns[member.coordinates] = part.columns
 
         def moving(u: Vec, carrier_motion: CarrierMotion) -> tuple[PosedBlocks, NodeStage]:
             known = stage.moving(carried @ u, carrier_motion)
@@ -102,8 +102,8 @@ class BlockCondensation:
 
     def forget_past(self) -> None:
         """Discard the factors of all members and what else depends on earlier steps."""
-        for one in self.members:
-            one.condensation.forget_past()
+        for member in self.members:
+            member.condensation.forget_past()
 
 
 @dataclass(frozen=True)
@@ -120,8 +120,8 @@ class PosedBlocks(NoQuasistatic, NoJoints):
         posed stage and its coordinates. like: array of the shape of the result; None: (3 f,)."""
         count = 3 * len(self.owner.mesh.coordinates.free)
         out = np.zeros(count if like is None else like.shape)
-        for one, posed in zip(self.owner.members, self.posed):
-            out[one.coordinates] = evaluate(posed, one.coordinates)
+        for member, posed in zip(self.owner.members, self.posed):
+            out[member.coordinates] = evaluate(posed, member.coordinates)
         return out
 
     def solve(self) -> Vec:
@@ -145,7 +145,7 @@ class PosedBlocks(NoQuasistatic, NoJoints):
     def compliance(self, nodes: Index) -> Compliance:
         """Return the response of free nodes, (c,), as a function from impulses, (c, 3) [N s], to changes of velocities,
         (c, 3) [m/s], each member by itself."""
-        mine = [np.flatnonzero(np.isin(nodes, one.nodes)) for one in self.owner.members]
+        mine = [np.flatnonzero(np.isin(nodes, member.nodes)) for member in self.owner.members]
         responses = [(own, posed.compliance(nodes[own])) for own, posed in zip(mine, self.posed) if len(own)]
 
         def respond(impulses: Vec) -> Vec:
@@ -169,5 +169,5 @@ class PosedBlocks(NoQuasistatic, NoJoints):
         """Return another stage of this linearisation on the factors of all members."""
         known = NodeStage.of(stage, self.owner.mesh.coordinates)
         return replace(self, stage=known, posed=[
-            posed.again(stage.part(one.coordinates, one.coordinates))
-            for one, posed in zip(self.owner.members, self.posed)])
+            posed.again(stage.part(member.coordinates, member.coordinates))
+            for member, posed in zip(self.owner.members, self.posed)])

@@ -51,7 +51,7 @@ class MixedMethods(BlockCondensation):
             own = None if carried is None else one.attached[:, None, None] * carried
             return one.condensation.inertia(lin, one.stage(stage), is_coupled, own)
 
-        return _Inertia(self.members, [of(one) for one in self.members], between, stage, self.mesh)
+        return _Inertia(self.members, [of(member) for member in self.members], between, stage, self.mesh)
 
     def _parted(self, lin: Linearised) -> tuple[Linearised, Damped | None]:
         """Return the linearisation without damping between bodies of different members, and that damping alone."""
@@ -59,8 +59,8 @@ class MixedMethods(BlockCondensation):
         if damped is None or damped.between is None:
             return lin, None
         owner = np.full(len(self.mesh.rest), -1)
-        for k, one in enumerate(self.members):
-            owner[one.nodes] = k
+        for k, member in enumerate(self.members):
+            owner[member.nodes] = k
         nodes, blocks = damped.between
         last = owner[nodes].max(axis=1)
         joins = ((owner[nodes] >= 0) & (owner[nodes] < last[:, None])).any(axis=1)
@@ -80,10 +80,10 @@ class _Inertia:
         self._moving = np.zeros_like(mesh.rest)  #: w
         if stage.w is not None:
             self._moving[mesh.coordinates.prescribed] = stage.w
-        self.carried: Vec = np.sum([one.carried for one in each], axis=0)
+        self.carried: Vec = np.sum([inertia.carried for inertia in each], axis=0)
         self.regularisation_mass = np.zeros_like(each[0].regularisation_mass)
-        for member, one in zip(members, each):
-            self.regularisation_mass[member.nodes] = one.regularisation_mass[member.nodes]
+        for member, inertia in zip(members, each):
+            self.regularisation_mass[member.nodes] = inertia.regularisation_mass[member.nodes]
 
     @property
     def columns(self) -> None:
@@ -93,8 +93,8 @@ class _Inertia:
     def energy(self, v: Vec) -> tuple[Vec, float]:
         """Return the derivative, (n, 3) [N s], and value [J] of this energy at rates of positions v, (n, 3) [m/s]."""
         slope, value = np.zeros_like(v), 0.0
-        for one in self._each:
-            its, more = one.energy(v)
+        for inertia in self._each:
+            its, more = inertia.energy(v)
             slope, value = slope + its, value + more
         if self._between is not None:
             velocities = self.velocities(v) + self._moving
@@ -110,7 +110,7 @@ class _Inertia:
         return out
 
     def _sum(self, evaluate: Callable[[PositionInertia], Vec]) -> Vec:
-        out: Vec = np.sum([evaluate(one) for one in self._each], axis=0)
+        out: Vec = np.sum([evaluate(inertia) for inertia in self._each], axis=0)
         return out
 
     def times(self, v: Vec) -> Vec:

@@ -101,7 +101,7 @@ class NodeStage(StageShape):
                    inertia=stage.inertia)
 
     def damped_stiffness_factor(self, lin: Linearised) -> float:
-        """Return the factor of K in the stage's matrix, that in stiffness damping included:  a b h + a h  [s],
+        """Return the factor of K in the stage's matrix, that in stiffness damping included: β a b h² + a h α [s²], α
         the stiffness damping [s]."""
         stiffness_damping = 0.0 if lin.damped is None else lin.damped.stiffness_damping
         return self.stiffness_factor + self.a * self.h * stiffness_damping

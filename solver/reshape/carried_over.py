@@ -19,11 +19,11 @@ def carried_over(before: SoftBodies, now: SoftBodies, state: State, source: Inde
     Forces are discontinuous there, so the integrator starts without a history of rates: BDF2 would apply the change a
     third of a step too late. Sleeping nodes wake; sticking nodes continue to stick.
     """
-    stood, v = before.nodes_at(state)
+    former, v = before.nodes_at(state)
     free = now.coordinates.free
     was = before.mass[source]  # zero for nodes of the air and of obstacles
     fraction = np.divide(now.mass, was, out=np.ones_like(was), where=was > 0.0)
-    memory = friction_carried(state.memory, source, x - stood[source], fraction)
+    memory = friction_carried(state.memory, source, x - former[source], fraction)
     return State(state.time, x[free].ravel(), v[source][free].ravel(), memory, state.carrier_motion)
 
 

@@ -198,7 +198,7 @@ class Regroup:
         tokens = sorted(token for group in groups for token in group.tokens)
         self._labels = self._merged(self._labels, [(tokens[0], token) for token in tokens[1:]])
         before = world.parted(state)
-        stood = {token: (nodes, own, body.nodes) for part, own in zip(world.parts, before)
+        former = {token: (nodes, own, body.nodes) for part, own in zip(world.parts, before)
                  if (nodes := self._nodes_of(part)) is not None
                  for token, body in zip(self._tokens_of(part), nodes.bodies_in_world)}
         earlier = {id(part): own for part, own in zip(world.parts, before)}
@@ -210,7 +210,7 @@ class Regroup:
             if own is None:
                 nodes = self._nodes_of(part)
                 assert nodes is not None
-                own = _carried(nodes, [stood[token] for token in self._tokens_of(part)], state.time)
+                own = _carried(nodes, [former[token] for token in self._tokens_of(part)], state.time)
             elif self._is_rigid(part) and other.couplings:
                 from ..coupling.joined_states import HISTORIES  # its kernels are compiled where bodies are attached
 
@@ -327,17 +327,17 @@ def _components(count: int, links: Iterable[tuple[int, int]]) -> tuple[int, ...]
     return tuple(int(np.flatnonzero(labels == label)[0]) for label in labels)
 
 
-def _carried(part: NodesPart, stood: Sequence[tuple[NodesPart, State, slice]], time: float) -> State:
+def _carried(part: NodesPart, former: Sequence[tuple[NodesPart, State, slice]], time: float) -> State:
     """Return the state of a part whose bodies were in other parts before.
 
-    stood: former part, its state and the nodes in it of each body. The memory of static friction on the ground, of the
+    former: former part, its state and the nodes in it of each body. The memory of static friction on the ground, of the
     duration of contacts and of sliding is retained; histories of rates are not.
     """
     x, v = part.rest.copy(), np.zeros_like(part.rest)
     force, touched, slid = np.zeros_like(part.rest), np.zeros(len(part.rest)), np.zeros((len(part.rest), Past.width))
     stuck, anchors = [np.zeros(0)], [np.zeros((0, 3))]
     found = set[str]()
-    for (old, own, nodes), body in zip(stood, part.bodies_in_world):
+    for (old, own, nodes), body in zip(former, part.bodies_in_world):
         rows = body.nodes
         old_x, old_v = old.nodes_at(own)
         x[rows], v[rows] = old_x[nodes], old_v[nodes]

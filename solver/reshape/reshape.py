@@ -90,12 +90,12 @@ class Reshape:
         states = world.parted(state)
         for k, old in self._soft.items():
             members = self._members(old)
-            stood, before = old.part.nodes_at(states[k])[0], made.count
+            x_before, before = old.part.nodes_at(states[k])[0], made.count
             holds_before = made.holds
-            x, source = self._change(moment, members, stood, made, notes)
+            x, source = self._change(moment, members, x_before, made, notes)
             if made.count == before:
                 continue
-            if holds_before == made.holds and np.array_equal(x, stood):
+            if holds_before == made.holds and np.array_equal(x, x_before):
                 # no node was separated: the part continues with its memory and caches, and only shows another mesh
                 old.part.show([self._bodies[i].prepared.embedding for i in members])
                 world = world.with_part(k, old.part, old.couplings)

@@ -205,9 +205,9 @@ def _at_point(now: Conforming, face: int, weights: Vec, point: int) -> int:
     k = int(np.argmin(near))
     if near[k] < shortest:
         vertex = int(corners[k])
-        ends_here = working.on[vertex] >= now.runs.points and point in now.runs.ends[working.on[vertex]
-                                                                                    - now.runs.points]
-        if working.required[vertex] or (working.on[vertex] >= 0 and not ends_here):
+        ends_at_point = working.on[vertex] >= now.runs.points and point in now.runs.ends[
+            working.on[vertex] - now.runs.points]
+        if working.required[vertex] or (working.on[vertex] >= 0 and not ends_at_point):
             return -1
         if now.move(vertex, face, weights) and working.on[vertex] >= 0:
             now.new[vertex] = working.v[vertex].copy()
@@ -380,12 +380,12 @@ def _on_edge(now: Conforming, a: int, b: int, fraction: float, run: int, positio
     velocity, x = np.empty(3), weights @ working.x[working.faces[face]]
     ops.velocity_in(working.arrays, face, weights, velocity)
     if not now.shift(vertex, target, x, velocity):
-        _make_way(now, vertex, run, target)
+        _flip_flat_faces(now, vertex, run, target)
         now.shift(vertex, target, x, velocity)
     return vertex, False
 
 
-def _make_way(now: Conforming, vertex: int, run: int, target: Vec) -> None:
+def _flip_flat_faces(now: Conforming, vertex: int, run: int, target: Vec) -> None:
     """Flip edges of a vertex that is to be on a run, where its faces with two vertices on the run would be flat."""
     working = now.working
     for face in working.faces_around(vertex).tolist():

@@ -24,7 +24,7 @@ def join(now: Conforming) -> list[tuple[int, int]]:
                 a, b = vertices[k], vertices[j]
                 if now.working.faces_of(a, b)[0] >= 0:
                     break
-                if _lies_along(now, a, b, along[j] - along[k]):
+                if _is_along(now, a, b, along[j] - along[k]):
                     if not now.spares(a, b) and not _join(now, run, a, b):
                         left.append((a, b))
                     break
@@ -57,7 +57,7 @@ def _on_run(now: Conforming, run: int) -> tuple[list[int], list[float]]:
     return vertices[order].tolist(), along[order].tolist()
 
 
-def _lies_along(now: Conforming, a: int, b: int, length: float) -> bool:
+def _is_along(now: Conforming, a: int, b: int, length: float) -> bool:
     """Return whether the distance of two vertices in material space agrees with the run's length between them [m]."""
     material = float(np.linalg.norm(now.working.material[b] - now.working.material[a]))
     return length < STRETCH * material and material < STRETCH * max(length, now.limits.shortest)

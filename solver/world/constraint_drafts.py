@@ -40,10 +40,10 @@ class SteppedBody(Protocol):
         """Return the diagonal of the matrix of a step of h seconds, (n,) [N/m]: a scale for the weights of contacts."""
 
     def step(self, state: ProjectiveState, h: float, force: Vec | None = None, points: TargetRows | None = None,
-             places: Vec | None = None, touching: Touching | None = None) -> ProjectiveState:
+             positions: Vec | None = None, touching: Touching | None = None) -> ProjectiveState:
         """Return the state after h seconds. Raises StepFailed where a position is not finite.
 
-        force: in addition to gravity, (n, 3) [N]. points: springs and contacts of single nodes. places: positions of
+        force: in addition to gravity, (n, 3) [N]. points: springs and contacts of single nodes. positions: of
         prescribed nodes at the end, (p, 3) [m]; None: unchanged. touching: returns further contacts from positions
         without constraints and those at the start, (n, 3) [m] each.
         """

@@ -284,7 +284,9 @@ class MechanismConstraints:
         return out
 
     def loop_gaps(self, posture: Posture) -> Vec:
-        """Return the largest error of each loop, the distance of its points or the angle of its axes [m, rad], (l,)."""
+        """Return the largest violation of each loop, (l,), in the order of the loops: of a ball and of a point on a
+        line the distance along an axis of the loop's frame [m]; of a hinge the larger of that distance [m] and of the
+        sine of the angle between its axes [rad]."""
         if self.loops is None:
             return np.zeros(0)
         out = np.zeros(len(self.loops.names))
@@ -325,8 +327,8 @@ class MechanismConstraints:
         motion *= self.nudge / farthest
         at = self.tree.posture(state.q + motion, state.u, state.memory, self._posture)
         rows, off = self.loops.rows(at.E)
-        there = Bilateral(DenseRows.equations(self._jacobian(at, rows)), posed.respond)
-        back = float(np.abs(there.Y @ there.multipliers(off)).max(initial=0.0))
+        constraints = Bilateral(DenseRows.equations(self._jacobian(at, rows)), posed.respond)
+        back = float(np.abs(constraints.Y @ constraints.multipliers(off)).max(initial=0.0))
         if back <= self.singular_return * self.nudge:
             return ""
         name: str = self.loops.names[self.loops.loop[int(np.argmax(np.abs(off)))]]

@@ -43,11 +43,11 @@ class Following:
         if two_step[0]:
             own = v - (3.0 * x - 4.0 * carried(back, x) + carried(before, x)) / (2.0 * h)
         else:
-            there = x - h * v
-            own = v - (carried(np.linalg.inv(back), there) - there) / h
+            shifted = x - h * v
+            own = v - (carried(np.linalg.inv(back), shifted) - shifted) / h
         if two_step[1]:
-            there = x + h * own
-            coming = (3.0 * carried(onwards, there) - 4.0 * there + carried(back, there)) / (2.0 * h)
+            shifted = x + h * own
+            coming = (3.0 * carried(onwards, shifted) - 4.0 * shifted + carried(back, shifted)) / (2.0 * h)
         else:
             coming = (carried(onwards, x) - x) / h
         change: Vec = fraction * (coming + own @ onwards[:3, :3].T - v)

@@ -191,7 +191,8 @@ class JointsPart(Part):
         """Return the output of a frame as arrays by name.
 
         "pose": own frames of the bodies in world, (b, 4, 4). "rates": (m,) [rad/s, m/s]. "effort": of drives and
-        motors, (m,) [N m, N]. "loops": errors of loops, (l,) [m, rad].
+        motors, (m,) [N m, N]. "loops": violations of loops as in `Constraints.loop_gaps`, (l,)
+        [m or rad].
         """
         at = self.tree.posture(state.q, state.u, state.memory, self._postures[1])
         jointed, constraints = self.condensation, self.constraints

@@ -41,7 +41,10 @@ class JointsSystem(System[PosedTree]):
         return self.condensation.acceleration(self.linearise(state), state.time)
 
     def pose(self, at: State, stage: Stage, time: float | None = None) -> PosedTree:
-        """Return a stage linearised and factored at a state. time: not used. Raises StepFailed."""
+        """Return a stage linearised and factored at a state. Raises StepFailed, and TypeError where damping is to be
+        that of another `time`, as linearised methods of order 2 request, which do not step joints."""
+        if time is not None:
+            raise TypeError("damping of joints is evaluated at the state of linearisation")
         momentum = self._kernel_steps.momentum
         if stage.momentum is not momentum:
             stage = replace(stage, momentum=momentum)
@@ -57,10 +60,10 @@ class JointsSystem(System[PosedTree]):
 
     def solve_stage(self, stage: Stage, start: State,
                     prescribed_directions: EliminatedRows | None = None) -> State:
-        """Return the state at the end of a stage, solved iteratively. start: of the step. Raises StepFailed.
-
-        prescribed_directions: not used.
-        """
+        """Return the state at the end of a stage, solved iteratively. start: of the step. Raises StepFailed, and
+        TypeError for prescribed directions, which exponential methods have, that do not step joints."""
+        if prescribed_directions is not None:
+            raise TypeError("rates of joints have no prescribed directions")
         if stage.base is None:
             stage = replace(stage, base=start.q)
 

@@ -117,7 +117,7 @@ class SoftSystem(SoftBodies):
         lin = self.linearise(at, time)
         if stage.base is None and len(lin.contacts):
             # contacts act on velocities by forces, and do not change the condensation
-            lin = replace(lin, contact_free_blocks=self.node_blocks_without_contact(at.time))
+            lin = replace(lin, contact_free_blocks=self.contact_free_blocks(at.time))
         return self._posed(lin, NodeStage.of(stage, self.coordinates))
 
     def _posed(self, lin: Linearised, stage: NodeStage) -> PosedNodes:

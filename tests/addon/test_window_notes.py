@@ -41,6 +41,8 @@ def press_bake():
         yield
 
 def artist():
+    # nothing of the view shines through below the panels, such as its red axis
+    bpy.context.preferences.system.use_region_overlap = False
     area, _ = sidebar()
     area.spaces.active.show_region_ui = True
     yield from rest()

@@ -115,7 +115,7 @@ def test_a_step_ends_where_what_pushes_is_what_it_was_solved_with(monkeypatch):
     for k in range(20):
         cloth = steps.step(cloth, k * h, h)
         pushes, at, end = ways[-1]
-        missed, pushed = (h * one / (DENSITY * pushes.mesh.vertex_areas) for one in pushes.missed(at, end))
+        missed, pushed = (h * one / (DENSITY * pushes.mesh.vertex_areas) for one in pushes.force_errors(at, end))
         worst = max(worst, float((missed / np.maximum(1.0, pushed)).max()))
         hardest = max(hardest, float(pushed.max()))
     assert hardest > 0.1 and 0.0 < worst < 0.03
@@ -126,10 +126,10 @@ def test_rounds_begin_where_a_step_goes_on_to():
     mesh = folded(gap=0.9 * NEAR)
     pushes = barrier(1.0).of(mesh, FeatureObstacles([]).at(0.0, 1.0))
     for h, meets in ((1e-4, False), (0.05, True)):
-        at, near = pushes.guessed(h)
+        at, near = pushes.initial_guess(h)
         goes = (at.x == mesh.x + h * mesh.v).all(axis=1)
         assert pushes.largest(pushes.start, at) == 1.0 and goes.all() != meets and goes.any() and near
-    still = pushes.guessed(0.0)
+    still = pushes.initial_guess(0.0)
     np.testing.assert_array_equal(still[0].x, mesh.x)
 
 
@@ -179,7 +179,7 @@ def test_where_layers_crossed_the_others_are_still_kept_apart(sizing):
     x = mesh.x.copy()
     x[corner, 2] = -0.01
     mesh, apart, now = replace(mesh, x=x), barrier(h), FeatureObstacles([]).at(0.0, h)
-    lost = apart.lost(mesh, now)
+    lost = apart.tangled_region(mesh, now)
     assert 0 < lost.of(mesh).sum() < 0.3 * len(mesh.x)
     steps = steps_of(mesh, FeatureObstacles([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), pushing=apart,
                      sizing=sizing)

@@ -180,6 +180,21 @@ def test_modes_are_those_of_the_dense_problem_and_none_is_missed():
     assert np.abs(again @ (again.T @ (m[:, None] * x)) - x).max() <= 1e-6 * np.abs(x).max()
 
 
+def test_damping_of_a_tangent_is_never_a_multiple_of_its_stiffness():
+    """Stiffness damping comes as blocks of its own, projected, whose products are those of the semi-definite D; a
+    multiple of the true K would be left out in silence."""
+    nodes, tets = box((4, 1, 1), (0.16, 0.04, 0.03))
+    world = make(nodes, tets, method="vanilla", gravity=(0, 0, 0), damping=("rayleigh", 0.02, 0.0))
+    state = world.initial_state()
+    tangent, columns = world.tangent(state, state.time), np.random.default_rng(0).normal(size=(len(state.q), 2))
+    assert tangent.lin.damped.share == 0.0
+    # at rest K is semi-definite, so both are the same multiple
+    assert tangent.damping(columns) == pytest.approx(0.02 * tangent.stiffness(columns), rel=1e-9, abs=1e-9)
+    tangent = replace(tangent, lin=replace(tangent.lin, damped=replace(tangent.lin.damped, share=0.02)))
+    with pytest.raises(ValueError, match="not projected"):
+        tangent.damping(columns)
+
+
 def test_a_buckled_body_has_a_mode_that_pushes():
     """Squeezed along itself; the true stiffness says so, the projected one would not."""
     nodes, tets = box((10, 2, 2), (0.2, 0.02, 0.02))

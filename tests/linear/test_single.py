@@ -136,28 +136,29 @@ def test_what_it_makes_does_not_depend_on_the_threads(block):
     assert answers[0] == answers[1]
 
 
-def test_many_columns_are_solved_for_together(factored, block):
+@pytest.mark.parametrize("kind", ["cholmod", "cvxopt", "block"])
+def test_many_columns_are_solved_for_together(block, kind):
     """Whatever is left over of supernodes whose columns and rows are no whole number of blocks, in one strip and in
     three, with any number of threads."""
-    for linear, whole, lower in (factored, block):
-        inside = inside_of(linear)
-        columns, lengths = np.diff(inside.first), np.diff(inside.rows_start)
-        assert len(set(columns % COLUMNS)) > 1 and len(set((lengths - columns) % ROWS)) > 1
-        made = SingleFactor(inside)
-        made.factor(lower)
-        together, size = SingleColumns(inside, made), whole.shape[0]
-        for strips in (1, 3):
-            right = np.random.default_rng(4).normal(size=(strips, size, LANES)).astype(np.float32)
-            answers = []
-            for count in (1, 2):
-                threads.configure(count)
-                answers.append(made.unit * together.solve(right.copy()))
-            threads.configure(None)
-            assert answers[0].tobytes() == answers[1].tobytes()
-            for strip, answer in zip(right, answers[0]):
-                assert np.abs(whole @ answer.astype(float) - strip).max() <= 1e-4
-            # L⁻¹ divides what stands in the last row alone by its pivot, and L⁻ᵀ is the rest
-            last = np.zeros_like(right)
-            last[:, inside.permutation[-1], strips] = 1.0
-            known = together.solve(last.copy())
-            assert together.backward(last.copy()) / made.values[-1] == pytest.approx(known, rel=1e-5, abs=1e-30)
+    linear, whole, lower = block if kind == "block" else analysed(kind, (9, 5, 4))
+    inside = inside_of(linear)
+    columns, lengths = np.diff(inside.first), np.diff(inside.rows_start)
+    assert len(set(columns % COLUMNS)) > 1 and len(set((lengths - columns) % ROWS)) > 1
+    made = SingleFactor(inside)
+    made.factor(lower)
+    together, size = SingleColumns(inside, made), whole.shape[0]
+    for strips in (1, 3):
+        right = np.random.default_rng(4).normal(size=(strips, size, LANES)).astype(np.float32)
+        answers = []
+        for count in (1, 2):
+            threads.configure(count)
+            answers.append(made.unit * together.solve(right.copy()))
+        threads.configure(None)
+        assert answers[0].tobytes() == answers[1].tobytes()
+        for strip, answer in zip(right, answers[0]):
+            assert np.abs(whole @ answer.astype(float) - strip).max() <= 1e-4
+        # L⁻¹ divides what stands in the last row alone by its pivot, and L⁻ᵀ is the rest
+        last = np.zeros_like(right)
+        last[:, inside.permutation[-1], strips] = 1.0
+        known = together.solve(last.copy())
+        assert together.backward(last.copy()) / made.values[-1] == pytest.approx(known, rel=1e-5, abs=1e-30)

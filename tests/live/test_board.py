@@ -21,7 +21,7 @@ import numpy as np
 from pathlib import Path
 from solver.live import board
 with board.opened(Path(sys.argv[1])) as mine:
-    until = time.monotonic() + 3.0
+    until = time.monotonic() + 1.0
     frame, k = np.zeros(1, board.FRAME), 0
     while time.monotonic() < until:
         k += 1

@@ -197,5 +197,5 @@ def test_what_is_far_off_a_closed_mesh_is_not_looked_for(monkeypatch, cut):
     asked.clear()
     every = mesh.planes(begun, end, 0.0, H, 1.0, 0.02)
     assert len(found.points) > 5 and (looked < 0.6 * asked[0]) == (cut == 0)
-    for name in ("points", "places", "normals"):
+    for name in ("points", "positions", "normals"):
         np.testing.assert_array_equal(getattr(found, name), getattr(every, name))

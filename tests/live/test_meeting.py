@@ -91,7 +91,7 @@ def test_jellies_with_defaults_stay_on_each_other(tmp_path, monkeypatch, fine):
     if fine:  # which changes where they touch alone
         monkeypatch.setattr(modes, "CELLS", 600)
     engine = engine_of("modes", jellies(tmp_path, fine), quiet)
-    for _ in range(5 if fine else 8):
+    for _ in range(5):
         low, high = play(engine, 0.25)
         assert 1.6 < high[2] - low[2] < 2.2, (low, high)
     assert np.abs(high - low)[:2].max() < 0.4, (low, high)  # of two metres

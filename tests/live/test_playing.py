@@ -181,6 +181,16 @@ def test_settings_act_at_once_and_it_goes_on_from_where_it_is(window, job):
     assert np.abs(stiff - window.start).max() < 0.3 * np.abs(before - window.start).max()
 
 
+def test_settings_that_cannot_be_played_are_not_reported_as_done(window, job):
+    window.play(1 / 24, control(DOWN))
+    change(job, "bodies.0.material.params.youngs_modulus", -1.0)
+    window.play(1 / 24, control(DOWN, settings=1))
+    assert window.frame["settings"][0] == 0 and len(window.said) == 1
+    change(job, "bodies.0.material.params.youngs_modulus", 2e4)
+    window.play(1 / 24, control(DOWN, settings=2))
+    assert window.frame["settings"][0] == 2 and len(window.said) == 1
+
+
 def test_what_is_only_stiffer_moves_as_what_was_made_so(job):
     engine = engine_of("modes", job, quiet)
     ways = engine.bodies[0].body
@@ -259,6 +269,22 @@ def test_what_cannot_go_on_begins_anew(window, monkeypatch):
     np.testing.assert_allclose(places, window.start, atol=1e-6)
     assert window.frame["restarts"][0] == 1 and "Restarted" in window.said[0]
     assert window.play(0.2)[:, 2].min() < window.start[:, 2].min() - 0.005  # and it plays on
+
+
+def test_a_note_says_why_a_reduced_body_could_not_go_on(job, tmp_path, monkeypatch):
+    window = Window("modes", job, tmp_path / "board")
+    window.play(0.1, control(DOWN))
+    body = window.engine.bodies[0]
+
+    def fails(*_):
+        raise StepFailed("a stage did not converge")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(type(body.body), "step", fails)
+        window.play(1 / 48)
+    monkeypatch.setattr(type(body), "_is_here", lambda *_: False)
+    window.play(1 / 48)
+    assert "a stage did not converge" in window.said[0] and "thrown more than 50 times its size" in window.said[1]
 
 
 def test_a_job_that_is_none_is_refused(key, tmp_path):

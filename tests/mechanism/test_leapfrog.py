@@ -8,6 +8,8 @@ from test_chain_energy import chain, drop, gains
 from test_tree_step import held_free_tree, motored, springs
 from trees import acceleration
 
+from solver.parts.stage import Stage
+from solver.rows.eliminated import EliminatedRows
 from solver.simulate import Halved, Timeline, advance_frame
 
 H = 1 / 120
@@ -169,3 +171,26 @@ def test_the_printed_formula_is_that_of_dense_matrices(tmp_path):
         state = after
     world = mechanism_world(tmp_path / "hinge", *chain(1), integrator="semi_implicit_printed")
     assert gains(world, H, 4.0)[-1] > -0.06 * drop(1)
+
+
+@pytest.mark.parametrize("make, solves", [(double_pendulum, 2), (motored, 3)])
+def test_a_step_takes_as_many_solves_as_the_manual_says(tmp_path, monkeypatch, make, solves):
+    """One in its middle, two where springs or motors act, and one at its end."""
+    world = mechanism_world(tmp_path, *make(), integrator="leapfrog")
+    monkeypatch.setitem(vars(world._kernel_steps), "fit", False)
+    state, found = world.initial_state(), []
+    for _ in range(20):
+        before = world.condensation.factor.factored
+        state = world.step(state, H)
+        found.append(world.condensation.factor.factored - before)
+    assert np.median(found) == min(found) == solves  # the dissipation is measured in some of them
+
+
+def test_joints_refuse_what_they_would_ignore(tmp_path):
+    world = mechanism_world(tmp_path, *double_pendulum())
+    state = world.initial_state()
+    stage = Stage(H, 1.0, 1.0, H, None, state.u)
+    with pytest.raises(TypeError, match="state of linearisation"):
+        world.pose(state, stage, H)
+    with pytest.raises(TypeError, match="no prescribed directions"):
+        world.solve_stage(stage, state, EliminatedRows(None, np.eye(len(state.u))[:, :1]))

@@ -1,55 +1,42 @@
-"""A reduced body on disk."""
+"""A reduced body as arrays, and the digest by which these are found again."""
 
 import numpy as np
 import pytest
 from reduced import bar, substance
 
-from solver.errors import StaleCache
-from solver.parts.modes.body import ReducedBody
-from solver.parts.modes.stored import built_or_loaded, fingerprint, load, store
+from solver.parts.modes.stored import arrays_of, body_of, fingerprint
+
+DOWN = np.array([0.0, 0.0, -9.81])
 
 
-@pytest.fixture
-def kept(tmp_path):
+@pytest.fixture(scope="module")
+def made():
     body, nodes, tets = bar()
-    made_of = (tets, nodes, substance(), body.pins.groups, 4, None)
-    store(tmp_path / "bar.npz", body, fingerprint(*made_of))
-    return tmp_path / "bar.npz", body, made_of
+    return body, (tets, nodes, substance(), body.pins.groups, 4, None, [np.arange(3)], [DOWN])
 
 
-def test_it_steps_as_the_one_that_was_stored(kept):
-    path, body, made_of = kept
-    again = load(path, *made_of)
+def test_it_steps_as_the_one_that_was_stored(made):
+    body, (tets, nodes, material, *_) = made
+    again = body_of(arrays_of(body), tets, nodes, material)
     states = [one.step(one.step(one.rest(), 1 / 60), 1 / 60) for one in (body, again)]
     assert (states[0].y == states[1].y).all()
     assert again.truth.off == body.truth.off and (again.pins.groups[0] == body.pins.groups[0]).all()
 
 
-@pytest.mark.parametrize("changed", ["place", "tets", "modulus", "density", "pins", "modes", "points"])
-def test_one_of_another_mesh_is_refused(kept, changed):
-    path, _, (tets, nodes, material, pins, m, points) = kept
-    if changed == "place":
-        nodes = nodes + 1e-9
-    if changed == "tets":
-        tets = tets[::-1]
-    if changed == "modulus":
-        material = substance(3.0001e4)
-    if changed == "density":
-        material = substance(density=1001.0)
-    if changed == "pins":
-        pins = [pins[0][:-1]]
-    m, points = (5 if changed == "modes" else m), (80 if changed == "points" else points)
-    with pytest.raises(StaleCache, match="another mesh or to other settings"):
-        load(path, tets, nodes, material, pins, m, points)
+CHANGES = {
+    "place": (1, lambda nodes: nodes + 1e-9), "tets": (0, lambda tets: tets[::-1]),
+    "modulus": (2, lambda _: substance(3.0001e4)), "density": (2, lambda _: substance(density=1001.0)),
+    "pins": (3, lambda pins: [pins[0][:-1]]), "modes": (4, lambda _: 5), "points": (5, lambda _: 80),
+    "pulled spot": (6, lambda _: [np.arange(4)]), "no pulled spot": (6, lambda _: []),
+    "load": (7, lambda _: [DOWN[::-1]]), "no load": (7, lambda _: []),
+}
 
 
-def test_a_torn_file_is_refused_and_found_anew(kept, monkeypatch):
-    path, body, made_of = kept
-    whole = path.read_bytes()
-    path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(StaleCache, match="cannot be read"):
-        load(path, *made_of)
-    assert (built_or_loaded(path, *made_of).points.volumes == body.points.volumes).all()
-    # now it stands there again: nothing is built
-    monkeypatch.setattr(ReducedBody, "build", None)
-    assert np.array_equal(built_or_loaded(path, *made_of).points.volumes, body.points.volumes)
+@pytest.mark.parametrize("changed", CHANGES)
+def test_another_mesh_or_setting_has_another_digest(made, changed):
+    _, made_of = made
+    which, change = CHANGES[changed]
+    other = list(made_of)
+    other[which] = change(other[which])
+    assert fingerprint(*other) != fingerprint(*made_of)
+    assert fingerprint(*made_of) == fingerprint(*made_of)

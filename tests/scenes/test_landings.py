@@ -88,7 +88,7 @@ def thrown(built, lifted, speed, step, frames, fps=FPS):
     return state, own
 
 
-@pytest.mark.parametrize("shape, below", [(cube, "ground"), (ell, "ground"),
+@pytest.mark.parametrize("shape, below", [(ell, "ground"), pytest.param(cube, "ground", marks=pytest.mark.long),
                                           pytest.param(cube, "obstacle", marks=pytest.mark.long),
                                           pytest.param(small, "body", marks=pytest.mark.long)])
 def test_a_landing_is_no_matter_of_luck(shape, below, tmp_path):

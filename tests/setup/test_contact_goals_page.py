@@ -11,7 +11,8 @@ TESTS = Path(__file__).resolve().parents[1]
 PAGE = (TESTS.parent / "docs" / "developers" / "contact_goals.md").read_text(encoding="utf-8")
 ROWS = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in PAGE.splitlines()
         if line.startswith("| ") and not line.startswith(("| ---", "| what |"))]
-UNGUARDED = {"a step of a hundred of these balls", "the same 100 m away, mm"}  #: without a test or row
+MISSED_BEFORE = {"self_contact", "bowl_heap_frame_s", "ducks_exponent"}  #: their goal here is to be no worse
+UNGUARDED = {"the same 100 m away, mm"}  #: without a test or row
 
 
 def test_every_test_that_is_named_exists():
@@ -38,12 +39,10 @@ def test_each_number_has_a_goal_its_values_and_a_guard(row):
         assert "`" in guards or guards.startswith("the same"), what
 
 
-def test_a_row_that_misses_its_goal_says_so():
-    assert any(found for found in ROWS if "**missed**" in found[3])
-    worst = {"friction_brake", "mixed_frame_s", "shaken_frame_s", "default_error"}
-    missed = {claim["claim"] for row in stored_results() for claim in row["claims"]
-              if claim["claim"] in worst and not claim["holds"]}
-    for *_, _now, guards in ROWS:
-        for name in missed & {*re.findall(r"`(\w+)`", guards)}:
-            only = [found for found in ROWS if f"`{name}`" in found[4]]
-            assert any("**missed**" in found[3] for found in only), name
+def test_each_row_that_misses_its_goal_says_so():
+    named = {name: [] for *_, guards in ROWS for name in re.findall(r"`(\w+)`", guards)}
+    for *_, now, guards in ROWS:
+        for name in re.findall(r"`(\w+)`", guards):
+            named[name].append(now)
+    missed = {claim["claim"] for row in stored_results() for claim in row["claims"] if not claim["holds"]}
+    assert not [name for name in missed & named.keys() - MISSED_BEFORE if "**missed**" not in " ".join(named[name])]

@@ -121,7 +121,7 @@ def test_what_is_around_held_vertices_goes_along_and_the_rest_stays():
     class Shifted:
         vertices = np.asarray(chosen)
 
-        def places(self, x, frame):
+        def positions_at(self, x, frame):
             return VERTICES[chosen] + [0.003, 0.0, 0.0]
 
     moved = PinnedVertices([Shifted()], vertices, triangles, 0.03).apply(vertices, vertices, 0) - vertices

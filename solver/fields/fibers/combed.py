@@ -39,9 +39,9 @@ class Combed:
         tets = muscle.volume.tets
         rows = np.repeat(np.arange(len(tets)), 4)
         shape = (len(tets), len(muscle.volume.nodes))
-        meet = coo_matrix((np.ones(tets.size), (rows, tets.ravel())), shape=shape).tocsr()
-        counts = np.maximum(np.asarray(meet.sum(axis=0)).ravel(), 1.0)[:, None]
+        incidence = coo_matrix((np.ones(tets.size), (rows, tets.ravel())), shape=shape).tocsr()
+        counts = np.maximum(np.asarray(incidence.sum(axis=0)).ravel(), 1.0)[:, None]
         for _ in range(SWEEPS):
-            tensors = 0.25 * (meet @ ((meet.T @ tensors) / counts))
+            tensors = 0.25 * (incidence @ ((incidence.T @ tensors) / counts))
         first: Vec = np.linalg.eigh(tensors.reshape(-1, 3, 3))[1][:, :, 2]
         return first

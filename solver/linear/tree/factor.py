@@ -6,7 +6,7 @@ import numpy as np
 
 from ...state import Index, Vec
 from ..interface import NotPositiveDefinite
-from .kernels import eliminate, multiply, substitute
+from .kernels import TreeMatrix, eliminate, multiply, substitute
 from .springs import FarSprings
 
 
@@ -44,7 +44,8 @@ class TreeFactor:
         self.factored = 0  #: how often `factor` was called
         m = int(self.dof[-1])
         self.articulated = np.zeros((n, 6, 6))  #: blocks once everything below each body is eliminated
-        self._cross, self._cholesky = np.zeros((m, 6)), np.zeros((m, 6))
+        self._factor = np.zeros((2, m, 6))
+        self._cross, self._cholesky = self._factor
         self._bodies = np.zeros((2, n, 1, 6))
         self._X, self._S = np.zeros((0, 6, 6)), np.zeros((0, 6))
         self._far: FarSprings | None = None
@@ -70,7 +71,7 @@ class TreeFactor:
         self.factored += 1
         self._X, self._S = X, S
         np.copyto(self.articulated, diagonal)
-        failed = eliminate(self.parent, self.dof, X, S, below, reduced, self.articulated, self._cross, self._cholesky)
+        failed = eliminate(self.parent, self.dof, X, S, below, reduced, self.articulated, self._factor)
         if failed >= 0:
             raise BodyNotPositiveDefinite(int(failed))
         self._far = None
@@ -104,8 +105,8 @@ class TreeFactor:
 
         parts: diagonal, below and reduced blocks, (n, 6, 6) each. pairs, blocks: far springs, as in `factor`.
         """
-        twist, wrench = self.scratch(u.shape[1])
-        multiply(self.parent, self.dof, self._X, self._S, *parts, pairs, blocks, u, twist, wrench, out)
+        multiply(self.parent, self.dof, self._X, self._S, TreeMatrix(*parts, pairs, blocks), u,
+                 self.scratch(u.shape[1]), out)
         return out
 
     def scratch(self, columns: int) -> Vec:

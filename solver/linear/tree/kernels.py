@@ -7,8 +7,12 @@ upper right 3 x 3 block of every X is zero: angular velocity does not depend on 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from ...kernel_structs import struct
+from ...state import Index, Vec
 from ...threads import inlined, kernel
 
 TREE = "i4[::1], i4[::1]"
@@ -23,14 +27,14 @@ def _couple(block, first, second, on_first, on_second):  # type: ignore[no-untyp
             on_second[b] += block[a, b] * first[a]
 
 
-@kernel(f"i8({TREE}, f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1])")
-def eliminate(parent, dof, X, S, below, reduced, H, G, L):  # type: ignore[no-untyped-def]
+@kernel(f"i8({TREE}, f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1])", address=False)
+def eliminate(parent, dof, X, S, below, reduced, H, factor):  # type: ignore[no-untyped-def]
     """Factor Jᵀ B J + R; return the body at which a pivot is not positive, −1 where there is none.
 
-    H: (n, 6, 6), diagonal blocks of B on entry, articulated blocks on exit. G: (m, 6), L⁻¹ Sᵀ (H X + C) on exit. L: (m,
-    6), rows of each joint's Cholesky factor with inverted diagonal on exit.
+    H: (n, 6, 6), diagonal blocks of B on entry, articulated blocks on exit. factor: on exit G = L⁻¹ Sᵀ (H X + C) and
+    the rows of each joint's Cholesky factor L with inverted diagonal, (2, m, 6).
     """
-    n = parent.shape[0]
+    n, G, L = parent.shape[0], factor[0], factor[1]
     # rows of 36: at constant distances LLVM makes vectors of them
     blocks, couplings, maps, own = H.reshape(n, 36), below.reshape(n, 36), X.reshape(n, 36), reduced.reshape(n, 36)
     hs = np.empty((6, 6))
@@ -105,7 +109,7 @@ def eliminate(parent, dof, X, S, below, reduced, H, G, L):  # type: ignore[no-un
     return -1
 
 
-@kernel(f"void({TREE}, f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1])")
+@kernel(f"void({TREE}, f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1])", address=False)
 def substitute(parent, dof, X, S, G, L, u, g):  # type: ignore[no-untyped-def]
     """Overwrite u, (m, c), by A⁻¹ (u + Jᵀ g). g: (n, c, 6), wrenches on the bodies on entry, their twists J u on
     exit."""
@@ -163,15 +167,22 @@ def substitute(parent, dof, X, S, G, L, u, g):  # type: ignore[no-untyped-def]
                     twist[a] += s[a] * total
 
 
-@kernel(f"void({TREE}, f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], i4[:,::1], f8[:,:,::1],"
-        " f8[:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1])")
-def multiply(parent, dof, X, S, diagonal, below, reduced, pairs, blocks, u, twist, wrench, y):  # type: ignore[no-untyped-def]
-    """Write y = (Jᵀ B J + R) u, both (m, c).
+@struct("f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], i4[:,::1], f8[:,:,::1]")
+class TreeMatrix(NamedTuple):
+    """Blocks of B and R, with which the matrix of a tree's rates is Jᵀ B J + R."""
 
-    blocks: of B in rows of body pairs[s, 0] and columns of body pairs[s, 1], (s, 6, 6). twist, wrench: scratch, (n, c,
-    6).
-    """
-    n, columns = parent.shape[0], u.shape[1]
+    diagonal: Vec  #: of B on bodies, (n, 6, 6)
+    below: Vec  #: of B in rows of bodies and columns of their parents, (n, 6, 6)
+    reduced: Vec  #: R of the joint above each body, in the upper left corner, (n, 6, 6)
+    pairs: Index  #: bodies of springs between others than parent and child, (s, 2)
+    blocks: Vec  #: of B in rows of the first and columns of the second of these, (s, 6, 6)
+
+
+@kernel(f"void({TREE}, f8[:,:,::1], f8[:,::1], TreeMatrix, f8[:,::1], f8[:,:,:,::1], f8[:,::1])", address=False)
+def multiply(parent, dof, X, S, matrix, u, scratch, y):  # type: ignore[no-untyped-def]
+    """Write y = (Jᵀ B J + R) u, both (m, c). scratch: (2, n, c, 6)."""
+    n, columns, twist, wrench = parent.shape[0], u.shape[1], scratch[0], scratch[1]
+    diagonal, below, reduced, pairs, blocks = matrix
     for i in range(n):
         x, p = X[i], parent[i]
         for j in range(columns):

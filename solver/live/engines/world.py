@@ -54,15 +54,15 @@ class WorldEngine:
         job = filled(job, CELLS, by_bake=False)
         built = build(job, self._report, volumes_of(job, self._report))
         self._job, self._world = job, built.world
-        numbers = {one.name: k for k, one in enumerate(job.scene.bodies)}
-        obstacles, leading = [one.name for one in job.scene.obstacles], leading_of(job)
+        numbers = {body.name: k for k, body in enumerate(job.scene.bodies)}
+        obstacles, leading = [obstacle.name for obstacle in job.scene.obstacles], leading_of(job)
         self._soft = [(k, LiveNodes(part, numbers, obstacles, leading))
                       for k, part in enumerate(built.world.parts) if isinstance(part, NodesPart)]
         self._rigid = [(k, LiveJoints(part)) for k, part in enumerate(built.world.parts)
                        if isinstance(part, JointsPart)]
         #: for each body of the scene: index of its part, the part, and its index among the bodies of the part
-        self._shown = [next((k, soft, n) for k, soft in self._soft for n, one in enumerate(soft.part.bodies_in_world)
-                            if one.name == name) for name in numbers]
+        self._shown = [next((k, soft, n) for k, soft in self._soft for n, body in enumerate(soft.part.bodies_in_world)
+                            if body.name == name) for name in numbers]
         h = step_size(job.scene.time.fps, job.scene.time.step)[1]
         self.efforts = [Effort("", h), Effort("fewer iterations", h), Effort("longer steps", LONGER * h)]
         if not self._soft:
@@ -97,7 +97,7 @@ class WorldEngine:
     @property
     def grabbed(self) -> tuple[GrabbedVertex, ...]:
         """Return the vertices of soft bodies that were grabbed in the last step, with their targets and stiffness."""
-        hands = {one.id: one for one in self._inputs.grabs}
+        hands = {hold.id: hold for hold in self._inputs.grabs}
         taken = [(key, *self._vertices[key], one.stiffness) for _, soft in self._soft
                  for key, (_, one) in soft.holds.items() if key in hands]
         return tuple(GrabbedVertex(key, vertex, hands[key].target + away, stiffness)
@@ -173,15 +173,15 @@ class WorldEngine:
         parts = self._world.parted(self._state)
         x = {k: soft.positions(parts[k]) for k, soft in self._soft}
         for k, rigid in self._rigid:
-            rigid.hold([one for one in grabs if one.rigid >= 0], parts[k])
+            rigid.hold([hold for hold in grabs if hold.rigid >= 0], parts[k])
         owner: dict[int, int] = {}
-        for one in grabs:
-            if one.rigid < 0 and self._soft:
-                holders = [k for k, soft in self._soft if one.id in soft.holds]
-                away = [(soft.distance(x[k], one), k) for k, soft in self._soft]
-                owner[one.id] = holders[0] if holders else min(away)[1]
+        for hold in grabs:
+            if hold.rigid < 0 and self._soft:
+                holders = [k for k, soft in self._soft if hold.id in soft.holds]
+                away = [(soft.distance(x[k], hold), k) for k, soft in self._soft]
+                owner[hold.id] = holders[0] if holders else min(away)[1]
         for k, soft in self._soft:
-            own = [one for one in grabs if owner.get(one.id) == k]
+            own = [hold for hold in grabs if owner.get(hold.id) == k]
             soft.hold(own, x[k], self._state.time, h)
             for one in own:
                 if one.id not in self._vertices:

@@ -42,8 +42,8 @@ from .sweeps import ReusedFactorSweeps
 from .unconstrained import UnconstrainedParts
 from .without_contact import follow_untouched
 
-#: one correction changes no edge by more than this share of its length. A Newton step from far away would: a soft body
-#: a body on its feet falls over in one step, beyond the range of the linearisation that started it
+#: largest relative change of an edge by one correction. A Newton step from far away would exceed it: a soft body on its
+#: feet falls over in one step, beyond the range of the linearisation that started it
 LARGEST_CORRECTION = 0.5
 
 #: diagonal of a border row g over |g|² / stiffness: far above gᵀ K⁻¹ g, and no answer depends on it

@@ -72,17 +72,18 @@ class Inertia:
 
         weight = stage.weight(lin)
         given = lin.mass[:, None] * stage.v_hat - weight[:, None] * self._follow
-        matrices = [one.velocities.T @ (np.repeat(weight[one.nodes], 3)[:, None] * one.velocities) for one in self._all]
+        matrices = [group.velocities.T @ (np.repeat(weight[group.nodes], 3)[:, None] * group.velocities)
+                    for group in self._all]
         if lin.damped is not None and lin.damped.has_blocks:
             ah = stage.a * stage.h
             given += ah * lin.damped.multiply(moving[:, :, None])[:, :, 0]
-            for k, one in enumerate(self._all):
-                field = np.zeros((len(mesh.rest), 3, one.velocities.shape[1]))
-                field[one.nodes] = one.velocities.reshape(len(one.nodes), 3, -1)
-                matrices[k] -= ah * one.velocities.T @ lin.damped.multiply(field)[one.nodes].reshape(
-                    one.velocities.shape)
+            for k, group in enumerate(self._all):
+                field = np.zeros((len(mesh.rest), 3, group.velocities.shape[1]))
+                field[group.nodes] = group.velocities.reshape(len(group.nodes), 3, -1)
+                matrices[k] -= ah * group.velocities.T @ lin.damped.multiply(field)[group.nodes].reshape(
+                    group.velocities.shape)
         self._matrices = [0.5 * (matrix + matrix.T) for matrix in matrices]
-        self._impulses = [one.velocities.T @ given[one.nodes].ravel() for one in self._all]
+        self._impulses = [group.velocities.T @ given[group.nodes].ravel() for group in self._all]
 
     @cached_property
     def columns(self) -> Vec | None:
@@ -98,38 +99,38 @@ class Inertia:
     def energy(self, v: Vec) -> tuple[Vec, float]:
         """Return the derivative, (n, 3) [N s], and value [J] of this energy at rates of positions v, (n, 3) [m/s]."""
         slope, value = np.zeros_like(v), 0.0
-        for one, matrix, impulse in zip(self._all, self._matrices, self._impulses):
-            u = one.read @ (v - self._follow)[one.nodes].ravel()
+        for group, matrix, impulse in zip(self._all, self._matrices, self._impulses):
+            u = group.read @ (v - self._follow)[group.nodes].ravel()
             left = matrix @ u - impulse
             value += 0.5 * float(u @ (left - impulse))
-            slope[one.nodes] = (one.read.T @ left).reshape(-1, 3)
+            slope[group.nodes] = (group.read.T @ left).reshape(-1, 3)
         return slope, value
 
     def times(self, v: Vec) -> Vec:
         """Return the curvature Cᵀ A C times rates of positions v, both (n, 3) or (n, 3, c)."""
         out = np.zeros_like(v)
-        for one, matrix in zip(self._all, self._matrices):
-            field = v[one.nodes]
+        for group, matrix in zip(self._all, self._matrices):
+            field = v[group.nodes]
             rows = field.reshape(3 * len(field), -1)
-            out[one.nodes] = (one.read.T @ (matrix @ (one.read @ rows))).reshape(field.shape)
+            out[group.nodes] = (group.read.T @ (matrix @ (group.read @ rows))).reshape(field.shape)
         return out
 
     def following(self, columns: Vec) -> Vec:
         """Return velocities V C that follow rates of positions, both (n, 3, c)."""
         out = np.zeros_like(columns)
-        for one in self._all:
-            field = columns[one.nodes]
-            rows = one.velocities @ (one.read @ field.reshape(3 * len(field), -1))
-            out[one.nodes] = rows.reshape(field.shape)
+        for group in self._all:
+            field = columns[group.nodes]
+            rows = group.velocities @ (group.read @ field.reshape(3 * len(field), -1))
+            out[group.nodes] = rows.reshape(field.shape)
         return out
 
     def generalised_force(self, loads: Vec) -> Vec:
         """Return generalised forces (V C)ᵀ f on rates of positions, by loads f on all nodes, both (n, 3, c)."""
         out = np.zeros_like(loads)
-        for one in self._all:
-            field = loads[one.nodes]
-            rows = one.read.T @ (one.velocities.T @ field.reshape(3 * len(field), -1))
-            out[one.nodes] = rows.reshape(field.shape)
+        for group in self._all:
+            field = loads[group.nodes]
+            rows = group.read.T @ (group.velocities.T @ field.reshape(3 * len(field), -1))
+            out[group.nodes] = rows.reshape(field.shape)
         return out
 
     def velocities(self, v: Vec, rates: Vec | None = None) -> Vec:

@@ -22,7 +22,7 @@ from .liveliness import AWAKE, DOZING, DROWSY, LEVEL, MOVED, WAKE, Liveliness
 from .posed import PosedConJac
 from .rigid_modes import RigidModeBasis, rows_of
 
-#: a factor serves sleeping nodes until an edge has changed by this share of its length. Relaxing by a share γ of a
+#: a factor serves sleeping nodes until an edge has changed by this fraction of its length. Relaxing by γ of a
 #: Newton step converges as long as K has not doubled or so
 NEAR = 0.05
 

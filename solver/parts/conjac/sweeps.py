@@ -27,7 +27,7 @@ from .modes_of_step import ModalStepPropagator
 from .posed import PosedConJac
 from .sweeps_kernels import give, load, spread, turn, turn_back
 
-#: a factor serves until an edge has changed by the first share of its length, or one that turns with the nodes until
+#: a factor serves until an edge has changed by the first fraction of its length, or one that turns with the nodes until
 #: an edge is stretched by the second: from there on the passes that it takes more cost as much as a new one
 NEAR, STRETCHED = 0.2, 0.25
 

@@ -57,7 +57,7 @@ class ContactSettings:
     owner: Index  #: of these vertices, (o,), numbers after those of the sheets
     itself: Sequence[bool] = (True,)  #: of each sheet of the cloth, whether it touches itself
     names: list[str] = field(default_factory=list)  #: of owners
-    sheet_of: Callable[[Vec], Index] | None = None  #: of places in material (n, 2), where the cloth has several
+    sheet_of: Callable[[Vec], Index] | None = None  #: of material positions (n, 2), where the cloth has several
     _faces: Index = field(default_factory=lambda: np.zeros((0, 3), np.int32), init=False)
     _surfaces: Surfaces | None = field(default=None, init=False)
     _made: ContactLaw | None = field(default=None, init=False)
@@ -70,16 +70,17 @@ class ContactSettings:
         """Discard what was made for the mesh of the last step."""
         self._surfaces = self._made = self._last_query = self._before = None
 
-    def of(self, mesh: SheetMesh, now: ObstacleMotion, lost: TangledRegion | None = None) -> BarrierContacts | None:
+    def of(self, mesh: SheetMesh, now: ObstacleMotion, tangled: TangledRegion | None = None) -> BarrierContacts | None:
         """Return the barrier contact of a step from this mesh on, without tangled regions; None where these are
         everywhere."""
-        return None if self._is_all(lost, mesh) else BarrierContacts(self._law_of(mesh, now, lost), mesh, now, lost)
+        return None if self._is_all(tangled, mesh) else BarrierContacts(
+            self._law_of(mesh, now, tangled), mesh, now, tangled)
 
     @staticmethod
-    def _is_all(lost: TangledRegion | None, mesh: SheetMesh) -> bool:
-        return lost is not None and bool(lost.of(mesh)[mesh.faces].any(axis=1).all())
+    def _is_all(tangled: TangledRegion | None, mesh: SheetMesh) -> bool:
+        return tangled is not None and bool(tangled.of(mesh)[mesh.faces].any(axis=1).all())
 
-    def lost(self, mesh: SheetMesh, now: ObstacleMotion) -> TangledRegion | None:
+    def tangled_region(self, mesh: SheetMesh, now: ObstacleMotion) -> TangledRegion | None:
         """Return the region in which surfaces intersect; None where there is none."""
         if self.crossing(mesh, now) is None:
             return None
@@ -89,14 +90,14 @@ class ContactSettings:
         all_nodes: Index = np.unique(np.concatenate(nodes)).astype(np.int32)
         return TangledRegion.at(mesh, all_nodes[all_nodes < len(mesh.x)])
 
-    def crossing(self, mesh: SheetMesh, now: ObstacleMotion, lost: TangledRegion | None = None) -> tuple[str, str,
+    def crossing(self, mesh: SheetMesh, now: ObstacleMotion, tangled: TangledRegion | None = None) -> tuple[str, str,
                                                                                                          Vec] | None:
         """Return the names of two surfaces that intersect, and where, (3,) [m]; None for no intersection outside of
-        `lost`. Detected once."""
+        `tangled`. Detected once."""
         last = self._last_query
-        if last is None or last[1] is not now or last[2] is not lost or last[0].x is not mesh.x or (
+        if last is None or last[1] is not now or last[2] is not tangled or last[0].x is not mesh.x or (
                 last[0].faces is not mesh.faces):
-            last = self._last_query = mesh, now, lost, self._crossing(mesh, now, lost)
+            last = self._last_query = mesh, now, tangled, self._crossing(mesh, now, tangled)
         return last[3]
 
     def new_crossing(self, mesh: SheetMesh, before: SheetMesh, now: ObstacleMotion) -> tuple[str, str, Vec] | None:
@@ -107,7 +108,7 @@ class ContactSettings:
             return None
         known = self._before  # many meshes are tried in the place of one
         if known is None or known[0] is not before or known[1] is not now:
-            known = self._before = before, now, self.lost(before, now)
+            known = self._before = before, now, self.tangled_region(before, now)
         return crossing if known[2] is None else self.crossing(mesh, now, known[2])
 
     def new_intersection(self, mesh: SheetMesh, before: SheetMesh, now: ObstacleMotion) -> Vec | None:
@@ -129,13 +130,13 @@ class ContactSettings:
         nearest = forces[forces[:, 6].argmin()]
         return float(nearest[6]) / law.activation, nearest[:3]
 
-    def _crossing(self, mesh: SheetMesh, now: ObstacleMotion, lost: TangledRegion | None) -> tuple[str, str,
+    def _crossing(self, mesh: SheetMesh, now: ObstacleMotion, tangled: TangledRegion | None) -> tuple[str, str,
                                                                                                    Vec] | None:
-        """Return the names of two surfaces that intersect outside of `lost`, and where, (3,) [m]; None for no
+        """Return the names of two surfaces that intersect outside of `tangled`, and where, (3,) [m]; None for no
         intersection."""
-        if self._is_all(lost, mesh):
+        if self._is_all(tangled, mesh):
             return None
-        self._law_of(mesh, now, lost)
+        self._law_of(mesh, now, tangled)
         assert self._surfaces is not None
         x, count = np.concatenate([mesh.x, now.round_x]), len(mesh.x)
         found = self._surfaces.crossing(x)
@@ -150,10 +151,10 @@ class ContactSettings:
         """Return the sheet of each vertex, (n,)."""
         return np.zeros(len(mesh.x), np.int32) if self.sheet_of is None else self.sheet_of(mesh.material)
 
-    def _law_of(self, mesh: SheetMesh, now: ObstacleMotion, lost: TangledRegion | None = None) -> ContactLaw:
-        """Return the law between the surfaces of a mesh and of obstacles, without faces in `lost`; it is made anew
+    def _law_of(self, mesh: SheetMesh, now: ObstacleMotion, tangled: TangledRegion | None = None) -> ContactLaw:
+        """Return the law between the surfaces of a mesh and of obstacles, without faces in `tangled`; it is made anew
         where these have changed."""
-        apart = np.ones(len(mesh.faces), dtype=bool) if lost is None else ~lost.of(mesh)[mesh.faces].any(axis=1)
+        apart = np.ones(len(mesh.faces), dtype=bool) if tangled is None else ~tangled.of(mesh)[mesh.faces].any(axis=1)
         if self._made is None or not np.array_equal(self._faces, mesh.faces) or not np.array_equal(self._apart, apart):
             count = len(mesh.x)
             flat = np.column_stack([mesh.material, np.zeros(count)])
@@ -176,9 +177,9 @@ class BarrierContacts:
     law: ContactLaw
     mesh: SheetMesh  #: at the start
     now: ObstacleMotion
-    lost: TangledRegion | None = None  #: without contact
+    tangled: TangledRegion | None = None  #: without contact
     firmest: float = np.inf  #: largest stiffness of a pair [N/m]; forces of stiffer ones are scaled as well
-    gives: InterfaceInertia | None = None  #: inertia of smooth obstacles; None: their motion is prescribed
+    interface: InterfaceInertia | None = None  #: inertia of smooth obstacles; None: their motion is prescribed
     begun: Vec = field(default_factory=lambda: np.zeros((0, 3)))  #: δ⁰ of its movers, (c, 3)
     done: float = 0.0  #: elapsed part of their step [s]
 
@@ -198,33 +199,34 @@ class BarrierContacts:
         nodes, forces, blocks = self._at(at, h)
         wrench, given = self._under(h)
         obstacle_nodes = nodes[nodes >= len(at.x)] - len(at.x)
-        used = np.unique(np.concatenate([given, *(() if self.gives is None else (
-            self.gives.movers[obstacle_nodes].ravel(),))]))
+        used = np.unique(np.concatenate([given, *(() if self.interface is None else (
+            self.interface.movers[obstacle_nodes].ravel(),))]))
         used = used[used >= 0].astype(np.int32)
-        used = used if self.gives is None else self.gives.with_their_groups(used)
+        used = used if self.interface is None else self.interface.with_their_groups(used)
         if not len(nodes) and not len(used):
             return posed, used
         movers, arms, elements = self._moving(nodes, used, len(at.x), len(at.obstacles))
         unknowns, all_blocks = posed.unknowns.joining(elements, posed.blocks, len(used))
         impulse = np.concatenate([posed.impulse, np.zeros((len(used), posed.impulse.shape[1]))])
-        if self.gives is not None:
-            index = np.full(self.gives.count, -1)
+        if self.interface is not None:
+            index = np.full(self.interface.count, -1)
             index[used] = len(at.x) + np.arange(len(used))
-            high, low = index[self.gives.pairs].T
+            high, low = index[self.interface.pairs].T
             own = high >= 0
             slots = np.searchsorted(unknowns.keys, low[own] << 32 | high[own])
-            all_blocks[slots, :3, :3] += h / (self.done + h) * self.gives.inertia[own]
+            all_blocks[slots, :3, :3] += h / (self.done + h) * self.interface.inertia[own]
             impulse[len(at.x):, :3] = wrench[used]
-        displacement = np.concatenate([self.mesh.x - at.x, self.thought(h) - at.obstacles])
+        displacement = np.concatenate([self.mesh.x - at.x, self.predicted_positions(h) - at.obstacles])
         add_pushes(nodes, movers, arms, unknowns.keys, np.ascontiguousarray(forces), np.ascontiguousarray(blocks),
                    displacement, h, all_blocks, impulse)
         return AssembledSystem(unknowns, all_blocks, impulse), used
 
     def _under(self, h: float) -> tuple[Vec, Index]:
         """Return A' δ⁰ − h Jᵀ f of movers, (c, 3), and the numbers of those for which it is not zero."""
-        if self.gives is None:
+        if self.interface is None:
             return np.zeros((0, 3)), np.zeros(0, np.int32)
-        wrench = h / (self.done + h) * self.gives.momentum(self.begun) - h * self.gives.gathered(self.gives.forces)
+        wrench = h / (self.done + h) * self.interface.momentum(self.begun) - h * self.interface.gathered(
+            self.interface.forces)
         return wrench, np.flatnonzero(wrench.any(axis=1)).astype(np.int32)
 
     def _moving(self, nodes: Index, used: Index, count: int, obstacles: int) -> tuple[Index, Vec, Index]:
@@ -233,11 +235,11 @@ class BarrierContacts:
         movers, arms = np.full((count + obstacles, 2), -1, np.int32), np.zeros((count + obstacles, 3))
         movers[:count, 0] = np.arange(count)
         elements = [np.zeros((0, 4), np.int32)]
-        if self.gives is not None and len(used):
-            index = np.full(self.gives.count + 1, -1, np.int32)
+        if self.interface is not None and len(used):
+            index = np.full(self.interface.count + 1, -1, np.int32)
             index[used] = count + np.arange(len(used), dtype=np.int32)
-            movers[count:], arms[count:] = index[self.gives.movers], self.gives.arms
-            pairs = index[self.gives.pairs]
+            movers[count:], arms[count:] = index[self.interface.movers], self.interface.arms
+            pairs = index[self.interface.pairs]
             elements.append(pairs[pairs[:, 0] >= 0][:, [0, 1, 1, 1]])
         if len(nodes):
             moved = movers[nodes]
@@ -248,7 +250,7 @@ class BarrierContacts:
             elements += [straight, np.where(moved[:, :, 1] >= 0, moved[:, :, 1], straight)[turns]]
         return movers, arms, np.concatenate(elements).astype(np.int32)
 
-    def thought(self, h: float) -> Vec:
+    def predicted_positions(self, h: float) -> Vec:
         """Return predicted positions of smooth obstacles at the step's end, (o, 3) [m]."""
         return self.now.round_x + h * self.now.round_velocity
 
@@ -260,7 +262,8 @@ class BarrierContacts:
 
     def ended(self, rates: Vec, h: float) -> Vec:
         """Return positions of smooth obstacles at the step's end, (o, 3) [m]. rates: δ of their movers, (c, 3)."""
-        return self.thought(h) if self.gives is None else self.thought(h) + h * self.gives.velocities(rates)
+        return self.predicted_positions(h) if self.interface is None else (
+            self.predicted_positions(h) + h * self.interface.velocities(rates))
 
     def _at(self, at: MotionPath, h: float) -> tuple[Index, Vec, Vec]:
         """Return nodes (k, 4), forces (k, 4, 3) [N] and blocks (k, 6, 9) of all pairs near a motion's end, friction
@@ -281,7 +284,7 @@ class BarrierContacts:
     def _softer(self, tables: list[Stencils]) -> tuple[Index, Vec, Vec]:
         """Return nodes, forces and blocks, both scaled where a pair is stiffer than admissible."""
         nodes, blocks = block_diagonal(tables)
-        forces = np.concatenate([one.forces for one in tables])
+        forces = np.concatenate([table.forces for table in tables])
         if self.firmest < np.inf and len(nodes):
             scale = self.firmest / np.maximum(np.abs(blocks).max(axis=(1, 2)), self.firmest)
             blocks, forces = scale[:, None, None] * blocks, scale[:, None, None] * forces
@@ -290,26 +293,26 @@ class BarrierContacts:
     def obstacle_impulses(self, at: MotionPath, end: MotionPath, h: float) -> Vec:
         """Return impulses on smooth obstacles, (o, 3) [N s], in a step that was solved at one motion and ends in
         another: the reactions to the forces that `added` applies to the cloth."""
-        foreseen: Vec = h * self._predicted_forces(self._at(at, h), at, end)[len(at.x):]
-        return foreseen
+        impulses: Vec = h * self._predicted_forces(self._at(at, h), at, end)[len(at.x):]
+        return impulses
 
     @staticmethod
-    def _predicted_forces(pushes: tuple[Index, Vec, Vec], at: MotionPath, end: MotionPath) -> Vec:
+    def _predicted_forces(stencils: tuple[Index, Vec, Vec], at: MotionPath, end: MotionPath) -> Vec:
         """Return f + K Δx of barrier forces at one motion, (n + o, 3) [N], where the step ends in another."""
         out, displacement = np.zeros((len(at.x) + len(at.obstacles), 3)), np.concatenate([
             end.x - at.x, end.obstacles - at.obstacles])
-        add_forces(pushes[0], np.ascontiguousarray(pushes[1]), np.ascontiguousarray(pushes[2]), displacement, out)
+        add_forces(stencils[0], np.ascontiguousarray(stencils[1]), np.ascontiguousarray(stencils[2]), displacement, out)
         return out
 
-    def missed(self, at: MotionPath, end: MotionPath) -> tuple[Vec, Vec]:
+    def force_errors(self, at: MotionPath, end: MotionPath) -> tuple[Vec, Vec]:
         """Return the error of each vertex' barrier force, where the step ends in another motion than it was solved
         with, and the size of that force, both (n,) [N]."""
         nodes, forces, _ = self._apart(self._all(end))
-        pushed = np.zeros((len(at.x) + len(at.obstacles), 3))
-        np.add.at(pushed, nodes, forces)
-        foreseen = self._predicted_forces(self._apart(self._all(at)), at, end)
-        return (np.linalg.norm((pushed - foreseen)[: len(at.x)], axis=1),
-                np.linalg.norm(pushed[: len(at.x)], axis=1))
+        barrier_forces = np.zeros((len(at.x) + len(at.obstacles), 3))
+        np.add.at(barrier_forces, nodes, forces)
+        predicted = self._predicted_forces(self._apart(self._all(at)), at, end)
+        return (np.linalg.norm((barrier_forces - predicted)[: len(at.x)], axis=1),
+                np.linalg.norm(barrier_forces[: len(at.x)], axis=1))
 
     def advance(self, at: MotionPath, end: MotionPath) -> tuple[MotionPath, float]:
         """Return the motion towards a step's end as far as it is free of contact, and its fraction."""
@@ -317,13 +320,13 @@ class BarrierContacts:
         return MotionPath(at.x + fraction * (end.x - at.x), at.obstacles + fraction * (
             end.obstacles - at.obstacles)), fraction
 
-    def guessed(self, h: float) -> tuple[MotionPath, bool]:
+    def initial_guess(self, h: float) -> tuple[MotionPath, bool]:
         """Return the ballistic end of a step of h [s], half as far where surfaces would touch, or the start where no
         pair is near it or where one would be much nearer at that end; and whether any pair is near."""
         start, count = self.start, len(self.mesh.x)
         if not self.is_near(start):
             return start, False
-        start_x, end_x = self._all(start), self._all(MotionPath(start.x + h * self.mesh.v, self.thought(h)))
+        start_x, end_x = self._all(start), self._all(MotionPath(start.x + h * self.mesh.v, self.predicted_positions(h)))
         fractions = self.law.largest_steps(start_x, end_x, np.arange(len(start_x)))
         fractions[fractions < 1.0] *= 0.5
         end_x = start_x + fractions[:, None] * (end_x - start_x)
@@ -358,7 +361,7 @@ class BarrierContacts:
         near: Index = nodes[nodes >= len(at.x)] - len(at.x)
         return near
 
-    def whom(self, at: MotionPath, owner: Index, names: Sequence[str]) -> str:
+    def touched_names(self, at: MotionPath, owner: Index, names: Sequence[str]) -> str:
         """Return names of the smooth obstacles with contact forces at a motion's end, separated by commas; "" for none.
         owner: of their vertices, (o,)."""
         return ", ".join(f'"{names[k]}"' for k in np.unique(owner[self.near(at)]))

@@ -123,28 +123,28 @@ class Assembler:
     def assemble(self, sheet: SheetMesh, h: float, time: float = 0.0) -> AssembledSystem:
         """Return the system of a step of h seconds from this state of the cloth on, at `time` [s]."""
         slides, F = sheet.on >= 0, np.ascontiguousarray(sheet.gradients)
-        pieces = [ClothPiece(one, sheet, own) for one, own in zip(self.fabrics, self._owned(sheet))]
+        pieces = [ClothPiece(fabric, sheet, own) for fabric, own in zip(self.fabrics, self._owned(sheet))]
         unknowns = self._unknowns_of(sheet.faces, slides, pieces)
         blocks, impulse = np.zeros((unknowns.blocks, MOST, MOST)), np.zeros((len(sheet.x), MOST))
         first = 0
-        for one in pieces:
-            slots = unknowns.slots[first : first + len(one.elements.tets)]
-            self._add(one, sheet, unknowns, slots, slides, F[one.own], h, blocks, impulse)
+        for piece in pieces:
+            slots = unknowns.slots[first : first + len(piece.elements.tets)]
+            self._add(piece, sheet, unknowns, slots, slides, F[piece.own], h, blocks, impulse)
             first += len(slots)
             if self.air is not None:
                 half = 0.5 * self.air.density
-                add_drag(one.faces, unknowns.diagonal, slides, F[one.own], sheet.x, sheet.v, sheet.slide,
-                         self.air.velocity(time, h), half * one.fabric.drag, half * one.fabric.air_friction, h, blocks,
-                         impulse)
-            if one.fabric.exact:
-                impulse[:, 3:] += h * one.of_growth(sheet.x, slides)
+                add_drag(piece.faces, unknowns.diagonal, slides, F[piece.own], sheet.x, sheet.v, sheet.slide,
+                         self.air.velocity(time, h), half * piece.fabric.drag, half * piece.fabric.air_friction, h,
+                         blocks, impulse)
+            if piece.fabric.exact:
+                impulse[:, 3:] += h * piece.of_growth(sheet.x, slides)
         return AssembledSystem(unknowns, blocks, impulse)
 
     def masses(self, sheet: SheetMesh) -> Vec:
         """Return masses of vertices, a third of that of each face, (n,) [kg]."""
         masses = np.zeros(len(sheet.x))
-        for one, own in zip(self.fabrics, self._owned(sheet)):
-            np.add.at(masses, sheet.faces[own], (one.density / 3.0 * sheet.areas[own])[:, None])
+        for fabric, own in zip(self.fabrics, self._owned(sheet)):
+            np.add.at(masses, sheet.faces[own], (fabric.density / 3.0 * sheet.areas[own])[:, None])
         return masses
 
     def _add(self, one: ClothPiece, sheet: SheetMesh, unknowns: Unknowns, slots: Index, slides: Mask, F: Vec, h: float,
@@ -180,6 +180,6 @@ class Assembler:
     def _unknowns_of(self, faces: Index, slides: Mask, pieces: Sequence[ClothPiece]) -> Unknowns:
         cached = self._unknowns
         if cached is None or not np.array_equal(self._faces, faces) or not np.array_equal(cached.slides, slides):
-            cached = self._unknowns = Unknowns(slides, np.concatenate([one.elements.tets for one in pieces]))
+            cached = self._unknowns = Unknowns(slides, np.concatenate([piece.elements.tets for piece in pieces]))
             self._faces = faces
         return cached

@@ -22,8 +22,8 @@ from .touching_kernels import edge_rows, point_rows
 from .unknowns import Unknowns
 
 AHEAD = 2.0  #: how many steps' moves away something is looked for
-SLACK = 1.0  #: of an edge's length: what is looked for at least, as other triangles may lie in a thing
-DEEP = 0.05  #: of an edge's length: what is further inside a thing is on its other side
+SLACK = 1.0  #: of an edge's length: least distance of a search, as other triangles may lie in an obstacle
+DEEP = 0.05  #: of an edge's length: what is deeper inside an obstacle is on its other side
 PUSH = 0.5  #: [m/s]: what is inside comes out no faster
 SWAY = 0.5  #: of its move: by how much a vertex may come nearer than its velocity says
 LIKE = 0.98  #: cosine between two directions at one vertex that are one
@@ -55,7 +55,7 @@ class FeatureContacts:
         fastest = h * weight + sum(float(np.einsum("ni,ni->n", v, v).max(initial=0.0)) ** 0.5 for v in (
             mesh.v, now.velocity))
         edge = float(np.sqrt(mesh.areas.mean()))
-        thickest = max((one.thickness for one in obstacles.each), default=0.0)
+        thickest = max((obstacle.thickness for obstacle in obstacles.each), default=0.0)
         count = len(mesh.x)
         return cls(mesh, obstacles, now, np.concatenate([mesh.x, now.x]), np.concatenate([mesh.v, now.velocity]),
                    obstacles.triangles + np.int32(count), np.repeat(np.array([0, 1], np.int32), [count, len(now.x)]),
@@ -155,7 +155,7 @@ class FeatureContacts:
         relative, ground = self.mesh.v - self.now.ground_velocity, self.obstacles.ground
         may = self._may(-relative @ ground.normal, relative, SWAY)
         below = self.on_ground(ground.find(self.mesh.x, self.now.time, self.obstacles.above, may).of(is_free), 62)
-        met = met.beside(below.of(below.gap > -2.0 * ON_SURFACE))  # `gone_through` detects deeper vertices
+        met = met.beside(below.of(below.gap > -2.0 * ON_SURFACE))  # `detect_tunnelling` detects deeper vertices
         return met.of(_distinct(met))
 
     @cached_property

@@ -22,9 +22,9 @@ from .step_log import StepLog, format_position
 from .tunnelling import WITHIN, inside
 
 LEAP = 1.0  #: of the thickness and a step's move: what is further through an edge is pushed out before it sits there
-TRIES = 4  #: of triangles that fit better and do not lie in a thing
+TRIES = 4  #: of triangles that fit better and do not lie in an obstacle
 STAY = 8  #: steps in a row in which some vertices on an edge cannot be joined, before that is reported
-CLOSE = 1.5  #: of the longest edges there: vertices so near to such a place stay as they are
+CLOSE = 1.5  #: of the longest edges there: vertices so near to such a position stay as they are
 
 
 @dataclass
@@ -36,7 +36,7 @@ class Remeshing:
     sizing: Sizing | None  #: None: triangles change at sharp features alone
     pushing: ContactSettings | None  #: barriers of itself and of smooth obstacles; None: there are none
     step_log: StepLog
-    look: Callable[[SheetMesh, ObstacleMotion, float], FeatureContacts]  #: near pairs of a step of so many seconds
+    detect: Callable[[SheetMesh, ObstacleMotion, float], FeatureContacts]  #: near pairs of a step of so many seconds
 
     def __post_init__(self) -> None:
         self._runs: Runs | None = None
@@ -97,8 +97,8 @@ class Remeshing:
             if adapted.message:
                 self.step_log.once("sizing", adapted.message)
             made = adapted.mesh.replaced(on=runs.to_edges(adapted.mesh.on, adapted.mesh.x))
-            there, deepest = inside(self.look(made, now, h), tolerance)
-            if not deepest or deepest <= inside(self.look(cloth.mesh, now, h), tolerance)[1]:
+            there, deepest = inside(self.detect(made, now, h), tolerance)
+            if not deepest or deepest <= inside(self.detect(cloth.mesh, now, h), tolerance)[1]:
                 new_intersection = self._new_intersection(made, cloth.mesh, now)
                 if new_intersection is None:
                     return cloth.moved(made.replaced(required=np.where(

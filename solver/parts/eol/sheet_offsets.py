@@ -30,10 +30,10 @@ class SheetOffsets:
     def of(cls, materials: Sequence[Vec]) -> SheetOffsets:
         """Return offsets of sheets whose vertices have these material coordinates, (n, 2) [m] each; a single sheet
         stays where it is."""
-        wide = ROOM * max(float(np.ptp(one[:, 0])) for one in materials)
+        wide = ROOM * max(float(np.ptp(material[:, 0])) for material in materials)
         if len(materials) == 1:
             return cls(wide, np.zeros(1))
-        return cls(wide, np.array([k * wide - float(one[:, 0].min()) for k, one in enumerate(materials)]))
+        return cls(wide, np.array([k * wide - float(material[:, 0].min()) for k, material in enumerate(materials)]))
 
     def sheet_of(self, material: Vec) -> Index:
         """Return the number of the sheet at each position in material space, (n,). material: (n, 2) [m]."""

@@ -9,7 +9,7 @@ import numpy as np
 from ...sheet.sheet_mesh import SheetMesh
 from ...state import Index, Mask, Vec
 
-AROUND = 1.5  #: of the longest edges there: faces that reach so near to such a place keep nothing apart
+AROUND = 1.5  #: of the longest edges there: faces that reach so near to an intersection have no contact
 
 
 @dataclass(frozen=True)

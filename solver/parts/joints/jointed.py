@@ -69,7 +69,9 @@ class Constraints(Protocol):
         none."""
 
     def loop_gaps(self, posture: Posture) -> Vec:
-        """Return the gap of each loop at a posture [m], (l,)."""
+        """Return the largest violation of each loop, (l,), in the order of the loops: of a ball and of a point on a
+        line the distance along an axis of the loop's frame [m]; of a hinge the larger of that distance [m] and of the
+        sine of the angle between its axes [rad]."""
 
 
 class PosedTree:

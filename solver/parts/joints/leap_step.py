@@ -12,17 +12,15 @@ from ...coordinates.tree_kernels import pose, spread_one
 from ...errors import StepFailed
 from ...forces.joint_kernels import joint_forces
 from ...forces.rigid_kernels import free_flight
+from ...forces.rigid_structs import BodySystem, ForceWeights, JointPoint, JointTable, RateSystem
 from ...forces.spring_kernels import springs
-from ...linear.tree.kernels import TREE
 from ...state import State, Vec
 from ...threads import inlined, kernel
 from .jointed import UNRESISTED, Jointed
 from .leapfrog import CARRIED, RATES, predicted_rates, started
 from .leapfrog_steps import DIAGONAL, GAIN
+from .step_arrays import StepArrays, unpack
 from .tree_step import CALM, begin_blocks, move_on, solve_rates
-
-BODIES = ("f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1],"
-          " f8[:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[::1]")  #: in_parent … gravity
 
 
 @inlined
@@ -33,82 +31,85 @@ def to_world(E, i, own, out):  # type: ignore[no-untyped-def]
         out[i, 3 + a] = E[i, a, 0] * own[3] + E[i, a, 1] * own[4] + E[i, a, 2] * own[5]
 
 
-@kernel(f"i8({TREE}, {BODIES}, i4[:,::1], f8[:,:,::1], f8[:,::1], i4[::1], f8[:,:,::1], i4[::1], i4[::1], f8[:,::1],"
-        " f8[::1], f8[::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[:,::1],"
-        " f8[:,:,::1], f8[:,::1], f8[:,::1], f8, f8, f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[:,::1])")
-def solve_midway(  # type: ignore[no-untyped-def]
-    parent, dof, in_parent, in_child, from_child, place, subspace, bend, E, X, S, twist, drift, inertia, gravity,
-    body, point, law, slot, between, bodies, chart, rates_law, pull, effort, blocks, below, reduced, G, L, loads,
-    wrench, world, moved, carried, h, k_factor, centres, q, u, back, next_q, next_u,
-):
-    """Write midpoint rates next_u (m, 1) of a step of h seconds, and the coordinates next_q (m,) that they lead to from
-    q. Poses are filled at the midpoint.
+@kernel("i8(i4[::1], f8[::1], f8[:,::1], f8, f8, f8[::1], f8[::1], f8[:,:,::1], b1)", address=False)
+def advance_half(indices, numbers, carried, half, fallen, q, u, out, at_end):  # type: ignore[no-untyped-def]
+    """Write what half a step of `half` seconds leads to, (2, m, 1): both halves are one kernel, as they compile alike.
 
-    back: displacement from the midpoint to q, (m,). world: identity frames, (n, 4, 4). carried: as CARRIED, overwritten
-    with the twists after the solution. Returns CALM; LIVELY where a rate is fast or not a number or a rotation is far
-    from the centre of its chart; or the body whose pivot is not positive. The other arrays are those of `step_tree`.
+    The first half, under weight alone: the coordinates at the step's end, from q (m,), and the midpoint rates. Poses
+    are filled at the midpoint, with u the rates at the step's start (m,). The second half, where at_end: RATES at the
+    step's end. Poses are filled there, with u the midpoint rates. fallen: duration of weight in that half [s].
+
+    indices, numbers: of StepArrays. carried: as CARRIED, overwritten with the twists after the solution, in the second
+    half reflected. Returns CALM; LIVELY where a rate is fast or not a number or a rotation is far from the centre of
+    its chart; or the body whose pivot is not positive.
     """
-    n = parent.shape[0]
-    pose(parent, dof, in_parent, in_child, from_child, place, subspace, bend, u, E, X, S, twist, drift)
-    free_flight(E, world, carried, inertia, gravity, 0.5 * h, 0.5 * h, wrench)
-    begin_blocks(inertia, body.shape[0], blocks, below)
-    if body.shape[0]:
-        spread_one(parent, dof, X, S, back, moved)
-        springs(E, twist, moved, body, point, law, slot, h, k_factor, 0.0, wrench, blocks, below, between)
-    if bodies.shape[0]:
-        joint_forces(bodies, dof, chart, np.subtract(q, back), u, centres, rates_law, subspace, back, h, k_factor, 0.0,
-                     pull, reduced, effort)
-    failed = solve_rates(parent, dof, X, S, below, reduced, blocks, G, L, pull, wrench, loads, next_u)
+    at = unpack(indices, numbers)
+    now, loads, light, wrench, zero = at.now, at.loads, at.light, at.on_bodies.wrench, at.no_block
+    rates = out[0] if at_end else out[1]
+    pose(at.tree, at.joints, u, now)
+    free_flight(now.E, at.world, carried, at.inertia, at.constants, half, fallen, wrench)
+    bodies = BodySystem(wrench, at.on_bodies.diagonal, zero, zero)
+    begin_blocks(at.inertia, 0, bodies.diagonal, zero)
+    joints = RateSystem(at.no_motion, zero, at.on_rates.effort)
+    failed = solve_rates(at.tree, now, bodies, joints, at.factor, loads, rates)
     if failed >= 0:
         return failed
-    for i in range(n):
-        to_world(E, i, loads[i, 0], carried)
-    return move_on(dof, chart, q, h, next_u, next_q)
+    for i in range(carried.shape[0]):
+        own = loads[i, 0]
+        if at_end:
+            for a in range(6):
+                free = 0.0
+                for b in range(6):
+                    free += light[i, a, b] * wrench[i, b]
+                own[a] = 2.0 * own[a] - free
+        to_world(now.E, i, own, carried)
+    if not at_end:
+        return move_on(at.tree.dof, at.chart, q, 2.0 * half, rates, out[0])
+    for k in range(u.shape[0]):
+        out[1, k, 0] = (rates[k, 0] - u[k]) / half
+    return CALM
 
 
-@kernel(f"i8({TREE}, {BODIES}, i4[:,::1], f8[:,:,::1], f8[:,::1], i4[::1], f8[:,:,::1], i4[::1], i4[::1], f8[::1],"
-        " f8[::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[:,::1], f8[:,:,::1],"
-        " f8[:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8, f8[::1], f8[::1], f8[::1], f8[::1], f8[::1],"
-        " f8[:,:,::1])")
-def solve_in_stages(  # type: ignore[no-untyped-def]
-    parent, dof, in_parent, in_child, from_child, place, subspace, bend, E, X, S, twist, drift, inertia, gravity,
-    body, point, law, slot, between, bodies, chart, pull, effort, blocks, below, reduced, G, L, loads,
-    wrench, world, moved, carried, brought, laws, h, centres, q, u, back, next_q, rates,
-):
-    """Write rates (2, m, 1) of both stages of `LeapfrogSteps.step`, of h seconds, the first overwritten with their
-    weighted mean, and the coordinates next_q (m,) that this leads to from q.
+@kernel("i8(i4[::1], f8[::1], f8[:,:,::1], f8[:,::1], f8, f8[::1], f8[::1], f8[::1], f8[:,:,::1])", address=False)
+def solve_in_stages(indices, numbers, laws, carried, h, centres, q, u, after):  # type: ignore[no-untyped-def]
+    """Write the coordinates to which `LeapfrogSteps.step` of h seconds leads from q (m,), the weighted mean of the
+    rates of its two stages, and those of the last one, (3, m, 1).
 
-    u: predicted midpoint rates, (m,). brought: (n, 6), overwritten. laws: of joints in each stage, (2, m, 8). The other
-    arguments and the returned status are those of `solve_midway`.
+    `back` of the arrays is filled. u: predicted midpoint rates, (m,). laws: of joints in each stage, (2, m, 8). The
+    other arguments and the returned status are those of `advance_half`.
     """
-    n, m = parent.shape[0], u.shape[0]
-    pose(parent, dof, in_parent, in_child, from_child, place, subspace, bend, u, E, X, S, twist, drift)
-    free_flight(E, world, carried, inertia, gravity, 0.5 * h, 0.0, brought)
+    at, m = unpack(indices, numbers), u.shape[0]
+    tree, now, inertia, back, middle = at.tree, at.now, at.inertia, at.back, at.middle
+    bodies, table, brought, loads = at.on_bodies, at.springs, at.momentum, at.loads
+    n, E, gravity, wrench = inertia.shape[0], now.E, at.constants, bodies.wrench
+    pose(tree, at.joints, u, now)
+    free_flight(E, at.world, carried, inertia, gravity, 0.5 * h, 0.0, brought)
     ah = DIAGONAL * h
+    weights = ForceWeights(ah, ah * ah, 0.0)
     for stage in range(2):
         for i in range(n):
             for a in range(6):
                 wrench[i, a] = brought[i, a]
             for a in range(3):
                 wrench[i, 3 + a] += ah * inertia[i, 5, 5] * (E[i, 0, a] * gravity[0] + E[i, 1, a] * gravity[1]
-                                                             + E[i, 2, a] * gravity[2])
-        begin_blocks(inertia, body.shape[0], blocks, below)
-        if body.shape[0]:
-            spread_one(parent, dof, X, S, back, moved)
-            springs(E, twist, moved, body, point, law, slot, ah, ah * ah, 0.0, wrench, blocks, below, between)
-        if bodies.shape[0]:
+                                                               + E[i, 2, a] * gravity[2])
+        begin_blocks(inertia, table.body.shape[0], bodies.diagonal, bodies.below)
+        if table.body.shape[0]:
+            spread_one(tree.parent, tree.dof, now.X, now.S, back, at.moved)
+            springs(E, now.twist, at.moved, table, weights, bodies)
+        if at.bodies.shape[0]:
             for k in range(m):
-                next_q[k] = q[k] - back[k]
+                middle[k] = q[k] - back[k]
                 if stage == 1:
-                    next_q[k] += (1.0 - DIAGONAL) * h * rates[0, k, 0]
-            joint_forces(bodies, dof, chart, next_q, u, centres, laws[stage], subspace, back, ah, ah * ah, 0.0,
-                         pull, reduced, effort)
-        failed = solve_rates(parent, dof, X, S, below, reduced, blocks, G, L, pull, wrench, loads, rates[stage])
+                    middle[k] += (1.0 - DIAGONAL) * h * after[1, k, 0]
+            joint_forces(tree.dof, JointTable(at.bodies, at.chart, laws[stage]),
+                         JointPoint(middle, u, centres, at.joints.subspace, back), weights, at.on_rates)
+        failed = solve_rates(tree, now, bodies, at.on_rates, at.factor, loads, after[1 + stage])
         if failed >= 0:
             return failed
         if stage == 0:
             for k in range(m):
-                back[k] += (1.0 - DIAGONAL) * h * rates[0, k, 0]
+                back[k] += (1.0 - DIAGONAL) * h * after[1, k, 0]
             for i in range(n):
                 for a in range(6):
                     momentum = 0.0
@@ -118,40 +119,8 @@ def solve_in_stages(  # type: ignore[no-untyped-def]
     for i in range(n):
         to_world(E, i, loads[i, 0], carried)
     for k in range(m):
-        rates[0, k, 0] = (1.0 - DIAGONAL) * rates[0, k, 0] + DIAGONAL * rates[1, k, 0]
-    return move_on(dof, chart, q, h, rates[0], next_q)
-
-
-@kernel(f"i8({TREE}, {BODIES}, f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1],"
-        " f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[::1], f8[:,::1], f8, f8, f8[::1], f8[:,:,::1])")
-def turn_round(  # type: ignore[no-untyped-def]
-    parent, dof, in_parent, in_child, from_child, place, subspace, bend, E, X, S, twist, drift, inertia, gravity, light,
-    blocks, below, reduced, G, L, loads, wrench, world, still, carried, half, fallen, u, rates,
-):
-    """Write RATES, (2, m, 1), at a step's end, `half` seconds after the midpoint where it was solved for rates u (m,).
-    Poses are filled at the end. fallen: duration of weight in that half [s].
-
-    carried: twists after the solution, overwritten with the reflected ones. below, reduced, still: zero. Returns the
-    body whose pivot is not positive, −1 for none.
-    """
-    n = parent.shape[0]
-    pose(parent, dof, in_parent, in_child, from_child, place, subspace, bend, u, E, X, S, twist, drift)
-    free_flight(E, world, carried, inertia, gravity, half, fallen, wrench)
-    begin_blocks(inertia, 0, blocks, below)
-    failed = solve_rates(parent, dof, X, S, below, reduced, blocks, G, L, still, wrench, loads, rates[0])
-    if failed >= 0:
-        return failed
-    for k in range(u.shape[0]):
-        rates[1, k, 0] = (rates[0, k, 0] - u[k]) / half
-    for i in range(n):
-        own = loads[i, 0]
-        for a in range(6):
-            free = 0.0
-            for b in range(6):
-                free += light[i, a, b] * wrench[i, b]
-            own[a] = 2.0 * own[a] - free
-        to_world(E, i, own, carried)
-    return -1
+        after[1, k, 0] = (1.0 - DIAGONAL) * after[1, k, 0] + DIAGONAL * after[2, k, 0]
+    return move_on(tree.dof, at.chart, q, h, after[1], after[0])
 
 
 class LeapStep:
@@ -161,22 +130,10 @@ class LeapStep:
     """
 
     def __init__(self, jointed: Jointed) -> None:
-        self._jointed, at = jointed, jointed.tree.blank()
-        tree, on_rates, bonds = jointed.tree, jointed.on_rates, jointed.springs
-        joints = on_rates.joints
-        n, m = tree.count, tree.rates
-        self._at, self._places = at, (at.joint_poses, at.subspace, at.bend)
-        self._tree = (tree.parent, tree.dof, tree.in_parent, tree.in_child, tree.from_child, at.joint_poses,
-                      at.subspace, at.bend, at.E, at.X, at.S, at.twist, at.drift, tree.inertia, jointed.gravity)
-        blocks, loads, wrench, world = (np.zeros((n, 6, 6)), np.zeros((n, 1, 6)), np.zeros((n, 6)),
-                                        np.tile(np.eye(4), (n, 1, 1)))
-        factor = np.zeros((m, 6)), np.zeros((m, 6))
-        self._middle = (bonds.body, bonds.point, bonds.law, bonds.slot, bonds.between, joints.bodies, joints.chart,
-                        joints.law, on_rates.force, joints.effort, blocks, np.zeros((n, 6, 6)), on_rates.own, *factor,
-                        loads, wrench, world, np.zeros((n, 6)))
-        self._end = (jointed.light, blocks, np.zeros((n, 6, 6)), np.zeros((n, 6, 6)), *factor, loads, wrench, world,
-                     np.zeros(m))
-        self._carried: Vec = np.zeros((n, 6))  #: twists of the step that `finish` ends
+        self._jointed, self._arrays = jointed, StepArrays(jointed)
+        self._fixed = self._arrays.indices, self._arrays.numbers
+        self._places = self._arrays.joints
+        self._carried: Vec = np.zeros((jointed.tree.count, 6))  #: twists of the step that `finish` ends
 
     def solve(self, state: State, h: float) -> tuple[State, bool]:
         """Return the state after h seconds, with midpoint rates, and whether it is regular: otherwise its rates and
@@ -188,18 +145,14 @@ class LeapStep:
         tree, memory = jointed.tree, state.memory
         centres, carried = memory.get(CENTRES, tree.fresh), memory.get(CARRIED)
         if carried is None:
-            carried = started(tree.posture(q, u, centres, self._at), jointed.fallen(h, None))
+            carried = started(tree.posture(q, u, centres), jointed.fallen(h, None))
         self._carried = carried.copy()
-        back = -0.5 * h * predicted_rates(u, memory, h)
-        self._fill(q - back, u, centres)
-        if jointed.on_rates.joints.motors:
-            jointed.on_rates.joints.at(time, time - 0.5 * h)
-        next_q, next_u = np.empty(len(q)), np.empty((len(q), 1))
-        status = solve_midway(*self._tree, *self._middle, self._carried, h, jointed.beta * h * h, centres, q, u, back,
-                              next_q, next_u)
+        self._fill(q + 0.5 * h * predicted_rates(u, memory, h), u, centres)
+        after = np.empty((2, len(q), 1))
+        status = advance_half(*self._fixed, self._carried, 0.5 * h, 0.5 * h, q, u, after, False)
         if status >= 0:
             raise StepFailed(UNRESISTED, tree.bodies[status])
-        return State(time, next_q, next_u[:, 0], memory), status == CALM
+        return State(time, after[0, :, 0], after[1, :, 0], memory), status == CALM
 
     def finish(self, after: State, h: float) -> State:
         """Return the state with rates of the step's end and the twists for the next step in its memory. Raises
@@ -207,7 +160,7 @@ class LeapStep:
         jointed, half = self._jointed, 0.5 * h
         tree, u, rates = jointed.tree, after.u, np.empty((2, len(after.u), 1))
         self._fill(after.q, u, after.memory.get(CENTRES, tree.fresh))
-        failed = turn_round(*self._tree, *self._end, self._carried, half, self._fallen(half), u, rates)
+        failed = advance_half(*self._fixed, self._carried, half, self._fallen(half), u, u, rates, True)
         if failed >= 0:
             raise StepFailed(UNRESISTED, tree.bodies[failed])
         both_rates = rates[:, :, 0]
@@ -229,8 +182,7 @@ class CentredStep(LeapStep):
 
     def __init__(self, jointed: Jointed) -> None:
         super().__init__(jointed)
-        n, m = jointed.tree.count, jointed.tree.rates
-        self._brought, self._laws = np.zeros((n, 6)), np.zeros((2, m, 8))
+        self._laws = np.zeros((2, jointed.tree.rates, 8))
 
     def solve(self, state: State, h: float) -> tuple[State, bool]:
         """Return the state after h seconds, with the weighted mean of the rates of both stages, and whether it is
@@ -241,21 +193,20 @@ class CentredStep(LeapStep):
         tree, joints = jointed.tree, jointed.on_rates.joints
         centres, carried = memory.get(CENTRES, tree.fresh), memory.get(CARRIED)
         if carried is None:
-            carried = started(tree.posture(q, state.u, centres, self._at), np.zeros(3))
+            carried = started(tree.posture(q, state.u, centres), np.zeros(3))
         self._carried = carried.copy()
         u = predicted_rates(state.u, memory, h)
-        back = -0.5 * h * u
+        back = np.multiply(-0.5 * h, u, out=self._arrays.back)
         self._fill(q - back, u, centres)
         for stage, end in enumerate((time + DIAGONAL * h, time + h)):
             if joints.motors:
                 joints.at(end, end - 0.5 * DIAGONAL * h)
             self._laws[stage] = joints.law
-        next_q, rates = np.empty(len(q)), np.empty((2, len(q), 1))
-        status = solve_in_stages(*self._tree, *self._middle[:7], *self._middle[8:], self._carried, self._brought,
-                                 self._laws, h, centres, q, u, back, next_q, rates)
+        after = np.empty((3, len(q), 1))
+        status = solve_in_stages(*self._fixed, self._laws, self._carried, h, centres, q, u, after)
         if status >= 0:
             raise StepFailed(UNRESISTED, tree.bodies[status])
-        return State(time + h, next_q, rates[0, :, 0].copy(), memory), status == CALM
+        return State(time + h, after[0, :, 0], after[1, :, 0], memory), status == CALM
 
     def _fallen(self, half: float) -> float:
         """Return 0: all weight acts at the midpoint."""

@@ -16,12 +16,14 @@ from ...coordinates.tree_kernels import pose
 from ...errors import StepFailed
 from ...forces.joint_kernels import joint_forces
 from ...forces.rigid_kernels import free_flight
+from ...forces.rigid_structs import ForceWeights, JointPoint, JointTable
 from ...forces.spring_kernels import springs
-from ...linear.tree.kernels import TREE, eliminate, substitute
+from ...linear.tree.kernels import eliminate, substitute
 from ...state import State
 from ...threads import inlined, kernel
 from .jointed import UNRESISTED, Jointed
 from .last_twist import STEP, stepped
+from .step_arrays import BETA, StepArrays, unpack
 
 CALM, LIVELY = -1, -2  #: what a step says about itself
 CALM_RATE = 1.0e4  #: [rad/s or m/s]
@@ -39,82 +41,66 @@ def begin_blocks(inertia, springs, blocks, below):  # type: ignore[no-untyped-de
                     below[i, a, b] = 0.0
 
 
-@kernel(f"i8({TREE}, f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[::1],"
-        " f8[:,::1], f8[:,:,::1], f8[:,::1])")
-def solve_rates(  # type: ignore[no-untyped-def]
-    parent, dof, X, S, below, reduced, blocks, G, L, pull, wrench, twists, rates,
-):
-    """Write rates (m, 1) and the bodies' twists (n, 1, 6) under impulses on rates, pull (m,), and on bodies, wrench
-    (n, 6).
+@kernel("i8(TreeFrames, BodyMotion, BodySystem, RateSystem, f8[:,:,::1], f8[:,:,::1], f8[:,::1])", from_python=False)
+def solve_rates(tree, at, bodies, joints, factor, twists, rates):  # type: ignore[no-untyped-def]
+    """Write rates (m, 1) and the bodies' twists (n, 1, 6) under the impulses of a system on bodies and on joints.
 
-    Returns the body whose pivot is not positive, −1 for none. The other arrays are those of `eliminate`.
+    Returns the body whose pivot is not positive, −1 for none. Blocks on bodies and the factor (2, m, 6) are overwritten
+    as by `eliminate`.
     """
-    failed = eliminate(parent, dof, X, S, below, reduced, blocks, G, L)
+    failed = eliminate(tree.parent, tree.dof, at.X, at.S, bodies.below, joints.reduced, bodies.diagonal, factor)
     if failed >= 0:
         return failed
-    for k in range(pull.shape[0]):
-        rates[k, 0] = pull[k]
-    for i in range(parent.shape[0]):
+    for k in range(rates.shape[0]):
+        rates[k, 0] = joints.force[k]
+    for i in range(twists.shape[0]):
         for a in range(6):
-            twists[i, 0, a] = wrench[i, a]
-    substitute(parent, dof, X, S, G, L, rates, twists)
+            twists[i, 0, a] = bodies.wrench[i, a]
+    substitute(tree.parent, tree.dof, at.X, at.S, factor[0], factor[1], rates, twists)
     return -1
 
 
-@kernel("i8(i4[::1], i4[::1], f8[::1], f8, f8[:,::1], f8[::1])")
+@kernel("i8(i4[::1], i4[::1], f8[::1], f8, f8[:,::1], f8[:,::1])", from_python=False)
 def move_on(dof, chart, q, h, rates, next_q):  # type: ignore[no-untyped-def]
-    """Write q + h rates, (m,). Return CALM, or LIVELY where a rate is fast or not a number or a rotation is far from
+    """Write q + h rates, (m, 1). Return CALM, or LIVELY where a rate is fast or not a number or a rotation is far from
     the centre of its chart."""
     status = CALM
     for k in range(q.shape[0]):
-        next_q[k] = q[k] + h * rates[k, 0]
+        next_q[k, 0] = q[k] + h * rates[k, 0]
         if not abs(rates[k, 0]) < CALM_RATE:  # also true where the rate is not a number
             status = LIVELY
     for i in range(chart.shape[0]):
         if chart[i] >= 0:
-            x, y, z = next_q[dof[i]], next_q[dof[i] + 1], next_q[dof[i] + 2]
+            x, y, z = next_q[dof[i], 0], next_q[dof[i] + 1, 0], next_q[dof[i] + 2, 0]
             if not math.sqrt(x * x + y * y + z * z) < FAR:
                 status = LIVELY
     return status
 
 
-@kernel(f"i8({TREE}, f8[:,:,:,::1], f8[:,:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[::1], i4[:,::1], f8[:,:,::1],"
-        " f8[:,::1], i4[::1], f8[:,::1], f8[:,:,::1], i4[::1], i4[::1], f8[:,::1], f8[::1], f8[::1], f8[::1],"
-        " f8[:,:,::1], f8[:,:,::1], f8, f8, f8, f8[::1], f8[::1], f8[::1], f8[::1], f8[:,::1])")
-def step_tree(  # type: ignore[no-untyped-def]
-    parent, dof, frames, on_bodies, of_bodies, of_rates, gravity, body, point, law, slot, unmoved, between, bodies,
-    chart, rates_law, still, pull, effort, reduced, loads, flown, h, k_factor, centres, q, u, next_q, next_u,
-):
-    """Write coordinates next_q (m,) and rates next_u (m, 1) of the joints after h seconds; poses are filled at q and u
-    (m,).
+@kernel("i8(i4[::1], f8[::1], f8[:,::1], f8, f8, f8[::1], f8[::1], f8[::1], f8[:,:,::1])", address=False)
+def step_tree(indices, numbers, law, flown, h, centres, q, u, after):  # type: ignore[no-untyped-def]
+    """Write coordinates and rates of the joints after h seconds, (2, m, 1); poses are filled at q and u (m,).
 
-    Arrays of one shape are stacked, since each argument of the call costs as much as a joint. `frames` are those of
-    Tree, of the posture, and of the earlier posture at which the last step was solved, `flown` seconds ago at q − flown
-    u. `earlier` (n, 4, 4) and `moved` (n, 6) are overwritten with the bodies' poses and twists at that posture.
-
-    Returns CALM; LIVELY where a rate is fast or not a number or a rotation is far from the centre of its chart; or the
-    body whose pivot is not positive. k_factor: β h². The other arrays are those of Tree, Posture, Springs, JointForces
-    and Jointed.
+    indices, numbers: of StepArrays, with the posture at q and the earlier one at which the last step was solved,
+    `flown` seconds ago at q − flown u. law: of joints, (m, 8). Returns CALM; LIVELY where a rate is fast or not a
+    number or a rotation is far from the centre of its chart; or the body whose pivot is not positive.
     """
-    in_parent, in_child, from_child, place, E, earlier_place, earlier = (
-        frames[0], frames[1], frames[2], frames[3], frames[4], frames[5], frames[6])
-    inertia, X, blocks, below = on_bodies[0], on_bodies[1], on_bodies[2], on_bodies[3]
-    bend, twist, drift, moved, wrench = of_bodies[0], of_bodies[1], of_bodies[2], of_bodies[3], of_bodies[4]
-    subspace, S, G, L, earlier_subspace = of_rates[0], of_rates[1], of_rates[2], of_rates[3], of_rates[4]
-    pose(parent, dof, in_parent, in_child, from_child, earlier_place, earlier_subspace, bend, u, earlier, X, S, moved,
-         drift)
-    pose(parent, dof, in_parent, in_child, from_child, place, subspace, bend, u, E, X, S, twist, drift)
-    free_flight(E, earlier, moved, inertia, gravity, flown, h, wrench)
-    begin_blocks(inertia, body.shape[0], blocks, below)
-    if body.shape[0]:
-        springs(E, twist, unmoved, body, point, law, slot, h, k_factor, 0.0, wrench, blocks, below, between)
-    if bodies.shape[0]:
-        joint_forces(bodies, dof, chart, q, u, centres, rates_law, subspace, still, h, k_factor, 0.0, pull, reduced,
-                     effort)
-    failed = solve_rates(parent, dof, X, S, below, reduced, blocks, G, L, pull, wrench, loads, next_u)
+    at = unpack(indices, numbers)
+    now, bodies, inertia = at.now, at.on_bodies, at.inertia
+    weights = ForceWeights(h, at.constants[BETA] * h * h, 0.0)
+    pose(at.tree, at.joints_earlier, u, at.earlier)
+    pose(at.tree, at.joints, u, now)
+    free_flight(now.E, at.earlier.E, at.earlier.twist, inertia, at.constants, flown, h, bodies.wrench)
+    begin_blocks(inertia, at.springs.body.shape[0], bodies.diagonal, bodies.below)
+    if at.springs.body.shape[0]:
+        springs(now.E, now.twist, at.no_twist, at.springs, weights, bodies)
+    if at.bodies.shape[0]:
+        joint_forces(at.tree.dof, JointTable(at.bodies, at.chart, law),
+                     JointPoint(q, u, centres, at.joints.subspace, at.no_motion), weights, at.on_rates)
+    failed = solve_rates(at.tree, now, bodies, at.on_rates, at.factor, at.loads, after[1])
     if failed >= 0:
         return failed
-    return move_on(dof, chart, q, h, next_u, next_q)
+    return move_on(at.tree.dof, at.chart, q, h, after[1], after[0])
 
 
 class TreeStep:
@@ -124,22 +110,11 @@ class TreeStep:
     """
 
     def __init__(self, jointed: Jointed) -> None:
-        self._jointed = jointed
-        tree, rates, bonds = jointed.tree, jointed.on_rates, jointed.springs
-        joints = rates.joints
+        self._tree, self._joints, self._arrays = jointed.tree, jointed.on_rates.joints, StepArrays(jointed)
         # attributes are looked up once, which takes longer than the kernel
-        self._tree, self._joints = tree, joints
-        self._fills = [(batch.kind.fill, batch.bodies) for batch in tree.batches]
-        n, m = tree.count, tree.rates
-        frames = np.tile(np.eye(4), (7, n, 1, 1))
-        frames[0], frames[1], frames[2] = tree.in_parent, tree.in_child, tree.from_child
-        on_bodies, of_bodies, of_rates = np.zeros((4, n, 6, 6)), np.zeros((6, n, 6)), np.zeros((5, m, 6))
-        on_bodies[0] = tree.inertia
-        self._places, self._earlier = (frames[3], of_rates[0], of_bodies[0]), (frames[5], of_rates[4], of_bodies[5])
-        self._arrays = (
-            tree.parent, tree.dof, frames, on_bodies, of_bodies, of_rates, jointed.gravity, bonds.body, bonds.point,
-            bonds.law, bonds.slot, bonds.unmoved, bonds.between, joints.bodies, joints.chart, joints.law,
-            joints.unmoved, rates.force, joints.effort, rates.own, np.zeros((n, 1, 6)))
+        self._fills = [(batch.kind.fill, batch.bodies) for batch in self._tree.batches]
+        self._places, self._earlier = self._arrays.joints, self._arrays.joints_earlier
+        self._fixed = self._arrays.indices, self._arrays.numbers, self._joints.law
 
     @staticmethod
     def serves(jointed: Jointed) -> bool:
@@ -162,10 +137,10 @@ class TreeStep:
             fill(bodies, tree.dof, q, u, tree.start, centres, *self._places)
         if self._joints.motors:
             self._joints.at(time, time - 0.5 * h)
-        next_q, next_u = np.empty(len(q)), np.empty((len(q), 1))
-        status = step_tree(*self._arrays, flown, h, self._jointed.beta * h * h, centres, q, u, next_q, next_u)
+        after = np.empty((2, len(q), 1))
+        status = step_tree(*self._fixed, flown, h, centres, q, u, after)
         if status >= 0:
             raise StepFailed(UNRESISTED, tree.bodies[status])
         if last is None or flown != h:
             memory = stepped(memory, h)
-        return State(time, next_q, next_u[:, 0], memory), status == CALM
+        return State(time, after[0, :, 0], after[1, :, 0], memory), status == CALM

@@ -64,18 +64,18 @@ def build_cubature(nodes: Vec, tets: Index, stiffness: Vec, subspace: Subspace, 
     features = np.concatenate([features[:, moving] * np.sqrt(subspace.mass.sum()) / level,
                                POSITION_WEIGHT * positions], axis=1)
     members = [np.flatnonzero(group == one) for one in range(int(group.max()) + 1)]
-    spread = np.array([_spread(features[one], volumes[one]) for one in members])
+    spread = np.array([_spread(features[member], volumes[member]) for member in members])
     if energy is not None:
         # lumps without strain in slow motion need few points, however large they are
-        spread *= np.array([energy[one].sum() / volumes[one].sum() for one in members])
+        spread *= np.array([energy[member].sum() / volumes[member].sum() for member in members])
     fractions = spread**SPREAD_EXPONENT / max(float((spread**SPREAD_EXPONENT).sum()), 1e-300)
-    fractions *= max(points - sum(min(FEW, len(one)) for one in members), 0) / points
+    fractions *= max(points - sum(min(FEW, len(member)) for member in members), 0) / points
     chosen: list[Index] = []
     weights: list[Vec] = []
-    for one, part in zip(members, fractions, strict=True):
-        count = min(round(points * part) + FEW, len(one))
-        found, weight = _clusters(features[one], volumes[one], count)
-        chosen.append(one[found])
+    for member, part in zip(members, fractions, strict=True):
+        count = min(round(points * part) + FEW, len(member))
+        found, weight = _clusters(features[member], volumes[member], count)
+        chosen.append(member[found])
         weights.append(weight)
     order = np.argsort(np.concatenate(chosen))
     return Cubature(np.concatenate(chosen)[order].astype(np.int32), np.concatenate(weights)[order])

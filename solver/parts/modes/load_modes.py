@@ -22,7 +22,7 @@ from .operators import Substance, factored_with_shift, stiffness_operator, weigh
 from .skinning import MOST_RATIO, Subspace, orthonormal
 
 FREQUENCIES = 5  #: that have to be right
-OFF = 0.1  #: by which share at most
+OFF = 0.1  #: largest relative error
 GUARDS = 6  #: vibrations more that are iterated on: limbs that are alike swing alike
 FACTORED = 30_000  #: nodes of a mesh whose whole stiffness is factored; larger ones are iterated on
 SHIFT = 1.0e-3  #: of the slowest weight's stiffness, which is as slow as a body gets

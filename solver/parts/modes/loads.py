@@ -82,10 +82,10 @@ class StageLoads:
         self._floor, self._touching, self._base, self._length = floor, touching, base, length
         self._sprung = bool(grabs or springs)
         if self._sprung:
-            each = [(one.row[None], np.array([one.stiffness]), np.array([one.damping]), one.prescribed[None],
-                     (one.rest - one.target)[None]) for one in grabs]
-            each += [(one.points.rows, one.stiffness, np.zeros(len(one.stiffness)), one.points.prescribed,
-                      one.points.rest - one.targets) for one in springs]
+            each = [(grab.row[None], np.array([grab.stiffness]), np.array([grab.damping]), grab.prescribed[None],
+                     (grab.rest - grab.target)[None]) for grab in grabs]
+            each += [(spring.points.rows, spring.stiffness, np.zeros(len(spring.stiffness)), spring.points.prescribed,
+                      spring.points.rest - spring.targets) for spring in springs]
             table = [np.concatenate(column) for column in zip(*each, strict=True)]
             self._rows, self._stiffness, drag, prescribed, away = table
             self._drag = drag / length

@@ -18,7 +18,7 @@ from .loads import StageLoads
 from .points import PAIRS, CubaturePoints
 
 HALVINGS = 8
-ENOUGH = 1.0e-4  #: of the slope, that a share of a step has to win
+ENOUGH = 1.0e-4  #: of the slope: least decrease by a fraction of a step (Armijo)
 ROUNDING = 1.0e-13  #: of a potential and of gradients: what is won less than that is not seen
 
 

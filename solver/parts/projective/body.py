@@ -118,11 +118,11 @@ class ProjectiveBody:
         if not (np.isfinite(self.mass).all() and (self.mass[self.free] > 0.0).all()):
             raise BadInput("a node has no mass", "Give every element a density above zero")
         total = sp.csc_matrix((n, n))
-        for one in self.constraints:
-            total = total + one.matrix(n)
+        for constraint in self.constraints:
+            total = total + constraint.matrix(n)
         self._stiffness = total[self.free][:, self.free].tocsc()
         self._stiffness_diagonal: Vec = self._stiffness.diagonal()
-        self._pulls = [np.zeros((*one.nodes.shape, 3)) for one in self.constraints]
+        self._pulls = [np.zeros((*constraint.nodes.shape, 3)) for constraint in self.constraints]
         self._energies = np.zeros(2)
         self._factors: dict[float, GlobalMatrix] = {}
         self._pairs = SecantPairs(self.memory)
@@ -234,14 +234,14 @@ class ProjectiveBody:
         net = np.empty_like(x)
         energy = float(resist_moves(x, terms.predicted, terms.base, self.mass, terms.load, terms.kappa, terms.drag,
                                     net))
-        for one, pulls in zip(self.constraints, self._pulls):
-            energy += one.project(x, pulls)
-            add_corners(one.nodes, pulls, net)
+        for constraint, pulls in zip(self.constraints, self._pulls):
+            energy += constraint.project(x, pulls)
+            add_corners(constraint.nodes, pulls, net)
         points, own, lagged = terms.points, np.zeros(len(limits)), energy
         if len(points.nodes):
             project_points(x, points.nodes, points.weights, points.targets, points.normals, terms.begin, terms.moved,
                            points.friction, limits, own, net, self._energies)
-            energy, lagged = (energy + float(one) for one in self._energies)
+            energy, lagged = (energy + float(value) for value in self._energies)
         return _Measured(energy, lagged, (net if len(self.free) == len(x) else net[self.free]).ravel(), own)
 
     def with_positions(self, state: ProjectiveState, x: Vec) -> ProjectiveState:

@@ -12,7 +12,7 @@ from ...forces.cloth.membrane_kernels import turned
 from ...materials.lanes import LANES, put, vector
 from ...threads import inlined, kernel
 
-FLAT = 1.0e-8  #: share of what it would be at right angles, below which (det F)² says nothing of how F is turned
+FLAT = 1.0e-8  #: fraction of its value at right angles, below which (det F)² does not determine the rotation of F
 POINT = 1.0e-7  #: length of F e below which rounding has its direction
 #: lane array: f and g, 3 slots each; f · f, f · g, g · g; S by 11, 12, 22 [N/m]; energy [J/m²]; 1 where (det F)² says
 #: how F is turned, else 0

@@ -76,11 +76,11 @@ class CompliantBody:
             rows.append(touching(x, begun))
         joined = TargetRows.joined(rows)
         compliance, multipliers = 1.0 / np.maximum(joined.weights, 1.0e-300), np.zeros((len(joined.nodes), 3))
-        for one in self.constraints:
-            one.restart()
+        for constraint in self.constraints:
+            constraint.restart()
         for _ in range(self.iterations):
-            for one in self.constraints:
-                one.sweep(x, begun, self._inverse_mass, h, self.stiffness_damping)
+            for constraint in self.constraints:
+                constraint.sweep(x, begun, self._inverse_mass, h, self.stiffness_damping)
             solve_points(x, begun, self._inverse_mass, joined.nodes, compliance, joined.targets, joined.normals,
                          h * joined.velocities, joined.friction, multipliers, 1.0 / h**2)
         return x, (x - begun) / h

@@ -54,9 +54,9 @@ class Coloured:
 
     def cut(self, *tables: Vec | Index) -> list[tuple[Vec, ...]]:
         """Return for each colour its rows of tables (k, …), as views of sorted copies."""
-        ordered = [np.array(one[self.order]) for one in tables]
+        ordered = [np.array(table[self.order]) for table in tables]
         begins = [0, *self._ends[:-1]]
-        return [tuple(one[first:end] for one in ordered) for first, end in zip(begins, self._ends)]
+        return [tuple(table[first:end] for table in ordered) for first, end in zip(begins, self._ends)]
 
 
 class CompliantRows:
