@@ -164,7 +164,7 @@ def test_what_a_stranger_left_for_playing_bones_is_refused_in_a_sentence(scene, 
         mechanism.show(rig, places, folder, 1, 1.0)
         (folder / f"mechanism_{name}.npy").unlink()
         odd(folder / f"mechanism_{name}.npy")
-        with pytest.raises(BadInput, match="playing the bake needs|other frames or bones") as refused:
+        with pytest.raises(BadInput, match="needed to play the bake|other frames or bones") as refused:
             mechanism.show(rig, places, folder, 1, 1.0)
     assert refused.value.object == "Rig"
 

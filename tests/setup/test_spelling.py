@@ -1,4 +1,4 @@
-"""What an artist reads is spelled as Blender's own window and manual are, in American English. The rule is in
+"""American spelling in all that an artist reads, as in Blender's own window and manual. The rule is in
 docs/developers/words.md."""
 
 import ast
