@@ -73,7 +73,8 @@ def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
 
     with blame(scene, body, "method"):
         stored = stages.keep(job, "subspace", body.name,
-                           fingerprint(tets, nodes, substance, pins, weights, points, pulled, [scene.gravity]), make)
+                           fingerprint(tets, nodes, substance, pins, weights, points, pulled,
+                                       [np.array(scene.gravity)]), make)
         reduced = body_of(stored, tets, nodes, substance, stepping=stepping)
     alpha, beta, damping_notes = _damping(job, one, reduced)
     ground = ground_of(job)

@@ -50,7 +50,8 @@ class Posture:
     place: Vec  #: pose of each joint's moving frame in its frame in the parent, Q(q), (n, 4, 4)
     subspace: Vec  #: column of each rate in the joint's moving frame, (m, 6)
     bend: Vec  #: Ṡ u in the joint's moving frame, (n, 6)
-    stacks: tuple[Vec, ...]  #: all of these, those of one shape in one array, as `tree_kernels.pose_stacks` takes them
+    #: all of these, those of one shape in one array, as `tree_kernels.pose_stacks` takes them
+    stacks: tuple[Vec, Vec, Vec, Vec]
 
 
 @dataclass(frozen=True)
